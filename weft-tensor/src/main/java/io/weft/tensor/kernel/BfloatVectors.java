@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.BFLOAT16;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/// Bfloat16 on vectors. An int lane holds two elements: the even one in its lower half, the odd one
+/// in its upper half. Either becomes a binary32 where it stands, by a shift or a mask, so that no
+/// element ever changes its lane. One loop per operation, as for binary32.
+final class BfloatVectors {
+
+  private static final VectorSpecies<Integer> SPECIES = IntVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+  private static final int UPPER_HALF = 0xffff0000;
+
+  private BfloatVectors() {}
+
+  static Reducer reducer(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> BfloatVectors::sum;
+      case MIN -> BfloatVectors::min;
+      case MAX -> BfloatVectors::max;
+      case PRODUCT -> BfloatVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      IntVector a = load(into, p + i);
+      IntVector b = load(from, q + i);
+      store(into, p + i, even(a).add(even(b)), odd(a).add(odd(b)));
+    }
+    ScalarKernels.reduce(BFLOAT16, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      IntVector a = load(into, p + i);
+      IntVector b = load(from, q + i);
+      store(into, p + i, even(a).min(even(b)), odd(a).min(odd(b)));
+    }
+    ScalarKernels.reduce(BFLOAT16, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      IntVector a = load(into, p + i);
+      IntVector b = load(from, q + i);
+      store(into, p + i, even(a).max(even(b)), odd(a).max(odd(b)));
+    }
+    ScalarKernels.reduce(BFLOAT16, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      IntVector a = load(into, p + i);
+      IntVector b = load(from, q + i);
+      store(into, p + i, even(a).mul(even(b)), odd(a).mul(odd(b)));
+    }
+    ScalarKernels.reduce(BFLOAT16, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  static void divide(MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(BFLOAT16, data, p, elements);
+    FloatVector divisors = FloatVector.broadcast(FloatVectors.SPECIES, (float) divisor);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      IntVector a = load(data, p + i);
+      store(data, p + i, even(a).div(divisors), odd(a).div(divisors));
+    }
+    ScalarKernels.divide(BFLOAT16, data, p + i, bytes - i, divisor);
+  }
+
+  private static FloatVector even(IntVector pairs) {
+    return pairs.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
+  }
+
+  private static FloatVector odd(IntVector pairs) {
+    return pairs.and(UPPER_HALF).reinterpretAsFloats();
+  }
+
+  /// Binary32 bits whose upper half is the rounded bfloat16, as `HalfPrecision.toBfloat16` does it.
+  private static IntVector rounded(FloatVector values) {
+    IntVector bits = FloatVectors.canonical(values).reinterpretAsInts();
+    return bits.add(bits.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7fff));
+  }
+
+  private static IntVector load(MemorySegment data, long offset) {
+    return IntVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, FloatVector even, FloatVector odd) {
+    rounded(even)
+        .lanewise(VectorOperators.LSHR, 16)
+        .or(rounded(odd).and(UPPER_HALF))
+        .intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

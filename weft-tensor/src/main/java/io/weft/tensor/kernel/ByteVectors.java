@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.INT8;
+import static io.weft.tensor.DType.UINT8;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/// INT8 and UINT8 on vectors; sums and products have the same bits in both. One loop per operation:
+/// a loop whose operation is a variable would not be compiled to vector instructions.
+final class ByteVectors {
+
+  private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+
+  private ByteVectors() {}
+
+  static Reducer signed(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> ByteVectors::sum;
+      case MIN -> ByteVectors::min;
+      case MAX -> ByteVectors::max;
+      case PRODUCT -> ByteVectors::product;
+    };
+  }
+
+  static Reducer unsigned(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> ByteVectors::sum;
+      case MIN -> ByteVectors::unsignedMin;
+      case MAX -> ByteVectors::unsignedMax;
+      case PRODUCT -> ByteVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT8, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT8, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT8, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void unsignedMin(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(UINT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).lanewise(VectorOperators.UMIN, load(from, q + i)));
+    }
+    ScalarKernels.reduce(UINT8, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void unsignedMax(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(UINT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).lanewise(VectorOperators.UMAX, load(from, q + i)));
+    }
+    ScalarKernels.reduce(UINT8, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT8, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT8, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static ByteVector load(MemorySegment data, long offset) {
+    return ByteVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, ByteVector values) {
+    values.intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.FLOAT64;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+
+/// Binary64 on heap tiles. NaNs are made canonical on the bits, because a loop that asks each
+/// element whether it is a NaN is not vectorised; the bits come by a copy, because a loop that
+/// reinterprets each element is not vectorised either.
+final class DoubleTiles {
+
+  /// Elements in a tile: 8 KiB per operand.
+  private static final int TILE = 1024;
+
+  private static final long INFINITY = 0x7ff0000000000000L;
+  private static final long NAN = 0x7ff8000000000000L;
+
+  private static final ThreadLocal<DoubleTiles> TILES = ThreadLocal.withInitial(DoubleTiles::new);
+
+  private final double[] a = new double[TILE];
+  private final double[] b = new double[TILE];
+  private final long[] bits = new long[TILE];
+  private final MemorySegment aBytes = MemorySegment.ofArray(a);
+
+  private DoubleTiles() {}
+
+  static void reduce(
+      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+    DoubleTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 8L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 8);
+      MemorySegment.copy(into, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(from, JAVA_DOUBLE_UNALIGNED, q + i, tile.b, 0, n);
+      combine(op, tile.a, tile.b, n);
+      tile.store(into, p + i, n);
+    }
+  }
+
+  static void divide(MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(FLOAT64, data, p, elements);
+    DoubleTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 8L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 8);
+      MemorySegment.copy(data, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
+      quotient(tile.a, divisor, n);
+      tile.store(data, p + i, n);
+    }
+  }
+
+  private void store(MemorySegment into, long offset, int n) {
+    MemorySegment.copy(aBytes, JAVA_LONG, 0, bits, 0, n);
+    canonical(bits, n);
+    MemorySegment.copy(bits, 0, into, JAVA_LONG_UNALIGNED, offset, n);
+  }
+
+  /// Combines two arrays of binary64, NaNs as they come.
+  private static void combine(ReduceOp op, double[] a, double[] b, int n) {
+    switch (op) {
+      case SUM, AVERAGE -> sum(a, b, n);
+      case MIN -> min(a, b, n);
+      case MAX -> max(a, b, n);
+      case PRODUCT -> product(a, b, n);
+    }
+  }
+
+  private static void sum(double[] a, double[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] += b[i];
+    }
+  }
+
+  private static void min(double[] a, double[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Math.min(a[i], b[i]);
+    }
+  }
+
+  private static void max(double[] a, double[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Math.max(a[i], b[i]);
+    }
+  }
+
+  private static void product(double[] a, double[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] *= b[i];
+    }
+  }
+
+  private static void quotient(double[] a, double divisor, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] /= divisor;
+    }
+  }
+
+  /// Replaces the bits of every NaN. A magnitude above infinity's makes the difference negative and
+  /// the shifted mask all ones.
+  private static void canonical(long[] bits, int n) {
+    for (int i = 0; i < n; i++) {
+      long nan = (INFINITY - (bits[i] & Long.MAX_VALUE)) >> 63;
+      bits[i] = (bits[i] & ~nan) | (NAN & nan);
+    }
+  }
+}

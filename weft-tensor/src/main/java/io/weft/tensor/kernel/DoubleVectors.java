@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.FLOAT64;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/// Binary64 on vectors. One loop per operation: a loop whose operation is a variable would not be
+/// compiled to vector instructions.
+final class DoubleVectors {
+
+  private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+
+  private DoubleVectors() {}
+
+  static Reducer reducer(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> DoubleVectors::sum;
+      case MIN -> DoubleVectors::min;
+      case MAX -> DoubleVectors::max;
+      case PRODUCT -> DoubleVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT64, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT64, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT64, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT64, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  static void divide(MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(FLOAT64, data, p, elements);
+    DoubleVector divisors = DoubleVector.broadcast(SPECIES, (double) divisor);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(data, p + i, load(data, p + i).div(divisors));
+    }
+    ScalarKernels.divide(FLOAT64, data, p + i, bytes - i, divisor);
+  }
+
+  /// The values, with the canonical NaN wherever there is a NaN.
+  private static DoubleVector canonical(DoubleVector values) {
+    return values.blend(Double.NaN, values.compare(VectorOperators.NE, values));
+  }
+
+  private static DoubleVector load(MemorySegment data, long offset) {
+    return DoubleVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, DoubleVector values) {
+    canonical(values).intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.FLOAT32;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+
+/// Binary32 on heap tiles. NaNs are made canonical on the bits, because a loop that asks each
+/// element whether it is a NaN is not vectorised; the bits come by a copy, because a loop that
+/// reinterprets each element is not vectorised either.
+final class FloatTiles {
+
+  /// Elements in a tile: 8 KiB per operand.
+  private static final int TILE = 2048;
+
+  private static final ThreadLocal<FloatTiles> TILES = ThreadLocal.withInitial(FloatTiles::new);
+
+  private final float[] a = new float[TILE];
+  private final float[] b = new float[TILE];
+  private final int[] bits = new int[TILE];
+  private final MemorySegment aBytes = MemorySegment.ofArray(a);
+
+  private FloatTiles() {}
+
+  static void reduce(
+      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+    FloatTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 4L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 4);
+      MemorySegment.copy(into, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(from, JAVA_FLOAT_UNALIGNED, q + i, tile.b, 0, n);
+      combine(op, tile.a, tile.b, n);
+      tile.store(into, p + i, n);
+    }
+  }
+
+  static void divide(MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(FLOAT32, data, p, elements);
+    FloatTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 4L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 4);
+      MemorySegment.copy(data, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
+      quotient(tile.a, divisor, n);
+      tile.store(data, p + i, n);
+    }
+  }
+
+  private void store(MemorySegment into, long offset, int n) {
+    MemorySegment.copy(aBytes, JAVA_INT, 0, bits, 0, n);
+    canonical(bits, n);
+    MemorySegment.copy(bits, 0, into, JAVA_INT_UNALIGNED, offset, n);
+  }
+
+  /// Combines two arrays of binary32, NaNs as they come.
+  static void combine(ReduceOp op, float[] a, float[] b, int n) {
+    switch (op) {
+      case SUM, AVERAGE -> sum(a, b, n);
+      case MIN -> min(a, b, n);
+      case MAX -> max(a, b, n);
+      case PRODUCT -> product(a, b, n);
+    }
+  }
+
+  private static void sum(float[] a, float[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] += b[i];
+    }
+  }
+
+  private static void min(float[] a, float[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Math.min(a[i], b[i]);
+    }
+  }
+
+  private static void max(float[] a, float[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Math.max(a[i], b[i]);
+    }
+  }
+
+  private static void product(float[] a, float[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] *= b[i];
+    }
+  }
+
+  static void quotient(float[] a, float divisor, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] /= divisor;
+    }
+  }
+
+  /// Replaces the bits of every NaN. A magnitude above infinity's makes the difference negative and
+  /// the shifted mask all ones.
+  static void canonical(int[] bits, int n) {
+    for (int i = 0; i < n; i++) {
+      int nan = (0x7f800000 - (bits[i] & 0x7fffffff)) >> 31;
+      bits[i] = (bits[i] & ~nan) | (HalfPrecision.NAN_32 & nan);
+    }
+  }
+}

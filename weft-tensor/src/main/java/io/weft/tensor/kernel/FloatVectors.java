@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.FLOAT32;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/// Binary32 on vectors. One loop per operation: a loop whose operation is a variable would not be
+/// compiled to vector instructions.
+final class FloatVectors {
+
+  static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+
+  private FloatVectors() {}
+
+  static Reducer reducer(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> FloatVectors::sum;
+      case MIN -> FloatVectors::min;
+      case MAX -> FloatVectors::max;
+      case PRODUCT -> FloatVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT32, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT32, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT32, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+    }
+    ScalarKernels.reduce(FLOAT32, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  static void divide(MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(FLOAT32, data, p, elements);
+    FloatVector divisors = FloatVector.broadcast(SPECIES, (float) divisor);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(data, p + i, load(data, p + i).div(divisors));
+    }
+    ScalarKernels.divide(FLOAT32, data, p + i, bytes - i, divisor);
+  }
+
+  /// The values, with the canonical NaN wherever there is a NaN.
+  static FloatVector canonical(FloatVector values) {
+    return values.blend(Float.NaN, values.compare(VectorOperators.NE, values));
+  }
+
+  private static FloatVector load(MemorySegment data, long offset) {
+    return FloatVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, FloatVector values) {
+    canonical(values).intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.FLOAT16;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+
+/// Binary16 on heap tiles: each element is widened to binary32, combined and rounded back in one
+/// loop, for which the JIT uses the machine's conversion instructions. NaNs are made canonical
+/// afterwards, while the tile is still in the first-level cache.
+final class HalfTiles {
+
+  /// Elements in a tile: 4 KiB per operand.
+  private static final int TILE = 2048;
+
+  /// The bits of infinity; a larger magnitude is a NaN.
+  static final int INFINITY = 0x7c00;
+
+  private static final ThreadLocal<HalfTiles> TILES = ThreadLocal.withInitial(HalfTiles::new);
+
+  private final short[] a = new short[TILE];
+  private final short[] b = new short[TILE];
+  private final int[] pairs = new int[TILE / 2];
+
+  private HalfTiles() {}
+
+  /// Makes the NaNs of a stored tile canonical, in place.
+  @FunctionalInterface
+  interface Canonical {
+
+    /// Works on `elements` elements of binary16 from byte `offset`.
+    void apply(MemorySegment data, long offset, int elements);
+  }
+
+  /// Reduces with `op`; `nans` follows each tile.
+  static Reducer reducer(ReduceOp op, Canonical nans) {
+    return (into, p, from, q, elements) -> reduce(op, nans, into, p, from, q, elements);
+  }
+
+  /// Divides; `nans` follows each tile.
+  static Divider divider(Canonical nans) {
+    return (data, p, elements, divisor) -> divide(nans, data, p, elements, divisor);
+  }
+
+  private static void reduce(
+      ReduceOp op,
+      Canonical nans,
+      MemorySegment into,
+      long p,
+      MemorySegment from,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(FLOAT16, into, p, from, q, elements);
+    HalfTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 2L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 2);
+      MemorySegment.copy(into, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(from, JAVA_SHORT_UNALIGNED, q + i, tile.b, 0, n);
+      switch (op) {
+        case SUM, AVERAGE -> sum(tile.a, tile.b, n);
+        case MIN -> min(tile.a, tile.b, n);
+        case MAX -> max(tile.a, tile.b, n);
+        case PRODUCT -> product(tile.a, tile.b, n);
+      }
+      MemorySegment.copy(tile.a, 0, into, JAVA_SHORT_UNALIGNED, p + i, n);
+      nans.apply(into, p + i, n);
+    }
+  }
+
+  private static void divide(
+      Canonical nans, MemorySegment data, long p, long elements, int divisor) {
+    long bytes = Runs.bytes(FLOAT16, data, p, elements);
+    HalfTiles tile = TILES.get();
+    for (long i = 0; i < bytes; i += TILE * 2L) {
+      int n = (int) Math.min(TILE, (bytes - i) / 2);
+      MemorySegment.copy(data, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
+      quotient(tile.a, divisor, n);
+      MemorySegment.copy(tile.a, 0, data, JAVA_SHORT_UNALIGNED, p + i, n);
+      nans.apply(data, p + i, n);
+    }
+  }
+
+  /// Makes NaNs canonical two elements at a time, on the heap; an odd last element alone.
+  static void canonical(MemorySegment data, long offset, int elements) {
+    int[] pairs = TILES.get().pairs;
+    int n = elements / 2;
+    MemorySegment.copy(data, JAVA_INT_UNALIGNED, offset, pairs, 0, n);
+    canonical(pairs, n);
+    MemorySegment.copy(pairs, 0, data, JAVA_INT_UNALIGNED, offset, n);
+    canonicalScalar(data, offset + n * 4L, (elements - n * 2) * 2L);
+  }
+
+  /// Makes NaNs canonical in `bytes` bytes, one element after the other.
+  static void canonicalScalar(MemorySegment data, long offset, long bytes) {
+    for (long i = 0; i < bytes; i += 2) {
+      if ((data.get(JAVA_SHORT_UNALIGNED, offset + i) & 0x7fff) > INFINITY) {
+        data.set(JAVA_SHORT_UNALIGNED, offset + i, (short) HalfPrecision.NAN_16);
+      }
+    }
+  }
+
+  private static void sum(short[] a, short[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Float.floatToFloat16(Float.float16ToFloat(a[i]) + Float.float16ToFloat(b[i]));
+    }
+  }
+
+  private static void min(short[] a, short[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Float.floatToFloat16(Math.min(Float.float16ToFloat(a[i]), Float.float16ToFloat(b[i])));
+    }
+  }
+
+  private static void max(short[] a, short[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Float.floatToFloat16(Math.max(Float.float16ToFloat(a[i]), Float.float16ToFloat(b[i])));
+    }
+  }
+
+  private static void product(short[] a, short[] b, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Float.floatToFloat16(Float.float16ToFloat(a[i]) * Float.float16ToFloat(b[i]));
+    }
+  }
+
+  private static void quotient(short[] a, float divisor, int n) {
+    for (int i = 0; i < n; i++) {
+      a[i] = Float.floatToFloat16(Float.float16ToFloat(a[i]) / divisor);
+    }
+  }
+
+  /// Replaces the bits of every NaN. A magnitude above infinity's makes its difference negative and
+  /// its shifted mask all ones.
+  private static void canonical(int[] pairs, int n) {
+    for (int i = 0; i < n; i++) {
+      int even = (INFINITY - (pairs[i] & 0x7fff)) >> 31;
+      int odd = (INFINITY - ((pairs[i] >>> 16) & 0x7fff)) >> 31;
+      int nan = (even & 0xffff) | (odd << 16);
+      pairs[i] = (pairs[i] & ~nan) | ((HalfPrecision.NAN_16 << 16 | HalfPrecision.NAN_16) & nan);
+    }
+  }
+}

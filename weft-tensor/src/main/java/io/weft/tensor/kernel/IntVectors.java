@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.INT32;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/// INT32 on vectors. One loop per operation: a loop whose operation is a variable would not be
+/// compiled to vector instructions.
+final class IntVectors {
+
+  private static final VectorSpecies<Integer> SPECIES = IntVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+
+  private IntVectors() {}
+
+  static Reducer reducer(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> IntVectors::sum;
+      case MIN -> IntVectors::min;
+      case MAX -> IntVectors::max;
+      case PRODUCT -> IntVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT32, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT32, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT32, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT32, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static IntVector load(MemorySegment data, long offset) {
+    return IntVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, IntVector values) {
+    values.intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

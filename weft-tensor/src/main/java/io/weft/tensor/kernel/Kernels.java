@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/// The kernels of this JVM: on vectors where `jdk.incubator.vector` is resolved (start Java with
+/// `--add-modules jdk.incubator.vector`), else on heap tiles. Both give the bits of `reference`.
+/// Stateless; any thread.
+public final class Kernels {
+
+  private static final KernelSet FASTEST = fastest();
+  private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = reducers(FASTEST);
+  private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
+
+  private Kernels() {}
+
+  /// The fastest reducer here, always the same object. AVERAGE reduces like SUM; the division is
+  /// `divide`, once, at the end. The first call on a thread may allocate its tiles; no later one
+  /// allocates, once the kernel is compiled (see `warmUp`).
+  public static Reducer reducer(DType dtype, ReduceOp op) {
+    return present(present(REDUCERS, dtype), op);
+  }
+
+  /// The reducer that defines the result, one element at a time and slow: a model for tests.
+  public static Reducer reference(DType dtype, ReduceOp op) {
+    return new ScalarKernels().reducer(dtype, op);
+  }
+
+  /// Divides `elements` elements in place by `divisor`, from byte `offset`: the second half of
+  /// AVERAGE. Floating types divide by the IEEE rules, the 16-bit ones in binary32, rounding to
+  /// nearest even; the divisor is first rounded to the type of the division. Integers truncate
+  /// toward zero. Bounds are checked once per call. Throws `IllegalArgumentException` for a divisor
+  /// below 1; the data is then unchanged.
+  ///
+  /// Hot path.
+  public static void divide(
+      DType dtype, MemorySegment data, long offset, long elements, int divisor) {
+    if (divisor < 1) {
+      throw new IllegalArgumentException(
+          "divide " + dtype + " by " + divisor + ": the divisor is a number of ranks, at least 1");
+    }
+    present(DIVIDERS, dtype).divide(data, offset, elements, divisor);
+  }
+
+  /// Warms up what data-parallel training uses: the sum and the mean of FLOAT32. Takes about 0.3 s
+  /// on idle cores and up to 3 s on busy ones; call it once, at start. A vector kernel that is not
+  /// compiled is about 1,000 times slower.
+  public static void warmUp() {
+    warmUp(DType.FLOAT32, ReduceOp.AVERAGE);
+  }
+
+  /// Warms up one kernel, and the divider for AVERAGE. Takes 0.05 to 0.3 s per kernel on idle
+  /// cores, at most 1.5 s on busy ones, and about 1 ms if it is compiled already (0.1 s for one
+  /// that is slow by nature, as a division of integers). Keeps the calling thread busy.
+  public static void warmUp(DType dtype, ReduceOp op) {
+    WarmUp.run(reducer(dtype, op), dtype);
+    if (op == ReduceOp.AVERAGE) {
+      WarmUp.run(present(DIVIDERS, dtype), dtype);
+    }
+  }
+
+  /// Warms up every kernel of these types. Takes 0.3 to 2 s per type on idle cores, BFLOAT16 the
+  /// longest.
+  public static void warmUp(Set<DType> dtypes) {
+    for (DType dtype : dtypes) {
+      for (ReduceOp op : ReduceOp.values()) {
+        warmUp(dtype, op);
+      }
+    }
+  }
+
+  /// "vector 512" or "heap tiles", for reports.
+  public static String description() {
+    return FASTEST.description();
+  }
+
+  private static KernelSet fastest() {
+    boolean vectors = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+    return vectors ? new VectorKernels() : new TileKernels();
+  }
+
+  private static Map<DType, Map<ReduceOp, Reducer>> reducers(KernelSet kernels) {
+    Map<DType, Map<ReduceOp, Reducer>> reducers = new EnumMap<>(DType.class);
+    for (DType dtype : DType.values()) {
+      Map<ReduceOp, Reducer> ofType = new EnumMap<>(ReduceOp.class);
+      for (ReduceOp op : ReduceOp.values()) {
+        ofType.put(op, kernels.reducer(dtype, op));
+      }
+      reducers.put(dtype, Collections.unmodifiableMap(ofType));
+    }
+    return Collections.unmodifiableMap(reducers);
+  }
+
+  private static Map<DType, Divider> dividers(KernelSet kernels) {
+    Map<DType, Divider> dividers = new EnumMap<>(DType.class);
+    for (DType dtype : DType.values()) {
+      dividers.put(dtype, kernels.divider(dtype));
+    }
+    return Collections.unmodifiableMap(dividers);
+  }
+
+  private static <K, V> V present(Map<K, V> map, K key) {
+    return Objects.requireNonNull(map.get(key));
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static io.weft.tensor.DType.INT64;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.LongVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/// INT64 on vectors. One loop per operation: a loop whose operation is a variable would not be
+/// compiled to vector instructions.
+final class LongVectors {
+
+  private static final VectorSpecies<Long> SPECIES = LongVector.SPECIES_PREFERRED;
+  private static final long STEP = SPECIES.vectorByteSize();
+
+  private LongVectors() {}
+
+  static Reducer reducer(ReduceOp op) {
+    return switch (op) {
+      case SUM, AVERAGE -> LongVectors::sum;
+      case MIN -> LongVectors::min;
+      case MAX -> LongVectors::max;
+      case PRODUCT -> LongVectors::product;
+    };
+  }
+
+  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT64, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT64, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT64, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static void product(
+      MemorySegment into, long p, MemorySegment from, long q, long elements) {
+    long bytes = Runs.bytes(INT64, into, p, from, q, elements);
+    long i = 0;
+    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+    }
+    ScalarKernels.reduce(INT64, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+  }
+
+  private static LongVector load(MemorySegment data, long offset) {
+    return LongVector.fromMemorySegment(SPECIES, data, offset, LITTLE_ENDIAN);
+  }
+
+  private static void store(MemorySegment data, long offset, LongVector values) {
+    values.intoMemorySegment(data, offset, LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import io.weft.tensor.DType;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/// Bounds of the runs that a kernel works on.
+final class Runs {
+
+  private Runs() {}
+
+  /// Bytes in each of two runs. Throws `IndexOutOfBoundsException`, before anything is written, if
+  /// one of them leaves its segment.
+  static long bytes(
+      DType dtype,
+      MemorySegment into,
+      long intoOffset,
+      MemorySegment from,
+      long fromOffset,
+      long elements) {
+    bytes(dtype, from, fromOffset, elements);
+    return bytes(dtype, into, intoOffset, elements);
+  }
+
+  /// Bytes in one run. Throws `IndexOutOfBoundsException` if it leaves its segment.
+  static long bytes(DType dtype, MemorySegment data, long offset, long elements) {
+    long size = data.byteSize();
+    Objects.checkFromIndexSize(0L, elements, size / dtype.bytes());
+    long bytes = elements * dtype.bytes();
+    Objects.checkFromIndexSize(offset, bytes, size);
+    return bytes;
+  }
+}

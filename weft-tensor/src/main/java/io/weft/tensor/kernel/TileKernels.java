@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+
+/// Kernels on heap tiles: a piece of each run is copied into an array that stays in the first-level
+/// cache, combined there by a plain loop, which the JIT turns into vector instructions (it does not
+/// where both operands are native memory), and copied back.
+final class TileKernels implements KernelSet {
+
+  @Override
+  public String description() {
+    return "heap tiles";
+  }
+
+  @Override
+  public Reducer reducer(DType dtype, ReduceOp op) {
+    return switch (dtype) {
+      case FLOAT16 -> HalfTiles.reducer(op, HalfTiles::canonical);
+      case BFLOAT16 -> (into, p, from, q, n) -> BfloatTiles.reduce(op, into, p, from, q, n);
+      case FLOAT32 -> (into, p, from, q, n) -> FloatTiles.reduce(op, into, p, from, q, n);
+      case FLOAT64 -> (into, p, from, q, n) -> DoubleTiles.reduce(op, into, p, from, q, n);
+      case UINT8, INT8 -> (into, p, from, q, n) -> ByteTiles.reduce(dtype, op, into, p, from, q, n);
+      case INT32 -> (into, p, from, q, n) -> IntTiles.reduce(op, into, p, from, q, n);
+      case INT64 -> (into, p, from, q, n) -> LongTiles.reduce(op, into, p, from, q, n);
+    };
+  }
+
+  @Override
+  public Divider divider(DType dtype) {
+    return switch (dtype) {
+      case FLOAT16 -> HalfTiles.divider(HalfTiles::canonical);
+      case BFLOAT16 -> BfloatTiles::divide;
+      case FLOAT32 -> FloatTiles::divide;
+      case FLOAT64 -> DoubleTiles::divide;
+      case UINT8, INT8 -> (data, p, n, divisor) -> ByteTiles.divide(dtype, data, p, n, divisor);
+      case INT32 -> IntTiles::divide;
+      case INT64 -> LongTiles::divide;
+    };
+  }
+}

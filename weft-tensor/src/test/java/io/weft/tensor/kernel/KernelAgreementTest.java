@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+
+/// Vectors, tiles and the reference give the same bits. jqwik prints the seed of a failure; give it
+/// back as `@Property(seed = "...")`.
+class KernelAgreementTest {
+
+  private static final KernelSet REFERENCE = new ScalarKernels();
+  private static final List<KernelSet> OTHERS = List.of(new VectorKernels(), new TileKernels());
+
+  @Property(tries = 400)
+  void reducersAgreeBitForBit(
+      @ForAll DType dtype,
+      @ForAll ReduceOp op,
+      @ForAll @IntRange(max = 5000) int elements,
+      @ForAll @IntRange(max = 67) int intoOffset,
+      @ForAll @IntRange(max = 67) int fromOffset,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment into = Samples.of(arena, dtype, intoOffset, elements, random);
+      MemorySegment from = Samples.of(arena, dtype, fromOffset, elements, random);
+      MemorySegment expected = Samples.copy(arena, into);
+      REFERENCE.reducer(dtype, op).reduce(expected, intoOffset, from, fromOffset, elements);
+      for (KernelSet kernels : OTHERS) {
+        MemorySegment actual = Samples.copy(arena, into);
+        kernels.reducer(dtype, op).reduce(actual, intoOffset, from, fromOffset, elements);
+        assertThat(expected.mismatch(actual)).as(kernels.description()).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
+  void dividersAgreeBitForBit(
+      @ForAll DType dtype,
+      @ForAll @IntRange(max = 5000) int elements,
+      @ForAll @IntRange(max = 67) int offset,
+      @ForAll @IntRange(min = 1) int divisor,
+      @ForAll long seed) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = Samples.of(arena, dtype, offset, elements, new Random(seed));
+      MemorySegment expected = Samples.copy(arena, data);
+      REFERENCE.divider(dtype).divide(expected, offset, elements, divisor);
+      for (KernelSet kernels : OTHERS) {
+        MemorySegment actual = Samples.copy(arena, data);
+        kernels.divider(dtype).divide(actual, offset, elements, divisor);
+        assertThat(expected.mismatch(actual)).as(kernels.description()).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
+  void operandsCommuteBitForBit(@ForAll DType dtype, @ForAll ReduceOp op, @ForAll long seed) {
+    int elements = 1000;
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment a = Samples.of(arena, dtype, 0, elements, random);
+      MemorySegment b = Samples.of(arena, dtype, 0, elements, random);
+      for (KernelSet kernels : OTHERS) {
+        MemorySegment ab = Samples.copy(arena, a);
+        MemorySegment ba = Samples.copy(arena, b);
+        kernels.reducer(dtype, op).reduce(ab, 0, b, 0, elements);
+        kernels.reducer(dtype, op).reduce(ba, 0, a, 0, elements);
+        assertThat(ab.mismatch(ba)).as(kernels.description()).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
+  void cutsDoNotChangeTheResult(
+      @ForAll DType dtype,
+      @ForAll ReduceOp op,
+      @ForAll @IntRange(max = 1000) int cut,
+      @ForAll long seed) {
+    int elements = 1000;
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment whole = Samples.of(arena, dtype, 0, elements, random);
+      MemorySegment from = Samples.of(arena, dtype, 0, elements, random);
+      MemorySegment parts = Samples.copy(arena, whole);
+      Reducer reducer = Kernels.reducer(dtype, op);
+      long at = (long) cut * dtype.bytes();
+      reducer.reduce(whole, 0, from, 0, elements);
+      reducer.reduce(parts, 0, from, 0, cut);
+      reducer.reduce(parts, at, from, at, elements - cut);
+      assertThat(whole.mismatch(parts)).isEqualTo(-1);
+    }
+  }
+}
