@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport;
+
+import java.lang.foreign.MemorySegment;
+
+/// The three verbs to one peer. Nothing is queued without bound: on `BACK_PRESSURED` the caller
+/// keeps the work and tries again on a later duty cycle. Messages and write notifications arrive at
+/// the peer in posting order, or the endpoint fails. Polling thread only.
+public interface Endpoint extends AutoCloseable {
+
+  /// The peer's node number, proved by the handshake.
+  int node();
+
+  /// Copies `message`, at most `Capabilities.maxMessageBytes`; it is reusable on return.
+  @CheckReturnValue
+  PostResult trySend(MemorySegment message);
+
+  /// Fills `into` from the peer's memory. Completion: all bytes are in `into`. The peer's services
+  /// take no part.
+  @CheckReturnValue
+  PostResult tryRead(Slice into, RemoteSlice from, Completion done);
+
+  /// Writes `from` into the peer's memory. Completion: `from` is reusable. Remote visibility: the
+  /// peer's `onNotify(immediate)`, after which all bytes of this write can be seen there. A region
+  /// that the peer has closed is not written and nobody is notified; the completion then says
+  /// `Refused` or, where it came before the peer could refuse, success.
+  @CheckReturnValue
+  PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
+
+  /// Closes this end; posted work fails with `EndpointLost`; the sink is not told. A second call
+  /// has no effect.
+  @Override
+  void close();
+}

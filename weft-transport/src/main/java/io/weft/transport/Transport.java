@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport;
+
+import io.weft.transport.spi.Capabilities;
+import java.lang.foreign.MemorySegment;
+
+/// One opened device. Confined to the thread that polls it; only `address`, `capabilities`,
+/// `allocate`, `register`, `wake` and `bytesSent` may be called from any thread.
+public interface Transport extends AutoCloseable {
+
+  /// Where peers reach this transport; exchanged out of band.
+  Address address();
+
+  /// What this device can do.
+  Capabilities capabilities();
+
+  /// Starts connecting to `peer`, which must prove to be node `node`. Never blocks: the endpoint
+  /// answers `BACK_PRESSURED` until `FrameSink.onConnect`; failure arrives at
+  /// `FrameSink.onFailure`.
+  Endpoint connect(Address peer, int node);
+
+  /// Zeroed, page-aligned, registered memory owned by the region. Throws
+  /// `TransportException.Registration`.
+  MemoryRegion allocate(long bytes);
+
+  /// Registers foreign native memory in place. `owner` is held until close; its memory must outlive
+  /// the region. Throws `TransportException.Registration`.
+  MemoryRegion register(MemorySegment segment, Object owner);
+
+  /// Turns the crank once; returns the amount of work done (0 = idle). Never blocks. Timeouts
+  /// inside the transport use `nowNanos` only, so a simulator owns time.
+  int poll(long nowNanos);
+
+  /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed; may return
+  /// early. Polling thread.
+  void await(long maxNanos);
+
+  /// Ends a present or the next `await` early. Any thread.
+  void wake();
+
+  /// Bytes handed out so far: payload and protocol. Any thread.
+  long bytesSent();
+
+  /// Closes all endpoints; what is not flushed yet is dropped. Regions stay memory of their owners,
+  /// whom no peer reaches any more, until they close them. A second call has no effect.
+  @Override
+  void close();
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.inproc;
+
+import io.weft.transport.Completion;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// Carries out one side's posted operations in order: copies between own and peer's memory, fires
+/// completions, publishes to the peer. Posting thread.
+final class Copier {
+
+  /// What a closing peer may have to wait for.
+  private static final int COPY_BYTES = 1 << 18;
+
+  private static final long TURN_BYTES = 4 << 20;
+
+  private final InprocTransport transport;
+  private final Line line;
+  private final boolean initiating;
+  private final Pipe pipe;
+  private final String peer;
+  private boolean busy;
+  private boolean ended;
+
+  Copier(InprocTransport transport, Line line, boolean initiating, String peer) {
+    this.transport = transport;
+    this.line = line;
+    this.initiating = initiating;
+    this.pipe = line.outgoing(initiating);
+    this.peer = peer;
+  }
+
+  /// Publishes messages that wait for nothing.
+  ///
+  /// Hot path.
+  void publishMessages() {
+    for (Parcel next = pipe.unpublished();
+        next != null && next.kind == Parcel.Kind.MESSAGE;
+        next = pipe.unpublished()) {
+      transport.countSent(next.bytes);
+      pipe.publish();
+    }
+  }
+
+  /// Carries out what one turn allows; returns the amount of work. From inside a completion it does
+  /// nothing.
+  ///
+  /// Hot path.
+  int advance() {
+    if (busy) {
+      return 0;
+    }
+    busy = true;
+    int work = 0;
+    long budget = TURN_BYTES;
+    while (!ended && budget > 0) {
+      publishMessages();
+      Parcel next = pipe.unpublished();
+      if (next == null) {
+        break;
+      }
+      work++;
+      TransportException error = next.error;
+      if (error == null && next.remaining >= 0) {
+        error = check(next);
+        if (error == null && next.remaining > 0) {
+          int step = (int) Math.min(COPY_BYTES, next.remaining);
+          if (!line.beginCopy(initiating)) {
+            break;
+          }
+          error = copy(next, step);
+          line.endCopy(initiating);
+          budget -= step;
+        }
+      }
+      if (error != null || next.remaining == 0) {
+        settle(next, error);
+      }
+    }
+    busy = false;
+    return work;
+  }
+
+  private @Nullable TransportException check(Parcel parcel) {
+    LocalRegion remote = line.remoteTable(initiating).find(parcel.remoteKey);
+    if (remote == null) {
+      return refused(parcel, "the region is closed; ask the peer for its present regions");
+    }
+    return remote.contains(parcel.remoteOffset, parcel.remaining)
+        ? null
+        : refused(parcel, "it lies outside " + remote);
+  }
+
+  private @Nullable TransportException copy(Parcel parcel, int step) {
+    LocalRegion remote = line.remoteTable(initiating).find(parcel.remoteKey);
+    LocalRegion own = parcel.region;
+    if (own == null || remote == null || !remote.visit()) {
+      return refused(parcel, "the region was closed meanwhile");
+    }
+    if (parcel.kind == Parcel.Kind.WRITE) {
+      MemorySegment.copy(own.segment(), parcel.offset, remote.segment(), parcel.remoteOffset, step);
+      transport.countSent(step);
+    } else {
+      MemorySegment.copy(remote.segment(), parcel.remoteOffset, own.segment(), parcel.offset, step);
+    }
+    remote.leave();
+    parcel.offset += step;
+    parcel.remoteOffset += step;
+    parcel.remaining -= step;
+    return null;
+  }
+
+  private TransportException refused(Parcel parcel, String why) {
+    return new TransportException.Refused(
+        (parcel.kind == Parcel.Kind.WRITE ? "write of " : "read of ")
+            + parcel.remaining
+            + " bytes at "
+            + peer
+            + " refused: "
+            + why,
+        null);
+  }
+
+  private void settle(Parcel parcel, @Nullable TransportException error) {
+    Completion done = parcel.done;
+    LocalRegion region = parcel.region;
+    parcel.done = null;
+    parcel.region = null;
+    parcel.error = null;
+    if (error != null) {
+      parcel.kind = Parcel.Kind.SILENT;
+    }
+    pipe.publish();
+    if (region != null) {
+      region.settle();
+    }
+    if (done != null) {
+      done.complete(error);
+    }
+  }
+
+  /// Fails all that is not done.
+  void fail(TransportException cause) {
+    ended = true;
+    for (Parcel next = pipe.unpublished(); next != null; next = pipe.unpublished()) {
+      if (next.kind == Parcel.Kind.MESSAGE) {
+        next.kind = Parcel.Kind.SILENT;
+      }
+      TransportException error = next.error;
+      settle(next, error == null ? cause : error);
+    }
+  }
+}

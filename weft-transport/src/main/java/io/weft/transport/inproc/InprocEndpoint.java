@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.inproc;
+
+import io.weft.transport.Address;
+import io.weft.transport.Completion;
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// One end of a line. The side that posts a read or write copies the bytes in its own `poll`; the
+/// peer only hears of them.
+final class InprocEndpoint implements Endpoint {
+
+  private static final int PARCELS_PER_TURN = 1024;
+
+  private final InprocTransport transport;
+  private final int node;
+  private final Address peer;
+  private final boolean initiating;
+  private @Nullable Line line;
+  private @Nullable Copier copier;
+  private InprocTransport peerTransport;
+  private boolean closed;
+
+  InprocEndpoint(InprocTransport transport, int node, Address peer, boolean initiating) {
+    this.transport = transport;
+    this.node = node;
+    this.peer = peer;
+    this.initiating = initiating;
+    this.peerTransport = transport;
+  }
+
+  /// Both sides are proved.
+  void open(Line answered, InprocTransport other) {
+    peerTransport = other;
+    copier = new Copier(transport, answered, initiating, "node " + node + " at " + peer);
+    line = answered;
+  }
+
+  @Override
+  public int node() {
+    return node;
+  }
+
+  boolean isOpen() {
+    return !closed;
+  }
+
+  @Override
+  public PostResult trySend(MemorySegment message) {
+    long bytes = message.byteSize();
+    if (bytes > InprocTransport.MAX_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          "message of "
+              + bytes
+              + " bytes to node "
+              + node
+              + "; at most "
+              + InprocTransport.MAX_MESSAGE_BYTES
+              + " fit, write larger ones to the peer's memory");
+    }
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    Line open = line;
+    Copier worker = copier;
+    Parcel parcel = open == null ? null : open.outgoing(initiating).reserve((int) bytes);
+    if (open == null || parcel == null || worker == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    MemorySegment.copy(message, 0, open.outgoing(initiating).staging(), parcel.at, bytes);
+    parcel.kind = Parcel.Kind.MESSAGE;
+    worker.publishMessages();
+    peerTransport.wakeIfWaiting();
+    return PostResult.POSTED;
+  }
+
+  @Override
+  public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
+    return post(from, into, Parcel.Kind.WRITE, immediate, done);
+  }
+
+  @Override
+  public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
+    return post(into, from, Parcel.Kind.SILENT, 0, done);
+  }
+
+  private PostResult post(
+      Slice own, RemoteSlice remote, Parcel.Kind kind, int immediate, Completion done) {
+    if (own.bytes() != remote.bytes()) {
+      throw new IllegalArgumentException(
+          "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
+    }
+    LocalRegion region = transport.table().own(own);
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    Line open = line;
+    if (open == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    region.post();
+    Parcel parcel = open.outgoing(initiating).reserve(0);
+    if (parcel == null) {
+      region.settle();
+      return PostResult.BACK_PRESSURED;
+    }
+    parcel.kind = kind;
+    parcel.immediate = immediate;
+    parcel.region = region;
+    parcel.offset = own.offset();
+    parcel.remaining = own.bytes();
+    parcel.remoteKey = remote.region().key();
+    parcel.remoteOffset = remote.offset();
+    parcel.done = done;
+    parcel.error =
+        remote.region().incarnation() == open.remoteTable(initiating).incarnation()
+            ? null
+            : new TransportException.Refused(
+                "region of another incarnation of node "
+                    + node
+                    + "'s transport; ask the peer for its present regions",
+                null);
+    return PostResult.POSTED;
+  }
+
+  /// Whether a turn would find something.
+  boolean hasWork() {
+    Line open = line;
+    return open != null
+        && !closed
+        && (open.incoming(initiating).hasArrived()
+            || open.outgoing(initiating).unpublished() != null
+            || open.ended() != null);
+  }
+
+  /// One turn; returns the amount of work.
+  ///
+  /// Hot path.
+  int turn() {
+    Line open = line;
+    Copier worker = copier;
+    if (closed || open == null || worker == null) {
+      return 0;
+    }
+    int work = worker.advance();
+    String ended = open.ended();
+    work += receive(open);
+    if (ended != null && !closed && !open.incoming(initiating).hasArrived()) {
+      fail(exception(ended, null));
+      work++;
+    }
+    if (!closed) {
+      work += worker.advance();
+    }
+    if (work > 0) {
+      peerTransport.wakeIfWaiting();
+    }
+    return work;
+  }
+
+  private int receive(Line open) {
+    Pipe incoming = open.incoming(initiating);
+    int work = 0;
+    while (work < PARCELS_PER_TURN && !closed) {
+      Parcel parcel = incoming.arrived();
+      if (parcel == null) {
+        break;
+      }
+      work++;
+      Parcel.Kind kind = parcel.kind;
+      int immediate = parcel.immediate;
+      MemorySegment message =
+          kind == Parcel.Kind.MESSAGE
+              ? transport.messages().copy(incoming.staging(), parcel.at, parcel.bytes)
+              : MemorySegment.NULL;
+      incoming.consume();
+      switch (kind) {
+        case MESSAGE -> transport.sink().onMessage(this, message);
+        case WRITE -> transport.sink().onNotify(this, immediate);
+        case SILENT -> {
+          // Nothing for this side.
+        }
+      }
+    }
+    return work;
+  }
+
+  TransportException exception(String why, @Nullable Throwable cause) {
+    return new TransportException.EndpointLost(
+        "endpoint to node " + node + " at " + peer + " is lost: " + why, cause);
+  }
+
+  /// Ends this endpoint: posted work fails, then the sink hears it.
+  void fail(TransportException cause) {
+    if (!closed) {
+      end(cause, "the peer's endpoint failed");
+      transport.sink().onFailure(this, cause);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    Copier worker = copier;
+    if (worker != null) {
+      worker.advance();
+      if (closed) {
+        return;
+      }
+    }
+    end(exception("closed by this side", null), "it closed its endpoint");
+  }
+
+  private void end(TransportException cause, String toldPeer) {
+    closed = true;
+    Line open = line;
+    if (open != null) {
+      open.close(initiating, toldPeer);
+      peerTransport.wakeIfWaiting();
+    }
+    Copier worker = copier;
+    if (worker != null) {
+      worker.fail(cause);
+    }
+    transport.forget(this);
+  }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.inproc;
+
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.FrameSink;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.secure.Claim;
+import io.weft.transport.secure.JobProof;
+import io.weft.transport.secure.ProvedClaim;
+import io.weft.transport.secure.RateLimitedLog;
+import io.weft.transport.secure.Role;
+import io.weft.transport.secure.Verdict;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// A named place in this JVM and its endpoints.
+final class InprocTransport implements Transport {
+
+  static final int MAX_MESSAGE_BYTES = 1 << 16;
+  static final Capabilities CAPABILITIES =
+      new Capabilities("inproc", true, MAX_MESSAGE_BYTES, Long.MAX_VALUE, Pipe.SLOTS, 0);
+
+  private static final int MAX_CALLS = 64;
+  private static final long CALL_NANOS = 1_000_000;
+
+  private final FrameSink sink;
+  private final long connectNanos;
+  private final String name;
+  private final Address address;
+  private final RegionTable table;
+  private final JobProof proof;
+  private final RateLimitedLog log;
+  private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
+  private final AtomicLong bytesSent = new AtomicLong();
+  // Calls of other threads' transports, bounded.
+  private final ArrayBlockingQueue<Line> calls = new ArrayBlockingQueue<>(MAX_CALLS);
+  private final List<Call> outgoing = new ArrayList<>();
+  private InprocEndpoint[] endpoints = {};
+  private volatile @Nullable Thread waiter;
+  private volatile boolean woken;
+  private volatile boolean closed;
+
+  private InprocTransport(TransportConfig config, FrameSink sink, String name) {
+    this.sink = sink;
+    this.name = name;
+    connectNanos = config.connectDeadline().toNanos();
+    address = new Address(InprocProvider.SCHEME, name);
+    table = new RegionTable(address.toString());
+    proof = new JobProof(config.credentials(), table.incarnation());
+    log =
+        new RateLimitedLog(
+            "io.weft.transport.inproc", "node " + config.credentials().node() + " at " + address);
+  }
+
+  static InprocTransport open(TransportConfig config, FrameSink sink) {
+    Names names = Names.ofProcess();
+    String name = names.complete(config.bind());
+    InprocTransport transport = new InprocTransport(config, sink, name);
+    names.enter(name, transport);
+    return transport;
+  }
+
+  @Override
+  public Address address() {
+    return address;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Endpoint connect(Address peer, int node) {
+    if (closed) {
+      throw new IllegalStateException("the transport at " + address + " is closed");
+    }
+    if (!peer.scheme().equals(InprocProvider.SCHEME)) {
+      throw new IllegalArgumentException(peer + " is not an address of " + InprocProvider.SCHEME);
+    }
+    InprocEndpoint endpoint = new InprocEndpoint(this, node, peer, true);
+    outgoing.add(new Call(this, endpoint, peer.location()));
+    return endpoint;
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes) {
+    return table.allocate(bytes);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    return table.register(segment, owner);
+  }
+
+  @Override
+  public int poll(long nowNanos) {
+    if (closed) {
+      return 0;
+    }
+    log.tick(nowNanos);
+    int work = 0;
+    for (Line call = calls.poll(); call != null; call = calls.poll()) {
+      answer(call);
+      work++;
+    }
+    if (!outgoing.isEmpty()) {
+      for (int i = 0; i < outgoing.size(); i++) {
+        work += outgoing.get(i).tick(nowNanos);
+      }
+      outgoing.removeIf(Call::isOver);
+    }
+    // A callback may open or close endpoints, which replaces the array.
+    for (InprocEndpoint endpoint : endpoints) {
+      work += endpoint.turn();
+    }
+    return work;
+  }
+
+  private void answer(Line call) {
+    ProvedClaim offer = call.offer;
+    Claim peer = offer.claim();
+    byte[] expected =
+        proof.prove(Role.INITIATOR, call.initiatorNonce, call.responderNonce, peer, offer.tag());
+    if (!JobProof.same(expected, offer.proof())) {
+      log.warning("dropped a call: it does not know the job's secret");
+      call.close(
+          false,
+          "it closed the line when we proved the job's secret; do all processes"
+              + " have the same secret?");
+      call.initiator.wakeIfWaiting();
+      return;
+    }
+    byte[] tag = proof.tag(call.initiatorNonce, call.responderNonce);
+    Verdict verdict = proof.judge(peer, tag, offer.tag());
+    Claim own = proof.claim(peer.node(), verdict);
+    byte[] mac = proof.prove(Role.RESPONDER, call.initiatorNonce, call.responderNonce, own, tag);
+    call.answer(new ProvedClaim(own, tag, mac), table);
+    if (verdict == Verdict.ACCEPTED) {
+      InprocEndpoint endpoint =
+          new InprocEndpoint(this, peer.node(), call.initiator.address(), false);
+      established(endpoint, call, call.initiator);
+    } else {
+      log.warning(
+          "dropped a call of node "
+              + peer.node()
+              + ": "
+              + proof.explain(verdict, peer, peer.wanted()));
+    }
+    call.initiator.wakeIfWaiting();
+  }
+
+  /// Takes a call of another transport; false if too many wait or this one is closed. Any thread.
+  boolean ring(Line call) {
+    if (closed || !calls.offer(call)) {
+      return false;
+    }
+    if (closed) {
+      call.close(false, "its transport was closed");
+    }
+    wakeIfWaiting();
+    return true;
+  }
+
+  /// Both sides are proved.
+  void established(InprocEndpoint endpoint, Line line, InprocTransport other) {
+    endpoint.open(line, other);
+    InprocEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
+    more[endpoints.length] = endpoint;
+    endpoints = more;
+    sink.onConnect(endpoint);
+  }
+
+  /// An endpoint has ended.
+  void forget(InprocEndpoint endpoint) {
+    for (int i = 0; i < endpoints.length; i++) {
+      if (endpoints[i].equals(endpoint)) {
+        InprocEndpoint[] fewer = new InprocEndpoint[endpoints.length - 1];
+        System.arraycopy(endpoints, 0, fewer, 0, i);
+        System.arraycopy(endpoints, i + 1, fewer, i, fewer.length - i);
+        endpoints = fewer;
+        return;
+      }
+    }
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    if (closed || maxNanos <= 0) {
+      return;
+    }
+    waiter = Thread.currentThread();
+    // Pairs with the fence in wakeIfWaiting: either the peer sees the waiter or we see its work.
+    VarHandle.fullFence();
+    if (!woken && !hasWork()) {
+      LockSupport.parkNanos(this, outgoing.isEmpty() ? maxNanos : Math.min(maxNanos, CALL_NANOS));
+    }
+    waiter = null;
+    woken = false;
+  }
+
+  private boolean hasWork() {
+    if (!calls.isEmpty()) {
+      return true;
+    }
+    for (InprocEndpoint endpoint : endpoints) {
+      if (endpoint.hasWork()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void wake() {
+    woken = true;
+    LockSupport.unpark(waiter);
+  }
+
+  /// Something was published for this transport. Any thread.
+  ///
+  /// Hot path.
+  void wakeIfWaiting() {
+    VarHandle.fullFence();
+    Thread waiting = waiter;
+    if (waiting != null) {
+      LockSupport.unpark(waiting);
+    }
+  }
+
+  @Override
+  public long bytesSent() {
+    return bytesSent.getOpaque();
+  }
+
+  void countSent(long bytes) {
+    bytesSent.setOpaque(bytesSent.getPlain() + bytes);
+  }
+
+  FrameSink sink() {
+    return sink;
+  }
+
+  RegionTable table() {
+    return table;
+  }
+
+  JobProof proof() {
+    return proof;
+  }
+
+  MessageBuffer messages() {
+    return messages;
+  }
+
+  long connectNanos() {
+    return connectNanos;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    for (Call call : List.copyOf(outgoing)) {
+      call.endpoint().close();
+    }
+    for (InprocEndpoint endpoint : endpoints) {
+      endpoint.close();
+    }
+    closed = true;
+    Names.ofProcess().leave(name, this);
+    for (Line call = calls.poll(); call != null; call = calls.poll()) {
+      call.close(false, "its transport was closed");
+      call.initiator.wakeIfWaiting();
+    }
+  }
+}

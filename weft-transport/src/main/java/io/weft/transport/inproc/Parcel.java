@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.inproc;
+
+import io.weft.transport.Completion;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import org.jspecify.annotations.Nullable;
+
+/// One posted operation, in its place in the pipe. Written by the posting side until it is
+/// published, then read by the receiving side until it is consumed. Reused.
+final class Parcel {
+
+  enum Kind {
+    /// Bytes in the pipe's staging memory.
+    MESSAGE,
+    /// A write; when published its bytes have landed.
+    WRITE,
+    /// A read or something refused; nothing for the receiver.
+    SILENT
+  }
+
+  Kind kind = Kind.SILENT;
+  int immediate;
+  int at;
+  int bytes;
+
+  // The posting side's own.
+  long stagedTo;
+  @Nullable LocalRegion region;
+  long offset;
+  long remaining;
+  int remoteKey;
+  long remoteOffset;
+  @Nullable Completion done;
+  @Nullable TransportException error;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.region;
+
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/// A registered piece of native memory. It counts two kinds of claims: *posted work* of ours, which
+/// forbids `close`, and *visitors* (one system call or copy on behalf of a peer), which `close`
+/// waits for, so that nobody touches the memory after `close` has returned. Any thread.
+public final class LocalRegion implements MemoryRegion {
+
+  private static final long CLOSED = 1L << 63;
+  private static final long POSTED_ONE = 1L << 32;
+  private static final long VISITORS = POSTED_ONE - 1;
+
+  private final RegionTable table;
+  private final MemorySegment segment;
+  private final int key;
+  private final @Nullable Arena arena;
+  private final RegionViews views;
+  // closed bit, posted work (31 bits), visitors (32 bits)
+  private final AtomicLong claims = new AtomicLong();
+  private @Nullable Object owner;
+
+  LocalRegion(
+      RegionTable table,
+      MemorySegment segment,
+      int key,
+      @Nullable Arena arena,
+      @Nullable Object owner) {
+    this.table = table;
+    this.segment = segment;
+    this.key = key;
+    this.arena = arena;
+    this.owner = owner;
+    this.views = new RegionViews(segment);
+  }
+
+  @Override
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public RemoteRegion export() {
+    return new RemoteRegion(0, segment.byteSize(), key, table.incarnation());
+  }
+
+  /// Slab index and generation.
+  public int key() {
+    return key;
+  }
+
+  /// Whether this region was registered with `other`.
+  public boolean belongsTo(RegionTable other) {
+    return table == other;
+  }
+
+  /// Buffers over this memory for socket calls. Polling thread only.
+  public RegionViews views() {
+    return views;
+  }
+
+  /// Counts one more piece of posted work. Throws `IllegalStateException` if the region is closed.
+  ///
+  /// Hot path.
+  public void post() {
+    if (claims.getAndAdd(POSTED_ONE) < 0) {
+      claims.getAndAdd(-POSTED_ONE);
+      throw new IllegalStateException(this + " is closed; post only slices of open regions");
+    }
+  }
+
+  /// One piece of posted work is done.
+  ///
+  /// Hot path.
+  public void settle() {
+    claims.getAndAdd(-POSTED_ONE);
+  }
+
+  /// Claims the memory for one short access; false if the region is closed. Followed by `leave`
+  /// before any callback.
+  ///
+  /// Hot path.
+  public boolean visit() {
+    if (claims.getAndIncrement() < 0) {
+      claims.getAndDecrement();
+      return false;
+    }
+    return true;
+  }
+
+  /// Ends a `visit`.
+  ///
+  /// Hot path.
+  public void leave() {
+    claims.getAndDecrement();
+  }
+
+  /// Whether `offset` and `bytes`, which a peer claims, lie inside.
+  ///
+  /// Hot path.
+  public boolean contains(long offset, long bytes) {
+    long size = segment.byteSize();
+    return offset >= 0 && bytes >= 0 && bytes <= size && offset <= size - bytes;
+  }
+
+  @Override
+  public void close() {
+    while (true) {
+      long seen = claims.get();
+      if (seen < 0) {
+        return;
+      }
+      long posted = seen >>> 32;
+      if (posted > 0) {
+        throw new IllegalStateException(
+            this + " still has " + posted + " posted operations; close it when they are done");
+      }
+      if (claims.compareAndSet(seen, seen | CLOSED)) {
+        break;
+      }
+    }
+    table.remove(this);
+    // A visitor is one copy or one non-blocking system call of a bounded length: it ends by itself.
+    while ((claims.get() & VISITORS) != 0) {
+      Thread.onSpinWait();
+    }
+    owner = null;
+    if (arena != null) {
+      arena.close();
+    }
+  }
+
+  /// What the memory belongs to; kept reachable until the region is closed.
+  @Nullable Object owner() {
+    return owner;
+  }
+
+  @Override
+  public String toString() {
+    return "region " + Integer.toHexString(key) + " of " + segment.byteSize() + " bytes";
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.spi;
+
+/// Facts for tuning, never for branching on what exists: all verbs exist on all transports.
+///
+/// @param device name
+/// @param nativeOneSided whether remote read and write leave the peer's processor alone
+/// @param maxMessageBytes largest small message
+/// @param maxTransferBytes largest single read or write
+/// @param maxInFlight operations that one endpoint accepts before it answers `BACK_PRESSURED`
+/// @param bitsPerSecond nominal speed, 0 = unknown
+public record Capabilities(
+    String device,
+    boolean nativeOneSided,
+    int maxMessageBytes,
+    long maxTransferBytes,
+    int maxInFlight,
+    long bitsPerSecond) {}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.spi;
+
+import java.time.Duration;
+
+/// How to open a transport.
+///
+/// @param bind where to listen: `host`, `host:port`, or a device's name; TCP listens on exactly
+///   this address
+/// @param connectDeadline bounds a connection's set-up, handshake included
+/// @param credentials who we are and what we must prove
+public record TransportConfig(String bind, Duration connectDeadline, Credentials credentials) {}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import io.weft.transport.TransportException;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+/// Accepts connections on exactly one address and keeps those that have not proved anything:
+/// bounded in number (the oldest is dropped) and in time.
+final class Listener extends Pollable {
+
+  static final int MAX_STRANGERS = 64;
+  private static final long STRANGER_NANOS = 5_000_000_000L;
+  private static final long PAUSE_NANOS = 100_000_000L;
+  private static final int ACCEPTS_PER_TURN = 64;
+  private static final int BACKLOG = 1024;
+
+  private final TcpTransport transport;
+  private final ServerSocketChannel channel;
+  private final SocketAddress address;
+  private final SelectionKey key;
+  private final ArrayDeque<Stranger> strangers = new ArrayDeque<>();
+  private boolean paused;
+  private long resumeAtNanos;
+
+  Listener(TcpTransport transport, Readiness readiness, InetSocketAddress bind) {
+    this.transport = transport;
+    ServerSocketChannel opened = null;
+    try {
+      opened = ServerSocketChannel.open();
+      opened.setOption(StandardSocketOptions.SO_RCVBUF, TcpSockets.BUFFER_BYTES);
+      opened.configureBlocking(false);
+      opened.bind(bind, BACKLOG);
+      channel = opened;
+      address = opened.getLocalAddress();
+      key = readiness.watch(opened, SelectionKey.OP_ACCEPT, this);
+    } catch (IOException e) {
+      TcpSockets.close(opened);
+      throw new TransportException.DeviceLost(
+          "cannot listen on " + TcpAddress.format(bind) + ": " + e.getMessage() + remedy(e), e);
+    }
+  }
+
+  private static String remedy(IOException e) {
+    if (!(e instanceof BindException)) {
+      return "; is 'ulimit -n' too low?";
+    }
+    return String.valueOf(e.getMessage()).contains("in use")
+        ? "; choose another port (0 lets the system choose), or end the process that holds it"
+        : "; it must be an address of this host, and ports below 1024 need privileges";
+  }
+
+  /// Where it listens.
+  SocketAddress address() {
+    return address;
+  }
+
+  /// Connections that have not proved anything.
+  boolean isIdle() {
+    return strangers.isEmpty() && !paused;
+  }
+
+  void tick(long nowNanos) {
+    if (paused && nowNanos - resumeAtNanos >= 0) {
+      paused = false;
+      key.interestOps(SelectionKey.OP_ACCEPT);
+    }
+    if (strangers.isEmpty()) {
+      return;
+    }
+    for (Iterator<Stranger> all = strangers.iterator(); all.hasNext(); ) {
+      Stranger stranger = all.next();
+      stranger.tick(nowNanos);
+      if (stranger.isOver()) {
+        all.remove();
+      }
+    }
+  }
+
+  @Override
+  int ready(long nowNanos) {
+    int accepted = 0;
+    try {
+      while (accepted < ACCEPTS_PER_TURN) {
+        SocketChannel socket = channel.accept();
+        if (socket == null) {
+          break;
+        }
+        accepted++;
+        welcome(socket, nowNanos);
+      }
+    } catch (IOException e) {
+      transport.log().warning("accepting failed: " + e.getMessage() + "; is 'ulimit -n' too low?");
+      paused = true;
+      resumeAtNanos = nowNanos + PAUSE_NANOS;
+      key.interestOps(0);
+    }
+    return accepted;
+  }
+
+  private void welcome(SocketChannel socket, long nowNanos) {
+    try {
+      TcpSockets.prepare(socket);
+      Stranger stranger =
+          new Stranger(transport, socket, socket.getRemoteAddress(), nowNanos + STRANGER_NANOS);
+      stranger.watch();
+      if (strangers.size() == MAX_STRANGERS) {
+        strangers.remove().drop("there are more than " + MAX_STRANGERS + " that prove nothing");
+      }
+      strangers.add(stranger);
+    } catch (IOException e) {
+      transport.log().debug("a connection went away while it was accepted: " + e.getMessage());
+      TcpSockets.close(socket);
+    }
+  }
+
+  void close() {
+    strangers.forEach(Stranger::close);
+    strangers.clear();
+    TcpSockets.close(channel);
+  }
+}

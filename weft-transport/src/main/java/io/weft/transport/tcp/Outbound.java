@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import io.weft.transport.Completion;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.wire.ByteRing;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/// What waits to be sent on one connection, in posting order: headers and small payloads lie in the
+/// staging ring, large payloads stay where they are and are sent from there. A flush hands all that
+/// is ready to the kernel in one gathering call, with at most 256 KiB of large payload per call:
+/// larger calls let the kernel's buffers grow cold and more than halve the bandwidth.
+final class Outbound {
+
+  /// Payloads up to this are staged with their header: cheaper than one more piece to gather.
+  static final int STAGED_PAYLOAD_BYTES = 4096;
+
+  static final int MAX_IN_FLIGHT = 1024;
+  private static final int STAGING_BYTES = 1 << 17;
+  private static final int FLUSH_BYTES = 4 << 20;
+  private static final int MAX_FAULT_TEXT = 256;
+
+  private final RegionTable table;
+  private final ByteRing ring = new ByteRing(STAGING_BYTES);
+  private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
+  private final Gather gather = new Gather(ring, staging);
+  private final TransferRing transfers = new TransferRing(4 * MAX_IN_FLIGHT);
+  private final ServedReads served = new ServedReads(MAX_IN_FLIGHT);
+  private int own;
+  private int serving;
+  private boolean blocked;
+  private boolean flushing;
+  private boolean ended;
+
+  Outbound(RegionTable table) {
+    this.table = table;
+  }
+
+  /// Whether there is something to send or to complete.
+  boolean isPending() {
+    return !ring.isEmpty() || !transfers.isEmpty() || !served.isEmpty();
+  }
+
+  /// Whether the kernel took less than it was offered; until it says that it is writable.
+  boolean isBlocked() {
+    return blocked;
+  }
+
+  void unblock() {
+    blocked = false;
+  }
+
+  /// Hot path.
+  boolean message(MemorySegment message) {
+    int bytes = (int) message.byteSize();
+    int at = ring.reserve(Frame.BYTES + bytes);
+    if (at < 0) {
+      return false;
+    }
+    Frame.put(staging, at, Frame.MESSAGE, 0, 0, 0, 0, bytes);
+    MemorySegment.copy(message, 0, staging, at + Frame.BYTES, bytes);
+    return true;
+  }
+
+  /// Hot path.
+  boolean write(
+      LocalRegion from,
+      long offset,
+      long bytes,
+      int key,
+      long remoteOffset,
+      int immediate,
+      Completion done) {
+    boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
+    int at = own == MAX_IN_FLIGHT ? -1 : ring.reserve(Frame.BYTES + (staged ? (int) bytes : 0));
+    if (at < 0) {
+      return false;
+    }
+    Frame.put(staging, at, Frame.WRITE, immediate, 0, key, remoteOffset, bytes);
+    if (staged) {
+      MemorySegment.copy(from.segment(), offset, staging, at + Frame.BYTES, bytes);
+    }
+    TransferRing.Transfer transfer = append(from, offset, staged ? 0 : bytes);
+    transfer.own = true;
+    transfer.done = done;
+    own++;
+    return true;
+  }
+
+  /// Hot path.
+  boolean canRead() {
+    return own < MAX_IN_FLIGHT;
+  }
+
+  /// Asks the peer for a read; false if there is no room.
+  ///
+  /// Hot path.
+  boolean read(int context, int key, long offset, long bytes) {
+    int at = ring.reserve(Frame.BYTES);
+    if (at < 0) {
+      return false;
+    }
+    Frame.put(staging, at, Frame.READ, 0, context, key, offset, bytes);
+    return true;
+  }
+
+  /// Queues the failure of an operation that is refused here, in its turn.
+  boolean refuse(Completion done, TransportException error) {
+    if (own == MAX_IN_FLIGHT) {
+      return false;
+    }
+    TransferRing.Transfer transfer = append(null, 0, 0);
+    transfer.own = true;
+    transfer.done = done;
+    transfer.error = error;
+    own++;
+    return true;
+  }
+
+  /// Queues the answer to a peer's read. False if it asks for more than it may.
+  boolean serve(int key, int context, long offset, long length) {
+    return served.add(key, context, offset, length);
+  }
+
+  private TransferRing.Transfer append(@Nullable LocalRegion region, long offset, long bytes) {
+    TransferRing.Transfer transfer = transfers.add();
+    transfer.at = ring.head();
+    transfer.region = region;
+    transfer.offset = offset;
+    transfer.remaining = bytes;
+    transfer.own = false;
+    return transfer;
+  }
+
+  /// Sends until nothing is left, the kernel is full or this turn's share is used up. Returns the
+  /// bytes sent; completions fire inside. A flush from inside a completion does nothing.
+  ///
+  /// Hot path.
+  long flush(GatheringByteChannel channel) throws IOException {
+    if (flushing) {
+      return 0;
+    }
+    flushing = true;
+    try {
+      return flushAll(channel);
+    } finally {
+      flushing = false;
+    }
+  }
+
+  private long flushAll(GatheringByteChannel channel) throws IOException {
+    long total = 0;
+    while (!ended && total < FLUSH_BYTES) {
+      answerReads();
+      gather.collect(transfers);
+      long planned = gather.planned();
+      long sent = 0;
+      if (planned > 0) {
+        sent = gather.send(channel);
+        total += sent;
+      } else {
+        gather.checkRegion();
+      }
+      boolean settled = advance(sent);
+      if (sent < planned) {
+        blocked = true;
+        break;
+      }
+      if (planned == 0 && !settled) {
+        break;
+      }
+    }
+    return total;
+  }
+
+  private void answerReads() {
+    while (!served.isEmpty() && serving < MAX_IN_FLIGHT && answerRead()) {
+      served.pop();
+    }
+  }
+
+  /// Answers the first read; false if there is no room now.
+  private boolean answerRead() {
+    long bytes = served.length();
+    LocalRegion region = table.find(served.key());
+    if (region == null || !region.visit()) {
+      return answer(Frame.READ_REFUSED, Frame.STALE_KEY, 0) >= 0;
+    }
+    try {
+      if (!region.contains(served.offset(), bytes)) {
+        return answer(Frame.READ_REFUSED, Frame.OUT_OF_BOUNDS, 0) >= 0;
+      }
+      boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
+      int at = answer(Frame.READ_DATA, 0, staged ? (int) bytes : 0);
+      if (at < 0) {
+        return false;
+      }
+      if (staged) {
+        MemorySegment.copy(region.segment(), served.offset(), staging, at + Frame.BYTES, bytes);
+      } else {
+        append(region, served.offset(), bytes);
+        serving++;
+      }
+      return true;
+    } finally {
+      region.leave();
+    }
+  }
+
+  private int answer(byte kind, int refusal, int stagedBytes) {
+    int at = ring.reserve(Frame.BYTES + stagedBytes);
+    if (at >= 0) {
+      long length = refusal == 0 ? served.length() : 0;
+      Frame.put(staging, at, kind, refusal, served.context(), served.key(), 0, length);
+    }
+    return at;
+  }
+
+  /// Accounts for `sent` bytes and settles every transfer that they complete; whether any was.
+  private boolean advance(long sent) {
+    long left = sent;
+    boolean settled = false;
+    while (!ended) {
+      TransferRing.Transfer next = transfers.peek(0);
+      long stop = next == null ? ring.head() : next.at;
+      if (ring.tail() < stop) {
+        if (left == 0) {
+          break;
+        }
+        long from = ring.skipGap(ring.tail());
+        long step = Math.min(left, ring.runEnd(from, stop) - from);
+        ring.release(from + step);
+        left -= step;
+        continue;
+      }
+      if (next == null) {
+        break;
+      }
+      long step = Math.min(left, next.remaining);
+      next.remaining -= step;
+      next.offset += step;
+      left -= step;
+      if (next.remaining > 0) {
+        break;
+      }
+      transfers.pop();
+      settle(next, next.error);
+      settled = true;
+    }
+    return settled;
+  }
+
+  private void settle(TransferRing.Transfer transfer, @Nullable TransportException error) {
+    LocalRegion region = transfer.region;
+    Completion done = transfer.done;
+    boolean mine = transfer.own;
+    transfer.clear();
+    if (!mine) {
+      serving--;
+      return;
+    }
+    own--;
+    if (region != null) {
+      region.settle();
+    }
+    if (done != null) {
+      done.complete(error);
+    }
+  }
+
+  /// A read of ours is posted or over.
+  void countOwn(int change) {
+    own += change;
+  }
+
+  /// Queues a last frame if the stream is at a point where the peer can read it; whether it was.
+  boolean last(byte kind, String text) {
+    if (flushing || !transfers.isEmpty()) {
+      return false;
+    }
+    byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+    int length = Math.min(bytes.length, MAX_FAULT_TEXT);
+    int at = ring.reserve(Frame.BYTES + length);
+    if (at < 0) {
+      return false;
+    }
+    Frame.put(staging, at, kind, 0, 0, 0, 0, length);
+    MemorySegment.copy(bytes, 0, staging, ValueLayout.JAVA_BYTE, at + Frame.BYTES, length);
+    return true;
+  }
+
+  /// Fails all posted writes; nothing is sent any more.
+  void fail(TransportException cause) {
+    ended = true;
+    for (TransferRing.Transfer next = transfers.peek(0); next != null; next = transfers.peek(0)) {
+      transfers.pop();
+      TransportException error = next.error;
+      settle(next, error == null ? cause : error);
+    }
+  }
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import io.weft.transport.Address;
+import io.weft.transport.Completion;
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
+
+/// One authenticated connection, or one that is being made.
+final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
+
+  private final TcpTransport transport;
+  private final int node;
+  private final Address peer;
+  private @Nullable Link link;
+  private boolean closed;
+
+  /// What exists once the peer is proved.
+  private record Link(
+      SocketChannel channel,
+      SelectionKey key,
+      long peerIncarnation,
+      Outbound outbound,
+      Inbound inbound,
+      PostedReads reads) {}
+
+  TcpEndpoint(TcpTransport transport, int node, Address peer) {
+    this.transport = transport;
+    this.node = node;
+    this.peer = peer;
+  }
+
+  /// The handshake is over; the channel is registered under `key`.
+  void open(SocketChannel channel, SelectionKey key, long peerIncarnation) {
+    PostedReads reads = new PostedReads(Outbound.MAX_IN_FLIGHT);
+    link =
+        new Link(
+            channel,
+            key,
+            peerIncarnation,
+            new Outbound(transport.table()),
+            new Inbound(transport.table(), reads, TcpTransport.MAX_MESSAGE_BYTES, this),
+            reads);
+  }
+
+  @Override
+  public int node() {
+    return node;
+  }
+
+  @Override
+  public PostResult trySend(MemorySegment message) {
+    if (message.byteSize() > TcpTransport.MAX_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          "message of "
+              + message.byteSize()
+              + " bytes to node "
+              + node
+              + "; at most "
+              + TcpTransport.MAX_MESSAGE_BYTES
+              + " fit, write larger ones to the peer's memory");
+    }
+    Link open = link;
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    return open != null && open.outbound.message(message)
+        ? PostResult.POSTED
+        : PostResult.BACK_PRESSURED;
+  }
+
+  @Override
+  public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
+    checkLengths(from, into);
+    LocalRegion region = transport.table().own(from);
+    Link open = link;
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    if (open == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    if (into.region().incarnation() != open.peerIncarnation) {
+      return refused(open, "write", into, done);
+    }
+    region.post();
+    boolean posted =
+        open.outbound.write(
+            region,
+            from.offset(),
+            from.bytes(),
+            into.region().key(),
+            into.offset(),
+            immediate,
+            done);
+    if (!posted) {
+      region.settle();
+    }
+    return posted ? PostResult.POSTED : PostResult.BACK_PRESSURED;
+  }
+
+  @Override
+  public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
+    checkLengths(into, from);
+    LocalRegion region = transport.table().own(into);
+    Link open = link;
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    if (open == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    if (from.region().incarnation() != open.peerIncarnation) {
+      return refused(open, "read", from, done);
+    }
+    if (open.reads.isFull() || !open.outbound.canRead()) {
+      return PostResult.BACK_PRESSURED;
+    }
+    region.post();
+    int context = open.reads.next();
+    if (!open.outbound.read(context, from.region().key(), from.offset(), from.bytes())) {
+      region.settle();
+      return PostResult.BACK_PRESSURED;
+    }
+    open.reads.add(region, into.offset(), into.bytes(), done);
+    open.outbound.countOwn(1);
+    return PostResult.POSTED;
+  }
+
+  private PostResult refused(Link open, String verb, RemoteSlice at, Completion done) {
+    TransportException error =
+        new TransportException.Refused(
+            verb
+                + " of "
+                + at.bytes()
+                + " bytes at node "
+                + node
+                + " refused: the region is of another incarnation of its transport; ask the peer"
+                + " for its present regions",
+            null);
+    return open.outbound.refuse(done, error) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
+  }
+
+  private static void checkLengths(Slice own, RemoteSlice remote) {
+    if (own.bytes() != remote.bytes()) {
+      throw new IllegalArgumentException(
+          "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
+    }
+  }
+
+  /// Reads what there is; returns an amount of work.
+  ///
+  /// Hot path.
+  int receive() {
+    Link open = link;
+    if (closed || open == null) {
+      return 0;
+    }
+    try {
+      long got = open.inbound.receive(open.channel);
+      if (got < 0 && !closed) {
+        lost("the connection was closed by its side or on the way", null);
+      }
+      return got == 0 ? 0 : 1;
+    } catch (ProtocolFault fault) {
+      fault(open, fault);
+    } catch (IOException e) {
+      lost("receiving failed: " + e.getMessage(), e);
+    }
+    return 1;
+  }
+
+  /// Whether `flush` could do something without the kernel's leave.
+  boolean wantsFlush() {
+    Link open = link;
+    return !closed && open != null && open.outbound.isPending() && !open.outbound.isBlocked();
+  }
+
+  /// Sends what is pending; returns an amount of work.
+  ///
+  /// Hot path.
+  int flush() {
+    Link open = link;
+    if (closed || open == null || !open.outbound.isPending()) {
+      return 0;
+    }
+    try {
+      long sent = open.outbound.flush(open.channel);
+      transport.countSent(sent);
+      return sent == 0 ? 0 : 1;
+    } catch (ProtocolFault fault) {
+      fault(open, fault);
+    } catch (IOException e) {
+      lost("sending failed: " + e.getMessage(), e);
+    }
+    return 1;
+  }
+
+  /// In direct mode the socket itself is asked each time.
+  void unblock() {
+    Link open = link;
+    if (open != null) {
+      open.outbound.unblock();
+    }
+  }
+
+  /// Has the selector report a blocked socket when it is writable.
+  void watchWritable() {
+    Link open = link;
+    if (!closed && open != null && open.outbound.isBlocked()) {
+      open.key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+    }
+  }
+
+  @Override
+  int ready(long nowNanos) {
+    Link open = link;
+    if (closed || open == null) {
+      return 0;
+    }
+    open.outbound.unblock();
+    if (open.key.interestOps() != SelectionKey.OP_READ) {
+      open.key.interestOps(SelectionKey.OP_READ);
+    }
+    return receive();
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed;
+  }
+
+  @Override
+  public void message(MemorySegment from, long offset, int bytes) {
+    transport.sink().onMessage(this, transport.messages().copy(from, offset, bytes));
+  }
+
+  @Override
+  public void notified(int immediate) {
+    transport.sink().onNotify(this, immediate);
+  }
+
+  @Override
+  public void readWanted(int key, int context, long offset, long length) throws ProtocolFault {
+    Link open = link;
+    if (open != null && !open.outbound.serve(key, context, offset, length)) {
+      throw new ProtocolFault("more reads than may be outstanding");
+    }
+  }
+
+  @Override
+  public void readDone(PostedReads.Read read) {
+    finish(read, null);
+  }
+
+  @Override
+  public void readRefused(PostedReads.Read read, int reason) {
+    String why =
+        reason == Frame.OUT_OF_BOUNDS
+            ? "it lies outside the region"
+            : "the region is closed or of another incarnation; ask the peer for its present"
+                + " regions";
+    finish(
+        read,
+        new TransportException.Refused(
+            "read of " + read.bytes() + " bytes at node " + node + " refused by the peer: " + why,
+            null));
+  }
+
+  private void finish(PostedReads.Read read, @Nullable TransportException error) {
+    Link open = link;
+    if (open != null) {
+      open.outbound.countOwn(-1);
+      open.reads.finish(read, error);
+    }
+  }
+
+  @Override
+  public void ended(String why) {
+    lost(why, null);
+  }
+
+  private void fault(Link open, ProtocolFault fault) {
+    transport
+        .log()
+        .warning("ended the connection to " + name() + ": received " + fault.getMessage());
+    if (!closed) {
+      leave(open, Frame.FAULT, String.valueOf(fault.getMessage()));
+      fail(exception("we ended the connection because we received " + fault.getMessage(), fault));
+    }
+  }
+
+  private void lost(String why, @Nullable Throwable cause) {
+    fail(exception(why, cause));
+  }
+
+  TransportException exception(String why, @Nullable Throwable cause) {
+    return new TransportException.EndpointLost("endpoint to " + name() + " is lost: " + why, cause);
+  }
+
+  private String name() {
+    return "node " + node + " at " + peer;
+  }
+
+  /// Ends this endpoint: posted work fails, then the sink hears it.
+  void fail(TransportException cause) {
+    if (!closed) {
+      end(cause);
+      transport.sink().onFailure(this, cause);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    Link open = link;
+    if (open != null) {
+      try {
+        transport.countSent(open.outbound.flush(open.channel));
+      } catch (IOException e) {
+        transport.log().debug("last flush to " + name() + ": " + e.getMessage());
+      }
+      if (closed) {
+        return;
+      }
+      leave(open, Frame.BYE, "");
+    }
+    end(exception("closed by this side", null));
+  }
+
+  private void end(TransportException cause) {
+    closed = true;
+    Link open = link;
+    if (open != null) {
+      transport.abandon(open.channel, open.key);
+      open.outbound.fail(cause);
+      open.reads.fail(cause);
+    }
+    transport.forget(this);
+  }
+
+  /// Best effort: the peer learns why, if the stream is between two frames.
+  private void leave(Link open, byte kind, String text) {
+    try {
+      if (open.outbound.last(kind, text)) {
+        transport.countSent(open.outbound.flush(open.channel));
+      }
+    } catch (IOException e) {
+      transport.log().debug("last frame to " + name() + ": " + e.getMessage());
+    }
+  }
+}

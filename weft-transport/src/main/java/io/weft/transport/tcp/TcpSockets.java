@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channel;
+import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
+
+/// How our sockets are set up, and small exchanges on them.
+final class TcpSockets {
+
+  /// Both directions; larger than any bandwidth-delay product of a data centre, and what the usual
+  /// limits of Linux allow.
+  static final int BUFFER_BYTES = 4 << 20;
+
+  private TcpSockets() {}
+
+  /// A socket to connect with.
+  static SocketChannel open() throws IOException {
+    SocketChannel channel = SocketChannel.open();
+    try {
+      channel.setOption(StandardSocketOptions.SO_RCVBUF, BUFFER_BYTES);
+      return prepare(channel);
+    } catch (IOException e) {
+      close(channel);
+      throw e;
+    }
+  }
+
+  /// Sets up an accepted socket, whose receive buffer comes from the listener.
+  static SocketChannel prepare(SocketChannel channel) throws IOException {
+    channel.configureBlocking(false);
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.setOption(StandardSocketOptions.SO_SNDBUF, BUFFER_BYTES);
+    return channel;
+  }
+
+  /// Sends a handshake frame, for which a fresh socket always has room. Returns its bytes.
+  static int sendAll(SocketChannel channel, ByteBuffer frame) throws IOException {
+    int sent = channel.write(frame);
+    if (frame.hasRemaining()) {
+      throw new IOException("the socket has no room for " + frame.remaining() + " bytes");
+    }
+    return sent;
+  }
+
+  /// Reads into `frame`; whether it is full.
+  static boolean fill(SocketChannel channel, ByteBuffer frame) throws IOException {
+    if (channel.read(frame) < 0) {
+      throw new EOFException("closed during the handshake");
+    }
+    return !frame.hasRemaining();
+  }
+
+  /// Closes; a failure changes nothing any more.
+  static void close(@Nullable Channel channel) {
+    if (channel == null) {
+      return;
+    }
+    try {
+      channel.close();
+    } catch (IOException e) {
+      System.getLogger(TcpTransport.LOGGER)
+          .log(System.Logger.Level.DEBUG, "closing a socket failed", e);
+    }
+  }
+}

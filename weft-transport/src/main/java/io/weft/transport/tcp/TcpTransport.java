@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.FrameSink;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.secure.JobProof;
+import io.weft.transport.secure.RateLimitedLog;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// One listening socket and its endpoints. Up to four endpoints are read without asking the
+/// selector first, which saves a system call per turn for a spinning poller; with more, the
+/// selector tells which to read. New connections are looked for at least every 50 microseconds of
+/// spinning, and at once after an `await`.
+final class TcpTransport implements Transport {
+
+  static final String LOGGER = "io.weft.transport.tcp";
+  static final int MAX_MESSAGE_BYTES = 1 << 16;
+  static final Capabilities CAPABILITIES =
+      new Capabilities("tcp", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, Outbound.MAX_IN_FLIGHT, 0);
+
+  private static final int DIRECT_ENDPOINTS = 4;
+  private static final long LOOK_NANOS = 50_000;
+  private static final long MILLI = 1_000_000;
+  private static final long TIMER_MILLIS = 5;
+  private static final int MAX_FAREWELLS = 64;
+
+  private final FrameSink sink;
+  private final long connectNanos;
+  private final RegionTable table;
+  private final JobProof proof;
+  private final RateLimitedLog log;
+  private final Readiness readiness = new Readiness();
+  private final Listener listener;
+  private final Address address;
+  private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
+  private final ByteBuffer scratch = ByteBuffer.allocateDirect(1 << 16);
+  private final AtomicLong bytesSent = new AtomicLong();
+  private final List<Dial> dials = new ArrayList<>();
+  private final List<Farewell> farewells = new ArrayList<>();
+  private TcpEndpoint[] endpoints = {};
+  private long lookedNanos;
+  private boolean closed;
+
+  TcpTransport(TransportConfig config, FrameSink sink) {
+    this.sink = sink;
+    connectNanos = config.connectDeadline().toNanos();
+    try {
+      listener = new Listener(this, readiness, TcpAddress.toBind(config.bind()));
+    } catch (RuntimeException e) {
+      readiness.close();
+      throw e;
+    }
+    address = new Address(TcpProvider.SCHEME, TcpAddress.format(listener.address()));
+    table = new RegionTable(address.toString());
+    proof = new JobProof(config.credentials(), table.incarnation());
+    log = new RateLimitedLog(LOGGER, "node " + config.credentials().node() + " at " + address);
+  }
+
+  @Override
+  public Address address() {
+    return address;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Endpoint connect(Address peer, int node) {
+    if (closed) {
+      throw new IllegalStateException("the transport at " + address + " is closed");
+    }
+    if (!peer.scheme().equals(TcpProvider.SCHEME)) {
+      throw new IllegalArgumentException(peer + " is not an address of " + TcpProvider.SCHEME);
+    }
+    InetSocketAddress to = TcpAddress.toConnect(peer.location());
+    TcpEndpoint endpoint = new TcpEndpoint(this, node, peer);
+    dials.add(new Dial(this, endpoint, to));
+    return endpoint;
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes) {
+    return table.allocate(bytes);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    return table.register(segment, owner);
+  }
+
+  @Override
+  public int poll(long nowNanos) {
+    if (closed) {
+      return 0;
+    }
+    log.tick(nowNanos);
+    boolean direct = endpoints.length <= DIRECT_ENDPOINTS;
+    int work = flush(direct);
+    if (direct) {
+      // A callback may open or close endpoints, which replaces the array.
+      for (TcpEndpoint endpoint : endpoints) {
+        work += endpoint.receive();
+      }
+    }
+    if (!direct || !isSettled() || isLookDue(nowNanos)) {
+      lookedNanos = nowNanos;
+      watchWritable(direct);
+      readiness.look();
+    }
+    if (!readiness.isEmpty()) {
+      work += readiness.serve(nowNanos);
+    }
+    if (!isSettled()) {
+      keepTime(nowNanos);
+    }
+    return work + flush(false);
+  }
+
+  private boolean isLookDue(long nowNanos) {
+    long since = nowNanos - lookedNanos;
+    // A clock that jumps back must not blind us.
+    return since >= LOOK_NANOS || since < 0;
+  }
+
+  private int flush(boolean retryBlocked) {
+    int work = 0;
+    for (TcpEndpoint endpoint : endpoints) {
+      if (retryBlocked) {
+        endpoint.unblock();
+      }
+      if (endpoint.wantsFlush()) {
+        work += endpoint.flush();
+      }
+    }
+    return work;
+  }
+
+  private void watchWritable(boolean direct) {
+    if (!direct) {
+      for (TcpEndpoint endpoint : endpoints) {
+        endpoint.watchWritable();
+      }
+    }
+  }
+
+  /// Whether no connection is being made or ended.
+  private boolean isSettled() {
+    return dials.isEmpty() && farewells.isEmpty() && listener.isIdle();
+  }
+
+  private void keepTime(long nowNanos) {
+    listener.tick(nowNanos);
+    for (int i = 0; i < dials.size(); i++) {
+      dials.get(i).tick(nowNanos);
+    }
+    dials.removeIf(Dial::isOver);
+    for (int i = 0; i < farewells.size(); i++) {
+      farewells.get(i).tick(nowNanos);
+    }
+    farewells.removeIf(Farewell::isOver);
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    if (closed || maxNanos <= 0) {
+      return;
+    }
+    for (TcpEndpoint endpoint : endpoints) {
+      if (endpoint.wantsFlush()) {
+        return;
+      }
+      endpoint.watchWritable();
+    }
+    // The selector counts in milliseconds; timers of connections being made are shorter than waits.
+    long millis = Math.max(1, maxNanos / MILLI);
+    readiness.await(isSettled() ? millis : Math.min(millis, TIMER_MILLIS));
+  }
+
+  @Override
+  public void wake() {
+    readiness.wake();
+  }
+
+  @Override
+  public long bytesSent() {
+    return bytesSent.getOpaque();
+  }
+
+  /// A connection is proved on both sides.
+  void established(
+      TcpEndpoint endpoint, SocketChannel channel, SelectionKey key, long peerIncarnation) {
+    endpoint.open(channel, key, peerIncarnation);
+    key.attach(endpoint);
+    TcpEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
+    more[endpoints.length] = endpoint;
+    endpoints = more;
+    sink.onConnect(endpoint);
+  }
+
+  /// An endpoint has ended.
+  void forget(TcpEndpoint endpoint) {
+    for (int i = 0; i < endpoints.length; i++) {
+      if (endpoints[i].equals(endpoint)) {
+        TcpEndpoint[] fewer = new TcpEndpoint[endpoints.length - 1];
+        System.arraycopy(endpoints, 0, fewer, 0, i);
+        System.arraycopy(endpoints, i + 1, fewer, i, fewer.length - i);
+        endpoints = fewer;
+        return;
+      }
+    }
+  }
+
+  /// Ends a connection in a way that lets its last frame arrive.
+  void abandon(SocketChannel channel, SelectionKey key) {
+    Farewell farewell = new Farewell(channel, key, scratch);
+    if (!farewell.isOver()) {
+      if (farewells.size() == MAX_FAREWELLS) {
+        farewells.remove(0).close();
+      }
+      farewells.add(farewell);
+    }
+  }
+
+  void countSent(long bytes) {
+    bytesSent.setOpaque(bytesSent.getPlain() + bytes);
+  }
+
+  FrameSink sink() {
+    return sink;
+  }
+
+  RegionTable table() {
+    return table;
+  }
+
+  JobProof proof() {
+    return proof;
+  }
+
+  Readiness readiness() {
+    return readiness;
+  }
+
+  MessageBuffer messages() {
+    return messages;
+  }
+
+  RateLimitedLog log() {
+    return log;
+  }
+
+  long connectNanos() {
+    return connectNanos;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    for (Dial dial : List.copyOf(dials)) {
+      dial.abandon();
+      dial.endpoint().close();
+    }
+    for (TcpEndpoint endpoint : endpoints) {
+      endpoint.close();
+    }
+    closed = true;
+    farewells.forEach(Farewell::close);
+    listener.close();
+    readiness.close();
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Moves bytes between processes: the transport seam, and the in-process and TCP transports.
+@org.jspecify.annotations.NullMarked
+module io.weft.transport {
+  requires static transitive org.jspecify;
+
+  exports io.weft.transport;
+  exports io.weft.transport.spi;
+  exports io.weft.transport.pool;
+
+  uses io.weft.transport.spi.TransportProvider;
+
+  provides io.weft.transport.spi.TransportProvider with
+      io.weft.transport.inproc.InprocProvider,
+      io.weft.transport.tcp.TcpProvider;
+}
