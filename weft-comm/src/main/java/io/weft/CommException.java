@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.io.Serial;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What communication can suffer, by blast radius. Every message names operation, tensor, rank,
+/// host, how long we waited and what to do. Each type says what remains usable.
+public abstract sealed class CommException extends RuntimeException {
+
+  @Serial private static final long serialVersionUID = 1L;
+
+  CommException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+
+  /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks; the
+  /// communicator works on.
+  public static final class Mismatch extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    /// With a message that names the tensor and what each side said.
+    public Mismatch(String message) {
+      super(message, null);
+    }
+  }
+
+  /// `await` gave up; the operation is still running and its buffers stay borrowed.
+  public static final class TimedOut extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+    private final transient List<Integer> missing;
+
+    /// With the ranks that were silent, as far as known.
+    public TimedOut(String message, List<Integer> missing) {
+      super(message, null);
+      this.missing = List.copyOf(missing);
+    }
+
+    /// World ranks that had not answered.
+    public List<Integer> missing() {
+      return missing;
+    }
+  }
+
+  /// A peer is gone; every communicator that contains it is aborted. Go on with the survivors in
+  /// the next epoch.
+  public static final class PeerLost extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+    private final int rank;
+
+    /// With the world rank that was lost.
+    public PeerLost(String message, int rank, @Nullable Throwable cause) {
+      super(message, cause);
+      this.rank = rank;
+    }
+
+    /// The lost world rank.
+    public int rank() {
+      return rank;
+    }
+  }
+
+  /// This communicator was aborted, by a rank or because an operation's hard deadline passed. The
+  /// cluster and its transports work on: create the communicator again.
+  public static final class Aborted extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    /// With a message that names the culprit.
+    public Aborted(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  /// This rank could not join its job: environment, secret, store or address. Nothing was started.
+  public static final class Setup extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    /// With a message that says what to set.
+    public Setup(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
+  }
+}

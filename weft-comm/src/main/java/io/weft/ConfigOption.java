@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// One setting, as data: the command line, the environment, the file and the documentation all read
+/// it from here. `start-deadline` is `--start-deadline`, `WEFT_START_DEADLINE` and
+/// `weft.start.deadline`. Immutable.
+///
+/// @param <T> what its text means
+public final class ConfigOption<T> {
+
+  /// Which transport carries the tensors.
+  public static final ConfigOption<String> TRANSPORT =
+      new ConfigOption<>(
+          "transport",
+          String.class,
+          "auto",
+          ConfigOption::scheme,
+          "transport to use: auto, or the name of one on the class path: tcp, inproc");
+
+  /// Hard limit of one operation.
+  public static final ConfigOption<Duration> DEADLINE =
+      new ConfigOption<>(
+          "deadline",
+          Duration.class,
+          "60s",
+          ConfigOption::positiveDuration,
+          "hard limit of every operation; when it passes, all ranks fail");
+
+  /// Limit of joining the job.
+  public static final ConfigOption<Duration> START_DEADLINE =
+      new ConfigOption<>(
+          "start-deadline",
+          Duration.class,
+          "60s",
+          ConfigOption::positiveDuration,
+          "how long to wait until all ranks have joined");
+
+  /// Where to listen.
+  public static final ConfigOption<String> BIND =
+      new ConfigOption<>(
+          "bind",
+          String.class,
+          null,
+          ConfigOption::nonBlank,
+          "address to listen on; by default loopback when all ranks are local, else this host's"
+              + " address towards the store");
+
+  /// File that holds the job's secret.
+  public static final ConfigOption<Path> SECRET_FILE =
+      new ConfigOption<>(
+          "secret-file",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "file with the job's secret, readable by its owner alone");
+
+  /// Where ranks find each other.
+  public static final ConfigOption<String> STORE =
+      new ConfigOption<>(
+          "store",
+          String.class,
+          null,
+          ConfigOption::hostAndPort,
+          "HOST:PORT of the store where ranks find each other");
+
+  /// Name of the job.
+  public static final ConfigOption<String> JOB =
+      new ConfigOption<>(
+          "job",
+          String.class,
+          null,
+          ConfigOption::nonBlank,
+          "name of the job, the same on all ranks");
+
+  /// How often an idle thread polls before it yields.
+  public static final ConfigOption<OptionalInt> SPIN =
+      new ConfigOption<>(
+          "spin",
+          OptionalInt.class,
+          "auto",
+          ConfigOption::autoOrCount,
+          "polls before an idle thread yields: auto, or a count (0 = never spin)");
+
+  /// Bound of the staging memory.
+  public static final ConfigOption<Long> POOL_BYTES =
+      new ConfigOption<>(
+          "pool-bytes",
+          Long.class,
+          "256M",
+          text -> bytes(text, 1 << 20, 1L << 40),
+          "idle registered staging memory that this rank keeps for reuse");
+
+  /// Largest payload that travels inside a message.
+  public static final ConfigOption<Long> EAGER_BYTES =
+      new ConfigOption<>(
+          "eager-bytes",
+          Long.class,
+          "8K",
+          text -> bytes(text, 8, 1 << 20),
+          "largest payload that travels inside a message, not by remote write");
+
+  /// Length of a pipelined piece.
+  public static final ConfigOption<Long> SEGMENT_BYTES =
+      new ConfigOption<>(
+          "segment-bytes",
+          Long.class,
+          "256K",
+          text -> bytes(text, 1 << 12, 1 << 26),
+          "length of the pieces in which large tensors travel");
+
+  private static final List<ConfigOption<?>> ALL =
+      List.of(
+          TRANSPORT,
+          DEADLINE,
+          START_DEADLINE,
+          BIND,
+          SECRET_FILE,
+          STORE,
+          JOB,
+          SPIN,
+          POOL_BYTES,
+          EAGER_BYTES,
+          SEGMENT_BYTES);
+
+  private final String name;
+  private final Class<T> type;
+  private final @Nullable String defaultText;
+  private final Function<String, T> parser;
+  private final String help;
+
+  private ConfigOption(
+      String name,
+      Class<T> type,
+      @Nullable String defaultText,
+      Function<String, T> parser,
+      String help) {
+    this.name = name;
+    this.type = type;
+    this.defaultText = defaultText;
+    this.parser = parser;
+    this.help = help;
+  }
+
+  /// Every option, in the order of the documentation.
+  public static List<ConfigOption<?>> all() {
+    return ALL;
+  }
+
+  /// Lower case, words joined by hyphens.
+  public String name() {
+    return name;
+  }
+
+  /// `--` and the name.
+  public String flag() {
+    return "--" + name;
+  }
+
+  /// The environment's variable.
+  public String variable() {
+    return "WEFT_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
+  }
+
+  /// The system property, which is also the key in a file.
+  public String property() {
+    return "weft." + name.replace('-', '.');
+  }
+
+  /// The value that holds when nothing is said, as text; empty = it depends on the job, see `help`.
+  public Optional<String> defaultText() {
+    return Optional.ofNullable(defaultText);
+  }
+
+  /// One line for people.
+  public String help() {
+    return help;
+  }
+
+  /// Reads a value. Throws `CommException.Setup` naming the option, `origin` (where the text was
+  /// found), the text and what is allowed.
+  public T parse(String text, String origin) {
+    try {
+      return parser.apply(text);
+    } catch (IllegalArgumentException refused) {
+      throw new CommException.Setup(
+          "option " + name + ": '" + text + "' from " + origin + " " + refused.getMessage(),
+          refused);
+    }
+  }
+
+  T cast(Object value) {
+    return type.cast(value);
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  private static String nonBlank(String text) {
+    if (text.isBlank()) {
+      throw new IllegalArgumentException("must not be empty");
+    }
+    return text.strip();
+  }
+
+  private static String scheme(String text) {
+    String scheme = text.strip();
+    if (!scheme.matches("[a-z][a-z0-9]*")) {
+      throw new IllegalArgumentException(
+          "must be auto or a transport's name in lower case, such as tcp");
+    }
+    return scheme;
+  }
+
+  private static Duration positiveDuration(String text) {
+    Duration value = Quantities.duration(text);
+    if (value.isZero() || value.compareTo(Duration.ofDays(7)) > 0) {
+      throw new IllegalArgumentException("must be more than 0 and at most 168h");
+    }
+    return value;
+  }
+
+  private static OptionalInt autoOrCount(String text) {
+    if (text.strip().equals("auto")) {
+      return OptionalInt.empty();
+    }
+    if (!text.strip().matches("[0-9]{1,9}")) {
+      throw new IllegalArgumentException("must be auto or a count from 0 to 999999999");
+    }
+    return OptionalInt.of(Integer.parseInt(text.strip()));
+  }
+
+  private static long bytes(String text, long least, long most) {
+    long value = Quantities.bytes(text);
+    if (value < least || value > most) {
+      throw new IllegalArgumentException("must be from " + least + " to " + most + " bytes");
+    }
+    return value;
+  }
+
+  private static String hostAndPort(String text) {
+    String store = text.strip();
+    String port = store.substring(store.lastIndexOf(':') + 1);
+    if (store.lastIndexOf(':') <= 0
+        || !port.matches("[0-9]{1,5}")
+        || Integer.parseInt(port) > 65535
+        || Integer.parseInt(port) == 0) {
+      throw new IllegalArgumentException("must be HOST:PORT, such as 10.0.0.7:29400");
+    }
+    return store;
+  }
+}

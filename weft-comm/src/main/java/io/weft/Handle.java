@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/// A running operation. There is no cancel: one rank cannot leave a collective alone; see
+/// `Communicator.abort`. Any thread.
+public interface Handle<T> {
+
+  /// Whether `await` would return (or throw) at once.
+  boolean isDone();
+
+  /// Waits for the result. Throws `CommException.TimedOut` after `timeout`; that is soft: the
+  /// operation runs on and its buffers stay borrowed, as they do after an interrupt. Throws the
+  /// operation's own `CommException` if it failed.
+  T await(Duration timeout) throws InterruptedException;
+
+  /// Waits until the operation's own hard deadline ends it one way or the other.
+  T await() throws InterruptedException;
+
+  /// Calls `action` once with result or failure, on the completing thread (the lane's) or at once
+  /// on this one if it is done. The action must not block and must not throw.
+  void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action);
+
+  /// A copy for interoperation: completing or cancelling it changes nothing here.
+  CompletableFuture<T> toCompletableFuture();
+}

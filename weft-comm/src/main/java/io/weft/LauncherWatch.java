@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Ends this process when its local launcher has died, so that a killed launcher leaves no rank.
+final class LauncherWatch {
+
+  /// Exit code of a rank whose launcher has died: as after a hang-up.
+  private static final int HUNG_UP = 129;
+
+  private static final Logger LOG = LoggerFactory.getLogger(LauncherWatch.class);
+
+  private LauncherWatch() {}
+
+  static void start(Map<String, String> environment) {
+    String pid = environment.get("WEFT_LAUNCHER_PID");
+    if (pid == null || !pid.matches("\\d{1,18}")) {
+      return;
+    }
+    var launcher = ProcessHandle.of(Long.parseLong(pid));
+    if (launcher.isEmpty()) {
+      end(pid);
+      return;
+    }
+    var unused =
+        launcher
+            .get()
+            .onExit()
+            .thenRun(
+                () -> {
+                  end(pid);
+                });
+  }
+
+  private static void end(String pid) {
+    LOG.error("the launcher, process {}, is gone; this rank ends too", pid);
+    Runtime.getRuntime().halt(HUNG_UP);
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// Durations (`500ms`, `60s`, `2m`, `1h`) and sizes (`4096`, `64K`, `1M`, `2G`; powers of two) as
+/// people write them. Pure. All throw `IllegalArgumentException` with what is allowed.
+final class Quantities {
+
+  private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)([a-z]*)");
+  private static final Map<String, Long> NANOS =
+      Map.of("ms", 1_000_000L, "s", 1_000_000_000L, "m", 60_000_000_000L, "h", 3_600_000_000_000L);
+  private static final Map<String, Long> BYTES =
+      Map.of("", 1L, "k", 1L << 10, "m", 1L << 20, "g", 1L << 30);
+
+  private Quantities() {}
+
+  static Duration duration(String text) {
+    return Duration.ofNanos(scaled(text, "", NANOS, "a duration such as 500ms, 60s, 2m or 1h"));
+  }
+
+  static long bytes(String text) {
+    return scaled(text, "i?b$", BYTES, "a size such as 4096, 64K, 1M or 2G");
+  }
+
+  private static long scaled(
+      String text, String ignoredEnding, Map<String, Long> units, String allowed) {
+    Matcher matcher = NUMBER_AND_UNIT.matcher(text.strip().toLowerCase(Locale.ROOT));
+    if (matcher.matches()) {
+      Long unit = units.get(matcher.group(2).replaceFirst(ignoredEnding, ""));
+      if (unit != null) {
+        try {
+          BigDecimal scaled = new BigDecimal(matcher.group(1)).multiply(BigDecimal.valueOf(unit));
+          return scaled.toBigInteger().longValueExact();
+        } catch (ArithmeticException tooLarge) {
+          throw new IllegalArgumentException("must be " + allowed + ", not that large", tooLarge);
+        }
+      }
+    }
+    throw new IllegalArgumentException("must be " + allowed);
+  }
+}

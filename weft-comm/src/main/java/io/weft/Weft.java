@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import io.weft.agent.Lane;
+import io.weft.agent.Ticker;
+import io.weft.agent.WaitPolicy;
+import io.weft.cluster.Bootstrap;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.ProcessSet;
+import io.weft.cluster.Store;
+import io.weft.cluster.Topology;
+import io.weft.cluster.store.JobStore;
+import io.weft.collective.Collectives;
+import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
+import io.weft.tensor.kernel.Kernels;
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.Credentials;
+import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+
+/// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
+///
+/// ```java
+/// try (Weft weft = Weft.init()) {
+///   weft.communicator().allreduce(tensor, tensor, ReduceOp.AVERAGE, named("gradient")).await();
+/// }
+/// ```
+public final class Weft implements AutoCloseable {
+
+  private static final long FIRST_EPOCH = 0;
+
+  private final WeftConfig config;
+  private final Mesh mesh;
+  private final Collectives collectives;
+  private final Lane lane;
+  private final Communicator world;
+
+  private Weft(WeftConfig config, Mesh mesh, Collectives collectives, Lane lane) {
+    this.config = config;
+    this.mesh = mesh;
+    this.collectives = collectives;
+    this.lane = lane;
+    this.world = collectives.communicator(ProcessSet.world(mesh.topology().size()));
+  }
+
+  /// Joins the job that the environment names (`WEFT_RANK`…, or what Open MPI, MPICH, Slurm,
+  /// Kubernetes or torchrun set); without one, a job of one rank. Blocks until all ranks are
+  /// connected, at most the start deadline. Throws `CommException.Setup` with what to set.
+  public static Weft init() {
+    return init(WeftConfig.load());
+  }
+
+  /// The same with these settings.
+  public static Weft init(WeftConfig config) {
+    Map<String, String> environment = System.getenv();
+    LauncherWatch.start(environment);
+    return init(config, LaunchEnvironment.detect(environment), environment);
+  }
+
+  /// The same for a rank that no environment names: several ranks in one process, embedding.
+  ///
+  /// @param environment where the secret may stand (`WEFT_SECRET`)
+  public static Weft init(
+      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
+    Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
+    try (JobStore job = JobStore.open(launch, config, environment)) {
+      Weft joined = join(config, launch, job.store(), job.secret(), job.job(), job.bind());
+      warmUp.join(config.startDeadline());
+      return joined;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommException.Setup("interrupted while joining the job", e);
+    }
+  }
+
+  /// The same with a store and a secret at hand.
+  public static Weft init(
+      WeftConfig config, LaunchEnvironment launch, Store store, Secret secret, String job) {
+    try {
+      return join(config, launch, store, secret, job, config.bind().orElse("127.0.0.1"));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommException.Setup("interrupted while joining the job", e);
+    }
+  }
+
+  private static Weft join(
+      WeftConfig config,
+      LaunchEnvironment launch,
+      Store store,
+      Secret secret,
+      String job,
+      String bind)
+      throws InterruptedException {
+    TransportProvider provider = provider(config.transport(), launch.size());
+    var transportConfig =
+        new TransportConfig(
+            bind, config.startDeadline(), new Credentials(job, FIRST_EPOCH, launch.rank(), secret));
+    Collectives collectives =
+        new Collectives(config.deadline(), tuning(config), config.poolBytes());
+    Mesh mesh =
+        new Mesh(
+            launch.rank(),
+            Ticker.SYSTEM,
+            collectives,
+            sink -> open(provider, transportConfig, sink));
+    try {
+      Topology topology =
+          Bootstrap.exchange(
+              store,
+              launch,
+              FIRST_EPOCH,
+              List.of(mesh.transport().address()),
+              config.startDeadline());
+      mesh.connect(topology, config.startDeadline());
+    } catch (CommException | InterruptedException e) {
+      mesh.close();
+      throw e;
+    }
+    Lane lane = lane(config, mesh);
+    collectives.runBy(lane);
+    lane.start();
+    return new Weft(config, mesh, collectives, lane);
+  }
+
+  private static Transport open(
+      TransportProvider provider, TransportConfig config, FrameSink sink) {
+    try {
+      return provider.open(config, sink);
+    } catch (TransportException e) {
+      throw new CommException.Setup(
+          "rank "
+              + config.credentials().node()
+              + " cannot open transport "
+              + provider.scheme()
+              + ": "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private static Lane lane(WeftConfig config, Mesh mesh) {
+    int local = mesh.topology().localSize(mesh.rank());
+    int cores = Runtime.getRuntime().availableProcessors();
+    WaitPolicy caller = WaitPolicy.forCaller(local, cores);
+    WaitPolicy own = WaitPolicy.forLane(local, cores);
+    if (config.spin().isPresent()) {
+      caller = new WaitPolicy(config.spin().getAsInt(), caller.yields());
+      own = new WaitPolicy(config.spin().getAsInt(), own.yields());
+    }
+    return new Lane(mesh, Ticker.SYSTEM, own, caller);
+  }
+
+  private static Tuning tuning(WeftConfig config) {
+    return new Tuning(
+        Math.toIntExact(config.eagerBytes()),
+        Math.toIntExact(config.segmentBytes()),
+        Tuning.DEFAULT.windowSlots());
+  }
+
+  private static TransportProvider provider(String wanted, int size) {
+    String scheme = wanted.equals("auto") ? (size == 1 ? "inproc" : "tcp") : wanted;
+    List<TransportProvider> all =
+        ServiceLoader.load(TransportProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+    TransportProvider provider =
+        all.stream()
+            .filter(p -> p.scheme().equals(scheme))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new CommException.Setup(
+                        "no transport '"
+                            + scheme
+                            + "' on the class path; there are "
+                            + all.stream().map(TransportProvider::scheme).sorted().toList(),
+                        null));
+    if (provider.probe() instanceof Availability.Unavailable(String reason, String remedy)) {
+      throw new CommException.Setup(
+          "transport " + scheme + " cannot be used here: " + reason + "; " + remedy, null);
+    }
+    return provider;
+  }
+
+  /// World rank of this process, 0 to `size()` - 1.
+  public int rank() {
+    return mesh.rank();
+  }
+
+  /// Number of ranks in the job.
+  public int size() {
+    return topology().size();
+  }
+
+  /// Position among the ranks of this host; picks the device to use.
+  public int localRank() {
+    return topology().members().get(rank()).localRank();
+  }
+
+  /// Number of ranks on this host.
+  public int localSize() {
+    return topology().localSize(rank());
+  }
+
+  /// Position of this host among the hosts that have this local rank.
+  public int crossRank() {
+    return topology().members().get(rank()).crossRank();
+  }
+
+  /// Number of hosts that have this local rank.
+  public int crossSize() {
+    return topology().crossSize(rank());
+  }
+
+  /// Who is in the job.
+  public Topology topology() {
+    return mesh.topology();
+  }
+
+  /// The settings in force.
+  public WeftConfig config() {
+    return config;
+  }
+
+  /// The communicator of all ranks. The same object at each call; closed with this.
+  public Communicator communicator() {
+    return world;
+  }
+
+  /// A communicator of some ranks. All its members call this, in the same order of creation; others
+  /// must not. Throws `IllegalArgumentException` if this rank is not a member.
+  public Communicator communicator(ProcessSet set) {
+    return collectives.communicator(set);
+  }
+
+  /// Scheme of the transport in use: "tcp", "inproc".
+  public String transport() {
+    return mesh.transport().address().scheme();
+  }
+
+  /// Payload and protocol bytes sent to other ranks so far.
+  public long bytesSent() {
+    return mesh.transport().bytesSent();
+  }
+
+  /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
+  /// seconds for theirs, then ends connections and thread. A second call has no effect.
+  @Override
+  public void close() {
+    lane.close();
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Properties;
+import java.util.stream.Collectors;
+
+/// Settings of this process. Every option (see `ConfigOption`) has one name everywhere; what the
+/// program sets here goes before system properties, those before the environment, that before the
+/// file which `WEFT_CONFIG_FILE` or `weft.config.file` names. Immutable; never holds a secret.
+public final class WeftConfig {
+
+  private final Map<ConfigOption<?>, Object> values;
+
+  private WeftConfig(Map<ConfigOption<?>, Object> values) {
+    this.values = values;
+  }
+
+  /// Settings from system properties, environment and file. Throws `CommException.Setup` naming the
+  /// option, where its value was found, the value and what is allowed.
+  public static WeftConfig load() {
+    return builder().build();
+  }
+
+  /// Settings from these sources. Throws as `load()` does.
+  public static WeftConfig load(Map<String, String> environment, Properties system) {
+    return new Builder(environment, system).build();
+  }
+
+  /// Settings of the program's own, over system properties, environment and file.
+  public static Builder builder() {
+    return new Builder(System.getenv(), System.getProperties());
+  }
+
+  /// What an option is set to; empty = it depends on the job.
+  public <T> Optional<T> value(ConfigOption<T> option) {
+    return Optional.ofNullable(values.get(option)).map(option::cast);
+  }
+
+  /// `auto` or a transport's scheme; whether it exists is known when it is opened.
+  public String transport() {
+    return required(ConfigOption.TRANSPORT);
+  }
+
+  /// Hard limit of every operation.
+  public Duration deadline() {
+    return required(ConfigOption.DEADLINE);
+  }
+
+  /// How long to wait until all ranks have joined.
+  public Duration startDeadline() {
+    return required(ConfigOption.START_DEADLINE);
+  }
+
+  /// Address to listen on; empty = loopback when all ranks are local, else this host's address
+  /// towards the store.
+  public Optional<String> bind() {
+    return value(ConfigOption.BIND);
+  }
+
+  /// File with the job's secret.
+  public Optional<Path> secretFile() {
+    return value(ConfigOption.SECRET_FILE);
+  }
+
+  /// `HOST:PORT` of the bootstrap store.
+  public Optional<String> store() {
+    return value(ConfigOption.STORE);
+  }
+
+  /// Name of the job.
+  public Optional<String> job() {
+    return value(ConfigOption.JOB);
+  }
+
+  /// Polls before an idle thread yields; empty = chosen by the number of processors and ranks.
+  public OptionalInt spin() {
+    return required(ConfigOption.SPIN);
+  }
+
+  /// Bound of the staging memory.
+  public long poolBytes() {
+    return required(ConfigOption.POOL_BYTES);
+  }
+
+  /// Largest payload that travels inside a message.
+  public long eagerBytes() {
+    return required(ConfigOption.EAGER_BYTES);
+  }
+
+  /// Length of the pieces in which large tensors travel.
+  public long segmentBytes() {
+    return required(ConfigOption.SEGMENT_BYTES);
+  }
+
+  private <T> T required(ConfigOption<T> option) {
+    return value(option).orElseThrow();
+  }
+
+  /// All options that have a value, `name=value`.
+  @Override
+  public String toString() {
+    return values.entrySet().stream()
+        .map(entry -> entry.getKey().name() + "=" + entry.getValue())
+        .collect(Collectors.joining(", ", "WeftConfig[", "]"));
+  }
+
+  /// Collects a program's own settings. Not thread-safe.
+  public static final class Builder {
+
+    private final Map<String, String> environment;
+    private final Properties system;
+    private final Map<ConfigOption<?>, Object> own = new LinkedHashMap<>();
+
+    private Builder(Map<String, String> environment, Properties system) {
+      this.environment = environment;
+      this.system = system;
+    }
+
+    /// Sets any option. Throws `CommException.Setup` with what is allowed.
+    public Builder set(ConfigOption<?> option, String text) {
+      own.put(option, option.parse(text, "WeftConfig.Builder"));
+      return this;
+    }
+
+    /// Sets `WeftConfig.transport`.
+    public Builder transport(String scheme) {
+      return set(ConfigOption.TRANSPORT, scheme);
+    }
+
+    /// Sets `WeftConfig.deadline`.
+    public Builder deadline(Duration limit) {
+      return set(ConfigOption.DEADLINE, limit.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.startDeadline`.
+    public Builder startDeadline(Duration limit) {
+      return set(ConfigOption.START_DEADLINE, limit.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.bind`.
+    public Builder bind(String address) {
+      return set(ConfigOption.BIND, address);
+    }
+
+    /// Sets `WeftConfig.secretFile`.
+    public Builder secretFile(Path file) {
+      return set(ConfigOption.SECRET_FILE, file.toString());
+    }
+
+    /// Sets `WeftConfig.store`.
+    public Builder store(String hostAndPort) {
+      return set(ConfigOption.STORE, hostAndPort);
+    }
+
+    /// Sets `WeftConfig.job`.
+    public Builder job(String name) {
+      return set(ConfigOption.JOB, name);
+    }
+
+    /// Sets `WeftConfig.spin`.
+    public Builder spin(int polls) {
+      return set(ConfigOption.SPIN, Integer.toString(polls));
+    }
+
+    /// Sets `WeftConfig.poolBytes`.
+    public Builder poolBytes(long bytes) {
+      return set(ConfigOption.POOL_BYTES, Long.toString(bytes));
+    }
+
+    /// Sets `WeftConfig.eagerBytes`.
+    public Builder eagerBytes(long bytes) {
+      return set(ConfigOption.EAGER_BYTES, Long.toString(bytes));
+    }
+
+    /// Sets `WeftConfig.segmentBytes`.
+    public Builder segmentBytes(long bytes) {
+      return set(ConfigOption.SEGMENT_BYTES, Long.toString(bytes));
+    }
+
+    /// The settings: these, then system properties, environment and file, then defaults. Throws
+    /// `CommException.Setup` as `load()` does.
+    public WeftConfig build() {
+      var sources = new ConfigSources(environment, system);
+      var values = new LinkedHashMap<ConfigOption<?>, Object>();
+      for (ConfigOption<?> option : ConfigOption.all()) {
+        Object value = own.get(option);
+        if (value == null) {
+          value =
+              sources
+                  .find(option)
+                  .or(() -> option.defaultText().map(t -> new ConfigSources.Found(t, "default")))
+                  .<Object>map(found -> option.parse(found.text(), found.origin()))
+                  .orElse(null);
+        }
+        if (value != null) {
+          values.put(option, value);
+        }
+      }
+      return new WeftConfig(values);
+    }
+  }
+}

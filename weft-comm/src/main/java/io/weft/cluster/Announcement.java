@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.transport.Address;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What one rank tells the others through the store: one fact per line, UTF-8.
+///
+/// @param size of the job, as this rank was told
+/// @param process number and start, so that two processes with one rank are found out
+/// @param host where it runs
+/// @param addresses where its transports listen
+record Announcement(int size, String process, HostIdentity host, List<Address> addresses) {
+
+  private static final String FIRST = "weft-member 1";
+
+  Announcement {
+    addresses = List.copyOf(addresses);
+  }
+
+  /// Of this process.
+  static Announcement local(int size, List<Address> addresses) {
+    ProcessHandle self = ProcessHandle.current();
+    long start = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+    return new Announcement(size, self.pid() + "@" + start, HostIdentity.local(), addresses);
+  }
+
+  /// Whether one process made both.
+  boolean sameProcess(Announcement other) {
+    return process.equals(other.process) && host.equals(other.host);
+  }
+
+  byte[] encode() {
+    var lines = new ArrayList<>(List.of(FIRST, "" + size, process, host.name(), host.boot()));
+    addresses.forEach(address -> lines.add(address.toString()));
+    return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// Throws `IllegalArgumentException` where it is not an announcement of this version.
+  static Announcement decode(byte[] bytes) {
+    List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
+    if (lines.size() < 5 || !lines.getFirst().equals(FIRST)) {
+      throw new IllegalArgumentException("begins with '" + lines.getFirst() + "', not " + FIRST);
+    }
+    return new Announcement(
+        Integer.parseInt(lines.get(1)),
+        lines.get(2),
+        new HostIdentity(lines.get(3), lines.get(4)),
+        lines.stream().skip(5).map(Address::parse).toList());
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.CommException;
+import io.weft.agent.Ticker;
+import io.weft.transport.Address;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// The first meeting of a job's ranks: each says where it is, each learns where all are. User
+/// thread.
+public final class Bootstrap {
+
+  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+
+  private final Store store;
+  private final LaunchEnvironment launch;
+  private final long epoch;
+  private final Duration limit;
+  private final long endNanos;
+  private int meeting;
+
+  private Bootstrap(Store store, LaunchEnvironment launch, long epoch, Duration limit) {
+    this.store = store;
+    this.launch = launch;
+    this.epoch = epoch;
+    this.limit = limit;
+    this.endNanos = Ticker.SYSTEM.nanos() + limit.toNanos();
+  }
+
+  /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
+  /// each host, cross ranks in order of rank among equal local ranks. Returns on rank 0 when all
+  /// others have read everything, so that a store which rank 0 keeps may then be closed. Throws
+  /// `CommException.Setup` naming the ranks that never came, or what they disagree on.
+  public static Topology exchange(
+      Store store, LaunchEnvironment launch, long epoch, List<Address> mine, Duration limit)
+      throws InterruptedException {
+    return new Bootstrap(store, launch, epoch, limit).meet(mine);
+  }
+
+  private Topology meet(List<Address> mine) throws InterruptedException {
+    Announcement own = Announcement.local(launch.size(), mine);
+    enterNextMeeting(own);
+    store.put(key("member", launch.rank()), own.encode());
+    var announcements = new ArrayList<Announcement>();
+    for (int rank = 0; rank < launch.size(); rank++) {
+      Announcement announcement = announcement(rank, await("member", rank));
+      if (announcement.size() != launch.size()) {
+        throw new CommException.Setup(
+            "rank "
+                + rank
+                + " on "
+                + announcement.host().name()
+                + " was told that the job has "
+                + announcement.size()
+                + " ranks, rank "
+                + launch.rank()
+                + " that it has "
+                + launch.size()
+                + "; start all ranks of a job with the same size",
+            null);
+      }
+      announcements.add(announcement);
+    }
+    if (!announcements.get(launch.rank()).sameProcess(own)) {
+      throw twice(announcements.get(launch.rank()).host().name());
+    }
+    store.put(key("read", launch.rank()), new byte[] {1});
+    if (launch.rank() == 0) {
+      for (int rank = 1; rank < launch.size(); rank++) {
+        await("read", rank);
+      }
+    }
+    return new Topology(epoch, members(announcements));
+  }
+
+  /// A process may join, leave and join again: its n-th meeting is everybody's n-th.
+  private void enterNextMeeting(Announcement own) {
+    Optional<byte[]> before = store.find(key("member", launch.rank()));
+    while (before.isPresent()) {
+      Announcement there = announcement(launch.rank(), before.get());
+      if (!there.sameProcess(own)) {
+        throw twice(there.host().name());
+      }
+      meeting++;
+      before = store.find(key("member", launch.rank()));
+    }
+  }
+
+  private CommException.Setup twice(String host) {
+    return new CommException.Setup(
+        "another process, on "
+            + host
+            + ", also joined as rank "
+            + launch.rank()
+            + " of "
+            + launch.size()
+            + "; each rank of a job must be started once",
+        null);
+  }
+
+  private byte[] await(String what, int rank) throws InterruptedException {
+    long left = Math.max(0, endNanos - Ticker.SYSTEM.nanos());
+    try {
+      return store.get(key(what, rank), Duration.ofNanos(left));
+    } catch (CommException.Setup failed) {
+      if (endNanos - Ticker.SYSTEM.nanos() > LAST_WORDS.toNanos()) {
+        throw failed;
+      }
+      throw missing(what, failed);
+    }
+  }
+
+  private CommException.Setup missing(String what, CommException.Setup cause) {
+    var missing = new ArrayList<Integer>();
+    for (int rank = 0; rank < launch.size(); rank++) {
+      if (store.find(key(what, rank)).isEmpty()) {
+        missing.add(rank);
+      }
+    }
+    if (missing.isEmpty()) {
+      return cause;
+    }
+    String verb = what.equals("member") ? " did not join" : " joined but did not go on";
+    return new CommException.Setup(
+        (missing.size() == 1 ? "rank " : "ranks ")
+            + ranges(missing)
+            + " of "
+            + launch.size()
+            + verb
+            + " within "
+            + limit.toMillis() / 1000.0
+            + " s; see their own output, or give more time with WEFT_START_DEADLINE",
+        cause);
+  }
+
+  private static Announcement announcement(int rank, byte[] bytes) {
+    try {
+      return Announcement.decode(bytes);
+    } catch (IllegalArgumentException malformed) {
+      throw new CommException.Setup(
+          "what rank "
+              + rank
+              + " put into the store cannot be read ("
+              + malformed.getMessage()
+              + "); are all ranks of the same version of Weft?",
+          malformed);
+    }
+  }
+
+  private String key(String what, int rank) {
+    return "epoch/" + epoch + "/meeting/" + meeting + "/" + what + "/" + rank;
+  }
+
+  static List<Member> members(List<Announcement> announcements) {
+    Map<HostIdentity, String> labels = labels(announcements);
+    var localCount = new HashMap<HostIdentity, Integer>();
+    var crossCount = new HashMap<Integer, Integer>();
+    var members = new ArrayList<Member>();
+    for (int rank = 0; rank < announcements.size(); rank++) {
+      Announcement announcement = announcements.get(rank);
+      int localRank = localCount.merge(announcement.host(), 1, Integer::sum) - 1;
+      int crossRank = crossCount.merge(localRank, 1, Integer::sum) - 1;
+      String host = labels.getOrDefault(announcement.host(), announcement.host().name());
+      members.add(new Member(rank, localRank, crossRank, host, announcement.addresses()));
+    }
+    return members;
+  }
+
+  /// The host's name, with the start of its boot id where two hosts share the name.
+  private static Map<HostIdentity, String> labels(List<Announcement> announcements) {
+    var labels = new LinkedHashMap<HostIdentity, String>();
+    for (Announcement announcement : announcements) {
+      HostIdentity host = announcement.host();
+      boolean shared =
+          announcements.stream()
+              .map(Announcement::host)
+              .anyMatch(other -> other.name().equals(host.name()) && !other.equals(host));
+      labels.put(host, shared ? host.name() + "(" + host.boot() + ")" : host.name());
+    }
+    return labels;
+  }
+
+  /// `1, 3-5`.
+  private static String ranges(List<Integer> ranks) {
+    var text = new StringBuilder();
+    for (int at = 0; at < ranks.size(); at++) {
+      int first = at;
+      while (at + 1 < ranks.size() && ranks.get(at + 1) == ranks.get(at) + 1) {
+        at++;
+      }
+      text.append(text.isEmpty() ? "" : ", ").append(ranks.get(first));
+      if (at > first) {
+        text.append('-').append(ranks.get(at));
+      }
+    }
+    return text.toString();
+  }
+}

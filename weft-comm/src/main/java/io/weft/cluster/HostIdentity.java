@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// Which host a rank runs on: its name, and the boot that the kernel runs since. Two hosts of the
+/// same name differ in the boot, two containers of one kernel in the name.
+///
+/// @param name for people
+/// @param boot the kernel's boot id; empty where the system has none
+record HostIdentity(String name, String boot) {
+
+  private static final Path NAME = Path.of("/proc/sys/kernel/hostname");
+  private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+
+  static HostIdentity local() {
+    String name = read(NAME);
+    return new HostIdentity(name.isEmpty() ? resolved() : name, read(BOOT));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file).strip();
+    } catch (IOException notLinux) {
+      return "";
+    }
+  }
+
+  private static String resolved() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (IOException nameless) {
+      return "localhost";
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Ordered, distinct world ranks; the position is the rank inside the set.
+public record ProcessSet(List<Integer> ranks) {
+
+  /// Throws `IllegalArgumentException` if it is empty or a rank is negative or stands twice.
+  public ProcessSet {
+    ranks = List.copyOf(ranks);
+    if (ranks.isEmpty()) {
+      throw new IllegalArgumentException("a process set needs at least one rank");
+    }
+    if (ranks.stream().distinct().count() != ranks.size() || ranks.stream().anyMatch(r -> r < 0)) {
+      throw new IllegalArgumentException(
+          "process set " + ranks + " has a negative or repeated rank");
+    }
+  }
+
+  /// All ranks of a job of this size.
+  public static ProcessSet world(int size) {
+    return new ProcessSet(IntStream.range(0, size).boxed().toList());
+  }
+
+  /// Number of ranks.
+  public int size() {
+    return ranks.size();
+  }
+
+  /// Position of a world rank in this set, -1 if it is not a member.
+  public int rankOf(int worldRank) {
+    return ranks.indexOf(worldRank);
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import java.util.List;
+
+/// Who is in the job in this epoch; `members.get(r).rank() == r`.
+///
+/// @param epoch membership version
+/// @param members in order of rank
+public record Topology(long epoch, List<Member> members) {
+
+  /// Throws `IllegalArgumentException` if the members are not in order of rank.
+  public Topology {
+    members = List.copyOf(members);
+    for (int r = 0; r < members.size(); r++) {
+      if (members.get(r).rank() != r) {
+        throw new IllegalArgumentException("member " + members.get(r) + " stands at position " + r);
+      }
+    }
+  }
+
+  /// World size.
+  public int size() {
+    return members.size();
+  }
+
+  /// Ranks on the same host as `rank`.
+  public int localSize(int rank) {
+    String host = members.get(rank).host();
+    return (int) members.stream().filter(m -> m.host().equals(host)).count();
+  }
+
+  /// Hosts that have a rank with the same local rank as `rank`.
+  public int crossSize(int rank) {
+    int localRank = members.get(rank).localRank();
+    return (int) members.stream().filter(m -> m.localRank() == localRank).count();
+  }
+
+  /// "rank 1 on node7", for messages.
+  public String describe(int rank) {
+    return "rank " + rank + " on " + members.get(rank).host();
+  }
+}

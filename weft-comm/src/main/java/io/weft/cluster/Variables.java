@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.CommException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/// An environment's variables, read with errors that name the variable. Blank counts as not set.
+record Variables(Map<String, String> environment) {
+
+  boolean has(String name) {
+    return text(name).isPresent();
+  }
+
+  Optional<String> text(String name) {
+    return Optional.ofNullable(environment.get(name)).map(String::strip).filter(t -> !t.isEmpty());
+  }
+
+  OptionalInt number(String name) {
+    Optional<String> text = text(name);
+    if (text.isEmpty()) {
+      return OptionalInt.empty();
+    }
+    if (!text.get().matches("[0-9]{1,9}")) {
+      throw new CommException.Setup(
+          name + " is '" + text.get() + "'; it must be a number from 0 to 999999999", null);
+    }
+    return OptionalInt.of(Integer.parseInt(text.get()));
+  }
+
+  /// `launcher` is for the message where the variable is missing.
+  int required(String name, String launcher) {
+    return number(name)
+        .orElseThrow(
+            () ->
+                new CommException.Setup(
+                    name
+                        + " is not set, but other variables say that "
+                        + launcher
+                        + " started this process; set "
+                        + name
+                        + " or unset them",
+                    null));
+  }
+
+  /// The size, at least 1.
+  int size(String name, String launcher) {
+    int size = required(name, launcher);
+    if (size == 0) {
+      throw new CommException.Setup(name + " is 0; a job has at least 1 rank", null);
+    }
+    return size;
+  }
+
+  /// A rank below `size`, which `sizeName` said.
+  int rank(String name, int size, String sizeName, String launcher) {
+    int rank = required(name, launcher);
+    if (rank >= size) {
+      throw new CommException.Setup(
+          name
+              + " is "
+              + rank
+              + ", but "
+              + sizeName
+              + " is "
+              + size
+              + "; a rank is from 0 to "
+              + (size - 1),
+          null);
+    }
+    return rank;
+  }
+
+  /// A local rank or size, checked where it is set: `least` to `most`.
+  OptionalInt within(String name, int least, int most, String because) {
+    OptionalInt value = number(name);
+    if (value.isPresent() && (value.getAsInt() < least || value.getAsInt() > most)) {
+      throw new CommException.Setup(
+          name
+              + " is "
+              + value.getAsInt()
+              + ", but "
+              + because
+              + "; it must be from "
+              + least
+              + " to "
+              + most,
+          null);
+    }
+    return value;
+  }
+
+  /// `HOST:PORT`.
+  Optional<HostAndPort> hostAndPort(String name) {
+    return text(name).map(text -> HostAndPort.parse(text, name));
+  }
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import io.weft.CommException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/// The directory in which the ranks of one host and job meet: `TMP/weft-USER/JOB/run-NONCE`. Rank 0
+/// makes a new run directory and points to it from the file `current`, together with its process
+/// and that process's start; the others take it only while that very process lives, so that what a
+/// crashed job of the same name left behind is never entered. Only this user can enter any of it.
+final class JobDirectory {
+
+  private static final String CURRENT = "current";
+  private static final Duration PAUSE = Duration.ofMillis(10);
+  private static final long START_TOLERANCE_MILLIS = 10_000;
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      Set.copyOf(
+          EnumSet.of(
+              PosixFilePermission.OWNER_READ,
+              PosixFilePermission.OWNER_WRITE,
+              PosixFilePermission.OWNER_EXECUTE));
+
+  private final Path temporary;
+  private final Path userDirectory;
+  private final Path jobDirectory;
+
+  /// What `current` says.
+  private record Run(String name, long process, long startMillis) {
+
+    boolean lives() {
+      return ProcessHandle.of(process)
+          .filter(ProcessHandle::isAlive)
+          .flatMap(handle -> handle.info().startInstant())
+          .map(start -> Math.abs(start.toEpochMilli() - startMillis) <= START_TOLERANCE_MILLIS)
+          .orElse(false);
+    }
+
+    String text() {
+      return name + "\n" + process + "\n" + startMillis + "\n";
+    }
+
+    static Optional<Run> parse(String text) {
+      List<String> lines = text.lines().toList();
+      if (lines.size() != 3 || !lines.get(0).matches("run-[0-9a-zA-Z]+")) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(
+            new Run(lines.get(0), Long.parseLong(lines.get(1)), Long.parseLong(lines.get(2))));
+      } catch (NumberFormatException notOurs) {
+        return Optional.empty();
+      }
+    }
+  }
+
+  private JobDirectory(Path temporary, String user, String job) {
+    this.temporary = temporary;
+    this.userDirectory = temporary.resolve(user);
+    this.jobDirectory = userDirectory.resolve(job);
+  }
+
+  /// The directory of this job below `temporary`; nothing is made yet.
+  static JobDirectory of(Path temporary, String job) {
+    String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9._-]", "_");
+    String readable = job.replaceAll("[^A-Za-z0-9_-]", "_");
+    String name =
+        readable.substring(0, Math.min(60, readable.length()))
+            + "-"
+            + String.format(Locale.ROOT, "%08x", job.hashCode());
+    return new JobDirectory(temporary, "weft-" + user, name);
+  }
+
+  /// Rank 0: a new, empty run directory. Throws `CommException.Setup` where another living rank 0
+  /// uses this job's name, or somebody else could enter the directory.
+  Path create() {
+    try {
+      makePrivate(userDirectory);
+      makePrivate(jobDirectory);
+      Optional<Run> before = current();
+      if (before.isPresent() && before.get().lives()) {
+        throw new CommException.Setup(
+            "a job of the same name has its rank 0 in process "
+                + before.get().process()
+                + " ("
+                + jobDirectory
+                + "); give this job another WEFT_JOB",
+            null);
+      }
+      clear();
+      // Java makes temporary directories private.
+      return Files.createTempDirectory(jobDirectory, "run-");
+    } catch (IOException refused) {
+      throw outOfReach(jobDirectory, refused);
+    }
+  }
+
+  /// Rank 0: lets the others in, when everything they need is there.
+  void publish(Path run) {
+    ProcessHandle self = ProcessHandle.current();
+    long start = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+    try {
+      byte[] text =
+          new Run(run.getFileName().toString(), self.pid(), start)
+              .text()
+              .getBytes(StandardCharsets.UTF_8);
+      FileStore.publish(jobDirectory.resolve(CURRENT), text);
+    } catch (IOException refused) {
+      throw outOfReach(jobDirectory, refused);
+    }
+  }
+
+  /// The others: waits for rank 0's run directory. Throws `CommException.Setup` after `limit`.
+  Path await(Duration limit) throws InterruptedException {
+    Deadline deadline = Deadline.after(limit);
+    while (true) {
+      try {
+        Optional<Run> run = current();
+        if (run.isPresent() && run.get().lives()) {
+          requirePrivate(userDirectory);
+          requirePrivate(jobDirectory);
+          return jobDirectory.resolve(run.get().name());
+        }
+      } catch (IOException refused) {
+        throw outOfReach(jobDirectory, refused);
+      }
+      if (deadline.passed()) {
+        throw new CommException.Setup(
+            "rank 0 did not come within "
+                + deadline
+                + " (nothing living in "
+                + jobDirectory
+                + "); is it running on this host, with the same WEFT_JOB and java.io.tmpdir?",
+            null);
+      }
+      deadline.pause(PAUSE);
+    }
+  }
+
+  /// Rank 0, at the end: removes everything of this job.
+  void remove() {
+    try {
+      clear();
+      Files.deleteIfExists(jobDirectory);
+    } catch (IOException left) {
+      throw outOfReach(jobDirectory, left);
+    }
+  }
+
+  private Optional<Run> current() throws IOException {
+    try {
+      return Run.parse(Files.readString(jobDirectory.resolve(CURRENT)));
+    } catch (NoSuchFileException notYet) {
+      return Optional.empty();
+    }
+  }
+
+  /// The pointer goes first, so that nobody enters what is being removed.
+  private void clear() throws IOException {
+    Files.deleteIfExists(jobDirectory.resolve(CURRENT));
+    try (Stream<Path> all = Files.walk(jobDirectory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        if (!path.equals(jobDirectory)) {
+          Files.deleteIfExists(path);
+        }
+      }
+    }
+  }
+
+  private void makePrivate(Path directory) throws IOException {
+    try {
+      if (posix()) {
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+      } else {
+        Files.createDirectory(directory);
+      }
+    } catch (FileAlreadyExistsException there) {
+      if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+        throw there;
+      }
+    }
+    requirePrivate(directory);
+  }
+
+  private boolean posix() throws IOException {
+    return Files.getFileStore(temporary).supportsFileAttributeView(PosixFileAttributeView.class);
+  }
+
+  /// Somebody else may have made it before us, in a directory that all can write to.
+  private void requirePrivate(Path directory) throws IOException {
+    if (!posix()) {
+      return;
+    }
+    Path own = Files.createTempFile(temporary, "weft-owner-", "");
+    try {
+      var owner = Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
+      var permissions = Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS);
+      if (!Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).equals(owner)
+          || !OWNER_ONLY.containsAll(permissions)) {
+        throw new CommException.Setup(
+            "directory "
+                + directory
+                + " must belong to this user alone (mode 700), it is of "
+                + Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS)
+                + " with mode "
+                + PosixFilePermissions.toString(permissions)
+                + "; remove it, or set -Djava.io.tmpdir to a directory of your own",
+            null);
+      }
+    } finally {
+      Files.deleteIfExists(own);
+    }
+  }
+
+  private static CommException.Setup outOfReach(Path directory, IOException cause) {
+    return new CommException.Setup(
+        "the ranks of this host cannot meet in "
+            + directory
+            + ": "
+            + cause
+            + "; set -Djava.io.tmpdir to a directory that this user can write to",
+        cause);
+  }
+}

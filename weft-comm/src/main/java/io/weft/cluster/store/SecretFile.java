@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import io.weft.CommException;
+import io.weft.WeftConfig;
+import io.weft.transport.spi.Secret;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/// Where the job's secret comes from: a file, or the environment; never the command line. The
+/// secret is the text itself without the white space around it, so that any text of 16 bytes or
+/// more will do, and base64 of random bytes does best. Any thread.
+public final class SecretFile {
+
+  /// Variable that holds the secret itself.
+  public static final String VARIABLE = "WEFT_SECRET";
+
+  private static final int RANDOM_BYTES = 32;
+  private static final long MAX_BYTES = 4096;
+  private static final Set<PosixFilePermission> REFUSED =
+      Set.of(
+          PosixFilePermission.OTHERS_READ,
+          PosixFilePermission.OTHERS_WRITE,
+          PosixFilePermission.GROUP_WRITE);
+
+  private SecretFile() {}
+
+  /// The secret that the settings' file or else `WEFT_SECRET` holds; empty where neither is set.
+  /// Throws `CommException.Setup` naming the source where it is unreadable, too short or open to
+  /// others.
+  public static Optional<Secret> find(WeftConfig config, Map<String, String> environment) {
+    if (config.secretFile().isPresent()) {
+      return Optional.of(read(config.secretFile().get()));
+    }
+    return Optional.ofNullable(environment.get(VARIABLE))
+        .map(text -> secret(text.getBytes(StandardCharsets.UTF_8), "variable " + VARIABLE));
+  }
+
+  /// Reads a secret. Throws `CommException.Setup` naming the file where it is unreadable, too short
+  /// or too long, or readable by users outside its group.
+  public static Secret read(Path file) {
+    try {
+      var view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+      if (view != null) {
+        Set<PosixFilePermission> permissions = view.readAttributes().permissions();
+        if (permissions.stream().anyMatch(REFUSED::contains)) {
+          throw new CommException.Setup(
+              "the secret file "
+                  + file
+                  + " has mode "
+                  + PosixFilePermissions.toString(permissions)
+                  + ", so others can read or replace it; run 'chmod 600 "
+                  + file
+                  + "'",
+              null);
+        }
+      }
+      if (Files.size(file) > MAX_BYTES) {
+        throw new CommException.Setup(
+            "the secret file "
+                + file
+                + " has "
+                + Files.size(file)
+                + " bytes, at most "
+                + MAX_BYTES
+                + " are allowed",
+            null);
+      }
+      return secret(Files.readAllBytes(file), "file " + file);
+    } catch (IOException unreadable) {
+      throw new CommException.Setup(
+          "the secret file "
+              + file
+              + " cannot be read: "
+              + unreadable
+              + "; make one with 'umask 077; head -c 32 /dev/urandom | base64 > "
+              + file
+              + "'",
+          unreadable);
+    }
+  }
+
+  /// Draws a secret.
+  public static Secret random() {
+    return Secret.of(randomText().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /// Draws a secret and writes it as `write` does.
+  public static Secret create(Path file) {
+    Secret secret = random();
+    write(file, secret);
+    return secret;
+  }
+
+  /// Writes a secret to a new file that only its owner can read. Throws `CommException.Setup` where
+  /// the file is there already or cannot be written.
+  public static void write(Path file, Secret secret) {
+    try {
+      Path directory = file.toAbsolutePath().getParent();
+      if (directory != null
+          && Files.getFileStore(directory)
+              .supportsFileAttributeView(PosixFileAttributeView.class)) {
+        Files.createFile(
+            file,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      } else {
+        Files.createFile(file);
+      }
+      Files.write(file, secret.bytes());
+    } catch (IOException unwritable) {
+      throw new CommException.Setup(
+          "the secret file " + file + " cannot be written: " + unwritable, unwritable);
+    }
+  }
+
+  private static String randomText() {
+    byte[] bytes = new byte[RANDOM_BYTES];
+    new SecureRandom().nextBytes(bytes);
+    return Base64.getEncoder().encodeToString(bytes);
+  }
+
+  private static Secret secret(byte[] content, String source) {
+    int start = 0;
+    int end = content.length;
+    while (start < end && isBlank(content[start])) {
+      start++;
+    }
+    while (end > start && isBlank(content[end - 1])) {
+      end--;
+    }
+    try {
+      return Secret.of(Arrays.copyOfRange(content, start, end));
+    } catch (IllegalArgumentException tooShort) {
+      throw new CommException.Setup(source + ": " + tooShort.getMessage(), tooShort);
+    }
+  }
+
+  private static boolean isBlank(byte character) {
+    return character == ' ' || character == '\t' || character == '\r' || character == '\n';
+  }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import io.weft.transport.spi.Secret;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// A rank's connection to a `TcpStoreServer`. Thread-safe; requests go one after the other, a long
+/// wait lets others in every second.
+public final class TcpStore implements Store {
+
+  private static final Duration RETRY = Duration.ofMillis(50);
+  private static final int CONNECT_MILLIS = 5_000;
+  private static final int REPLY_MILLIS = 10_000;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Socket socket;
+  private final DataInputStream in;
+  private final DataOutputStream out;
+  private final String location;
+
+  private TcpStore(Socket socket, String location) throws IOException {
+    this.socket = socket;
+    this.location = location;
+    this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+    this.out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
+  }
+
+  /// Connects, and tries again while nobody listens there yet. Throws `CommException.Setup` naming
+  /// the address after `limit`, and at once where the server's secret is another one.
+  public static TcpStore connect(String host, int port, Secret secret, Duration limit)
+      throws InterruptedException {
+    Deadline deadline = Deadline.after(limit);
+    String location = host + ":" + port;
+    while (true) {
+      try {
+        return open(host, port, location, secret, deadline);
+      } catch (IOException notYet) {
+        if (deadline.passed()) {
+          throw new CommException.Setup(
+              "the bootstrap store at "
+                  + location
+                  + " was out of reach for "
+                  + deadline
+                  + " ("
+                  + notYet
+                  + "); is the launcher or rank 0 running, and does WEFT_STORE name it?",
+              notYet);
+        }
+        deadline.pause(RETRY);
+      }
+    }
+  }
+
+  /// This host's address towards the store: where peers can reach this rank.
+  public InetAddress localAddress() {
+    return socket.getLocalAddress();
+  }
+
+  @Override
+  public void put(String key, byte[] value) {
+    InMemoryStore.requireShort(key, value.length);
+    lock.lock();
+    try {
+      socket.setSoTimeout(REPLY_MILLIS);
+      request(StoreWire.PUT, key);
+      out.writeInt(value.length);
+      out.write(value);
+      out.flush();
+      int status = in.readUnsignedByte();
+      if (status == StoreWire.FULL) {
+        throw new CommException.Setup("the bootstrap store at " + location + " is full", null);
+      }
+      if (status != StoreWire.DONE) {
+        throw new IOException("unexpected reply " + status);
+      }
+    } catch (IOException gone) {
+      throw outOfReach(gone);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public byte[] get(String key, Duration timeout) throws InterruptedException {
+    Deadline deadline = Deadline.after(timeout);
+    while (true) {
+      int millis = deadline.passed() ? 0 : deadline.remainingMillis(StoreWire.MAX_WAIT_MILLIS);
+      Optional<byte[]> value = find(key, millis);
+      if (value.isPresent()) {
+        return value.get();
+      }
+      if (millis == 0) {
+        throw InMemoryStore.absent(key, "the store at " + location, timeout);
+      }
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted while waiting for '" + key + "'");
+      }
+    }
+  }
+
+  @Override
+  public Optional<byte[]> find(String key) {
+    return find(key, 0);
+  }
+
+  @Override
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException alreadyGone) {
+      // Nothing of value is lost: every request has been answered.
+      assert socket.isClosed();
+    }
+  }
+
+  private Optional<byte[]> find(String key, int waitMillis) {
+    InMemoryStore.requireShort(key, 0);
+    lock.lock();
+    try {
+      socket.setSoTimeout(waitMillis + REPLY_MILLIS);
+      request(StoreWire.GET, key);
+      out.writeInt(waitMillis);
+      out.flush();
+      int status = in.readUnsignedByte();
+      if (status == StoreWire.ABSENT) {
+        return Optional.empty();
+      }
+      int length = status == StoreWire.FOUND ? in.readInt() : -1;
+      if (length < 0 || length > MAX_VALUE_BYTES) {
+        throw new IOException("unexpected reply " + status + " with length " + length);
+      }
+      byte[] value = new byte[length];
+      in.readFully(value);
+      return Optional.of(value);
+    } catch (IOException gone) {
+      throw outOfReach(gone);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void request(int kind, String key) throws IOException {
+    byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+    out.writeByte(kind);
+    out.writeShort(bytes.length);
+    out.write(bytes);
+  }
+
+  private static TcpStore open(
+      String host, int port, String location, Secret secret, Deadline deadline) throws IOException {
+    var socket = new Socket();
+    try {
+      socket.setTcpNoDelay(true);
+      socket.connect(
+          new InetSocketAddress(InetAddress.getByName(host), port),
+          deadline.remainingMillis(CONNECT_MILLIS));
+      socket.setSoTimeout(deadline.remainingMillis(CONNECT_MILLIS));
+      var store = new TcpStore(socket, location);
+      store.prove(secret);
+      return store;
+    } catch (IOException | RuntimeException refused) {
+      socket.close();
+      throw refused;
+    }
+  }
+
+  private void prove(Secret secret) throws IOException {
+    byte[] magic = new byte[StoreWire.magicBytes()];
+    in.readFully(magic);
+    if (!Arrays.equals(magic, StoreWire.magic())) {
+      throw new CommException.Setup(
+          "something else than a Weft store answers at "
+              + location
+              + "; set WEFT_STORE to the address of this job's store",
+          null);
+    }
+    byte[] serverNonce = new byte[StoreWire.NONCE_BYTES];
+    in.readFully(serverNonce);
+    byte[] clientNonce = StoreWire.nonce();
+    out.write(StoreWire.magic());
+    out.write(clientNonce);
+    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce));
+    out.flush();
+    int status = in.readUnsignedByte();
+    if (status == StoreWire.REFUSED) {
+      throw differentSecret();
+    }
+    byte[] proof = new byte[StoreWire.PROOF_BYTES];
+    in.readFully(proof);
+    if (status != StoreWire.WELCOME
+        || !StoreWire.same(StoreWire.serverProof(secret, serverNonce, clientNonce), proof)) {
+      throw differentSecret();
+    }
+  }
+
+  private CommException.Setup differentSecret() {
+    return new CommException.Setup(
+        "the bootstrap store at "
+            + location
+            + " has another secret than this rank; give all ranks"
+            + " of the job the same WEFT_SECRET_FILE or WEFT_SECRET",
+        null);
+  }
+
+  private CommException.Setup outOfReach(IOException cause) {
+    return new CommException.Setup(
+        "the bootstrap store at "
+            + location
+            + " is out of reach: "
+            + cause
+            + "; its keeper (the launcher or rank 0) may have ended",
+        cause);
+  }
+}

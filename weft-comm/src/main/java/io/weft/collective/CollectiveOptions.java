@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/// How one collective is to run.
+///
+/// @param name matched across ranks; unique among the operations in flight on a communicator
+/// @param deadline hard and end to end, waiting for credit included: when it passes, the
+///   communicator is aborted on all ranks; zero = the communicator's default
+/// @param algorithm empty = chosen by size and ranks
+public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
+
+  /// Throws `IllegalArgumentException` if the name is empty or longer than 512 characters, or the
+  /// deadline negative.
+  public CollectiveOptions {
+    if (name.isEmpty() || name.length() > 512) {
+      throw new IllegalArgumentException(
+          "an operation's name has 1 to 512 characters, got " + name.length());
+    }
+    if (deadline.isNegative()) {
+      throw new IllegalArgumentException("deadline " + deadline + " of '" + name + "' is negative");
+    }
+  }
+
+  /// With the communicator's deadline and the algorithm chosen.
+  public static CollectiveOptions named(String name) {
+    return new CollectiveOptions(name, Duration.ZERO, Optional.empty());
+  }
+
+  /// The same with another hard deadline.
+  public CollectiveOptions within(Duration limit) {
+    return new CollectiveOptions(name, limit, algorithm);
+  }
+
+  /// The same with the algorithm of this name.
+  public CollectiveOptions by(String algorithmName) {
+    return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
+  }
+}

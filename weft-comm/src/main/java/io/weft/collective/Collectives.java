@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import io.weft.agent.Lane;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
+import io.weft.cluster.ProcessSet;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jctools.queues.atomic.MpscAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/// The collectives of one rank: takes operations from user threads, runs them over the mesh, and
+/// ends them in time.
+///
+/// Operations are matched by the hash of communicator and name, and a count of that name's uses;
+/// nobody coordinates, so a small operation costs no round trip to agree on it. What must agree
+/// travels as a hash in every message.
+public final class Collectives implements MeshService {
+
+  private static final int MAX_COMMANDS = 1 << 13;
+  private static final int MAX_RUNNING = 1 << 12;
+
+  private final Duration defaultDeadline;
+  private final Tuning tuning;
+  private final long keepBytes;
+  private final MpscAtomicArrayQueue<Runnable> commands = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
+  private final Map<ProcessSet, Integer> instances = new HashMap<>();
+  private final LongMap<Group> groups = new LongMap<>();
+  private final LongMap<CommException> abortedEarly = new LongMap<>();
+  private final LongMap<NameUse> names = new LongMap<>();
+  private final LongMap<Operation<?>> running = new LongMap<>();
+  private final List<Operation<?>> order = new ArrayList<>();
+  private final List<Operation<?>> settling = new ArrayList<>();
+  private final Inbox inbox = new Inbox(this);
+  private final Failures failures = new Failures(this);
+  private @Nullable Mesh mesh;
+  private @Nullable Wires wires;
+  private @Nullable Lane lane;
+  private @Nullable Deadlines deadlines;
+  private long now;
+  private boolean moved;
+  private volatile int pending;
+  private volatile boolean closed;
+  private volatile @Nullable CommException crash;
+
+  /// Collectives with this hard deadline and tuning, which keep this much idle staging memory.
+  public Collectives(Duration defaultDeadline, Tuning tuning, long keepBytes) {
+    this.defaultDeadline = defaultDeadline;
+    this.tuning = tuning;
+    this.keepBytes = keepBytes;
+  }
+
+  /// Tells whose thread turns this; before the first communicator.
+  public void runBy(Lane owner) {
+    lane = owner;
+  }
+
+  /// A communicator of these world ranks. All members make theirs in the same order; others must
+  /// not. User thread.
+  public synchronized Communicator communicator(ProcessSet set) {
+    Mesh connected = Objects.requireNonNull(mesh, "the mesh is not connected");
+    for (int rank : set.ranks()) {
+      if (rank >= connected.topology().size()) {
+        throw new IllegalArgumentException(
+            "rank "
+                + rank
+                + " of "
+                + set.ranks()
+                + " is not in this job of "
+                + connected.topology().size()
+                + " ranks");
+      }
+    }
+    if (set.rankOf(connected.rank()) < 0) {
+      throw new IllegalArgumentException(
+          "rank " + connected.rank() + " is not in the process set " + set.ranks());
+    }
+    int instance = instances.merge(set, 1, Integer::sum);
+    Group group = new Group(set, instance, connected.topology(), connected.rank());
+    submit(() -> open(group), defaultDeadline);
+    return new MeshCommunicator(this, group, lane(), defaultDeadline);
+  }
+
+  // --- user threads
+
+  Tuning tuning() {
+    return tuning;
+  }
+
+  /// Queues a command for the lane; waits for room until the deadline.
+  void submit(Runnable command, Duration limit) {
+    CommException dead = crash;
+    if (dead != null) {
+      throw dead;
+    }
+    long start = lane().nanos();
+    while (!commands.offer(command)) {
+      if (lane().nanos() - start > limit.toNanos()) {
+        throw new CommException.TimedOut(
+            MAX_COMMANDS
+                + " operations are queued and none was taken for "
+                + limit.toSeconds()
+                + " s; submit fewer at a time",
+            List.of());
+      }
+      lane().commandQueued();
+      Thread.yield();
+    }
+    java.lang.invoke.VarHandle.fullFence(); // the queue's write before the read of "parked"
+    lane().commandQueued();
+  }
+
+  private Lane lane() {
+    return Objects.requireNonNull(lane, "no lane");
+  }
+
+  @Override
+  public boolean busy() {
+    return pending > 0;
+  }
+
+  @Override
+  public boolean hasCommands() {
+    return !commands.isEmpty();
+  }
+
+  // --- the lane
+
+  Wires wires() {
+    return Objects.requireNonNull(wires);
+  }
+
+  Mesh mesh() {
+    return Objects.requireNonNull(mesh);
+  }
+
+  long now() {
+    return now;
+  }
+
+  List<Operation<?>> runningInOrder() {
+    return order;
+  }
+
+  @Override
+  public void onStart(Mesh connected) {
+    mesh = connected;
+    wires = new Wires(connected, tuning, keepBytes);
+    deadlines = new Deadlines(this);
+  }
+
+  private void open(Group group) {
+    groups.put(group.key(), group);
+    CommException failure = abortedEarly.remove(group.key());
+    for (int m = 0; failure == null && m < group.size(); m++) {
+      if (m != group.rank() && mesh().isGone(group.world(m))) {
+        failure = Verdicts.gone(group, m, "has left or was lost before this communicator was made");
+      }
+    }
+    if (failure != null && group.failWith(failure)) {
+      return;
+    }
+  }
+
+  void begin(Operation<?> operation) {
+    CommException failure = operation.group().failure();
+    if (failure == null && closed) {
+      failure = Verdicts.closed(operation.group());
+    }
+    if (failure != null) {
+      operation.fail(failure, now);
+      operation.settle();
+      return;
+    }
+    NameUse use = names.get(operation.key());
+    if (use == null) {
+      use = new NameUse(operation);
+      names.put(operation.key(), use);
+    }
+    int sequence = use.next(operation);
+    long id = id(operation.key(), sequence);
+    running.put(id, operation);
+    order.add(operation);
+    pending = order.size() + settling.size();
+    if (operation.start(this, sequence)) {
+      finish(operation);
+    }
+  }
+
+  private void finish(Operation<?> operation) {
+    drop(operation);
+    operation.complete();
+  }
+
+  private void drop(Operation<?> operation) {
+    running.remove(id(operation.key(), operation.sequence()));
+    order.remove(operation);
+    pending = order.size() + settling.size();
+    moved = true;
+  }
+
+  @Override
+  public int work(long nowNanos) {
+    now = nowNanos;
+    int work = wires == null ? 0 : wires().outbox().flush();
+    while (order.size() < MAX_RUNNING) {
+      Runnable command = commands.poll();
+      if (command == null) {
+        break;
+      }
+      command.run();
+      work++;
+    }
+    do {
+      moved = false;
+      for (int i = 0; i < order.size(); i++) {
+        Operation<?> operation = order.get(i);
+        if (operation.advance()) {
+          finish(operation);
+          work++;
+        }
+      }
+    } while (moved);
+    if (!settling.isEmpty()) {
+      work += settle();
+    }
+    if (deadlines != null) {
+      deadlines.check(nowNanos);
+    }
+    return work;
+  }
+
+  private int settle() {
+    int before = settling.size();
+    settling.removeIf(Operation::settle);
+    pending = order.size() + settling.size();
+    for (Operation<?> stuck : settling) {
+      if (now - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
+        stuck.waitingFor().forEach(m -> mesh().drop(stuck.group().world(m)));
+      }
+    }
+    return before - settling.size();
+  }
+
+  // --- failure
+
+  /// Fails one operation; its communicator works on.
+  void fail(Operation<?> operation, CommException cause) {
+    if (operation.failed()) {
+      return;
+    }
+    operation.fail(cause, now);
+    NameUse use = names.get(operation.key());
+    if (use != null) {
+      use.settle();
+    }
+    drop(operation);
+    settling.add(operation);
+    pending = order.size() + settling.size();
+  }
+
+  /// See `Failures.abort`.
+  void abort(Group group, CommException cause, int culprit) {
+    failures.abort(group, cause, culprit);
+  }
+
+  /// See `Failures.failIfDeserted`.
+  void failIfDeserted(Operation<?> operation) {
+    failures.failIfDeserted(operation);
+  }
+
+  boolean abortHere(Group group, CommException cause) {
+    return failures.abortHere(group, cause);
+  }
+
+  @Override
+  public void onPeerGone(int rank, PeerGone how, TransportException cause) {
+    groups.forEach(group -> failures.onMemberGone(group, rank, how, cause));
+  }
+
+  @Override
+  public void onClose() {
+    closed = true;
+    runCommands();
+    groups.forEach(group -> abortHere(group, Verdicts.closed(group)));
+    settling.removeIf(Operation::settle);
+  }
+
+  @Override
+  public void onCrash(Throwable cause) {
+    CommException why =
+        new CommException.Aborted(
+            mesh().topology().describe(mesh().rank())
+                + ": the lane has died of "
+                + cause
+                + "; this is a defect, please report it with the log",
+            cause);
+    crash = why;
+    closed = true;
+    groups.forEach(group -> abortHere(group, why));
+    runCommands();
+  }
+
+  private void runCommands() {
+    Runnable command;
+    while ((command = commands.poll()) != null) {
+      command.run();
+    }
+  }
+
+  @Override
+  public void onClosing() {
+    settling.removeIf(Operation::settle);
+    if (wires != null) {
+      wires.staging().close();
+    }
+  }
+
+  // --- from the wire
+
+  /// The operation under way for this use of a name, if there is one.
+  @Nullable Operation<?> running(long key, int sequence) {
+    return running.get(id(key, sequence));
+  }
+
+  @Nullable NameUse name(long key) {
+    return names.get(key);
+  }
+
+  /// A member has aborted a communicator, which may not be open here yet.
+  void onAbort(long groupKey, CommException cause) {
+    Group group = groups.get(groupKey);
+    if (group == null) {
+      abortedEarly.put(groupKey, cause);
+    } else {
+      var unused = abortHere(group, cause);
+    }
+  }
+
+  static long id(long key, int sequence) {
+    return Hash.mix(key + sequence * 0x9E3779B97F4A7C15L);
+  }
+
+  @Override
+  public void onNotify(int fromRank, int immediate) {
+    Exchange exchange = wires().tokens().get(immediate);
+    if (exchange != null) {
+      exchange.operation().onNotify(exchange.operation().group().member(fromRank));
+    }
+  }
+
+  @Override
+  public void onMessage(int fromRank, MemorySegment message) {
+    inbox.onMessage(fromRank, message);
+  }
+
+  void replayEarly(Operation<?> operation) {
+    inbox.replayEarly(operation);
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.List;
+
+/// Collectives over one process set in one epoch. Thread-safe. Every rank must submit the same
+/// names; the order is free. Tensors are borrowed until the handle completes. A rank that disagrees
+/// on shape, dtype or operation fails the operation on all ranks with `Mismatch`; a lost peer or a
+/// passed deadline aborts the communicator.
+public interface Communicator extends AutoCloseable {
+
+  /// This process's rank in the set.
+  int rank();
+
+  /// Ranks in the set.
+  int size();
+
+  /// Combines `input` of all ranks, element by element, into `output` on all ranks: bitwise equal
+  /// on all ranks, and the same for the same inputs, size and algorithm, whatever the timing. In
+  /// place when both are the same memory; else they must not overlap. Sends 2(n-1)/n of the bytes
+  /// per rank when large [PY09 §3].
+  Handle<TensorView> allreduce(
+      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options);
+
+  /// Combines `input` of all ranks and gives each rank its rows: of first extent N, rank r gets N/n
+  /// rows, and one more if r < N mod n. `output` must have that shape.
+  Handle<TensorView> reduceScatter(
+      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options);
+
+  /// Concatenates `input` of all ranks, in rank order, along the first dimension, whose extent may
+  /// differ from rank to rank. Gives ownership of the result.
+  Handle<TensorLease> allgather(TensorView input, CollectiveOptions options);
+
+  /// Copies `inOut` of rank `root` of the set to all.
+  Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options);
+
+  /// Sends `splits.get(r)` rows of `input` to rank r, and concatenates in rank order what all ranks
+  /// sent here. The splits must sum to the first extent. Gives ownership of the result.
+  Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options);
+
+  /// Completes after all ranks have entered.
+  Handle<Void> barrier(CollectiveOptions options);
+
+  /// Fails all pending and future operations on all ranks with `Aborted(cause)`. Idempotent, never
+  /// blocks.
+  void abort(CommException cause);
+
+  /// Waits for nothing: pending operations fail here with `Aborted`. A second call has no effect.
+  @Override
+  void close();
+
+  /// What an `alltoall` brought.
+  ///
+  /// @param tensor owned by the receiver of this record
+  /// @param splits rows from each rank, in rank order
+  record Received(TensorLease tensor, List<Long> splits) {
+    /// Copies the splits.
+    public Received {
+      splits = List.copyOf(splits);
+    }
+  }
+}

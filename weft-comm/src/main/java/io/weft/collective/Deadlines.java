@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import java.util.List;
+
+/// Ends operations whose hard deadline has passed. A little before, it asks all members whether
+/// they have submitted the operation, so that the error names who was silent. Confined to the
+/// lane's thread.
+final class Deadlines {
+
+  /// How long a failed operation may wait for its writes to leave before the stuck endpoints are
+  /// closed.
+  static final long SETTLE_NANOS = 1_000_000_000L;
+
+  private static final long CHECK_NANOS = 5_000_000L;
+
+  /// A gap between two checks that shows that this rank itself stood still: no processor, a garbage
+  /// collection, a debugger. It has not heard the others meanwhile, and must not blame them for it.
+  private static final long STALL_NANOS = 100_000_000L;
+
+  private final Collectives collectives;
+  private long lastCheck;
+  private boolean started;
+
+  Deadlines(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  void check(long now) {
+    if (started && now - lastCheck < CHECK_NANOS) {
+      return;
+    }
+    boolean stalled = started && now - lastCheck > STALL_NANOS;
+    started = true;
+    lastCheck = now;
+    for (Operation<?> operation : List.copyOf(collectives.runningInOrder())) {
+      if (!operation.failed()) {
+        check(operation, now, stalled);
+      }
+    }
+  }
+
+  private void check(Operation<?> operation, long now, boolean stalled) {
+    long untilDeadline = operation.deadlineNanos() - now;
+    if (untilDeadline > operation.graceNanos()) {
+      return;
+    }
+    if (!operation.probed()) {
+      operation.markProbed();
+      probe(operation);
+      operation.putOffVerdict(now + operation.graceNanos());
+    } else if (stalled) {
+      operation.putOffVerdict(now + operation.graceNanos());
+    } else if (now - operation.verdictNanos() >= 0) {
+      CommException overdue = Verdicts.overdue(operation, collectives);
+      List<Integer> silent = operation.silent();
+      int culprit = silent.isEmpty() ? -1 : operation.group().world(silent.getFirst());
+      collectives.abort(operation.group(), overdue, culprit);
+    }
+  }
+
+  private void probe(Operation<?> operation) {
+    Group group = operation.group();
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank()) {
+        collectives.wires().send(operation, m, Frame.Type.PROBE, 0, 0, Frame.HEADER_BYTES);
+      }
+    }
+  }
+}

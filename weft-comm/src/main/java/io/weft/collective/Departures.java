@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.collective.Plan.Sending;
+import io.weft.transport.Completion;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// The sending half of one exchange: posts each segment as soon as what it needs has been received
+/// here, the peer has granted it, and the endpoint has room. Confined to the lane's thread.
+final class Departures {
+
+  private final Operation<?> operation;
+  private final Stage stage;
+  private final int phase;
+  private final Wires wires;
+  private final ExchangeMemory memory;
+  private final int[] appliedSegments;
+  private final Outgoing[] outgoing;
+  private final boolean[] sendDone;
+  private final @Nullable SendDone[] completions;
+  private int writesOut;
+  private int sendsLeft;
+
+  /// `appliedSegments` belongs to the receiving half: how far each receive has come.
+  Departures(
+      Operation<?> operation,
+      Stage stage,
+      int phase,
+      Wires wires,
+      ExchangeMemory memory,
+      int[] appliedSegments) {
+    this.operation = operation;
+    this.stage = stage;
+    this.phase = phase;
+    this.wires = wires;
+    this.memory = memory;
+    this.appliedSegments = appliedSegments;
+    Plan plan = stage.plan();
+    this.outgoing =
+        plan.outgoing().stream()
+            .map(s -> new Outgoing(s.peer(), s.steps()))
+            .toArray(Outgoing[]::new);
+    this.sendDone = new boolean[plan.sends().size()];
+    this.completions = new SendDone[plan.sends().size()];
+    this.sendsLeft = plan.sends().size();
+  }
+
+  /// Whether all has left, so that the memory may change.
+  boolean done() {
+    return sendsLeft == 0 && writesOut == 0;
+  }
+
+  /// Whether all segments of this send have left.
+  boolean done(int send) {
+    return sendDone[send];
+  }
+
+  /// Whether the transport may still read our memory.
+  boolean writesOut() {
+    return writesOut > 0;
+  }
+
+  /// Set ranks that have not been sent everything.
+  Stream<Integer> waitingFor() {
+    return Arrays.stream(outgoing).filter(out -> !out.finished()).map(out -> out.peer);
+  }
+
+  void onGrant(int peer, MemorySegment frame) {
+    Outgoing out = outgoingTo(peer);
+    Grant grant = Grant.read(frame);
+    if (out == null || grant == null) {
+      operation.brokenBy(peer, "a grant that its schedule does not have");
+      return;
+    }
+    out.grant = grant;
+    out.stagedAllowed = grant.slots();
+    out.token = Frame.aux(frame);
+  }
+
+  void onCredit(int peer, int slots) {
+    Outgoing out = outgoingTo(peer);
+    if (out != null && slots > 0) {
+      out.stagedAllowed += slots;
+    }
+  }
+
+  /// Posts what can go; returns the segments posted.
+  int post() {
+    int posted = 0;
+    for (Outgoing out : outgoing) {
+      posted += post(out);
+    }
+    return posted;
+  }
+
+  private int post(Outgoing out) {
+    int posted = 0;
+    while (!out.finished()) {
+      int index = out.sends[out.position];
+      Sending sending = stage.plan().sends().get(index);
+      if (sending.needs() >= 0 && appliedSegments[sending.needs()] <= out.segment) {
+        break;
+      }
+      boolean sent =
+          memory.eager(sending.chunk()) ? postEager(out, sending) : postWrite(out, index, sending);
+      if (!sent) {
+        break;
+      }
+      posted++;
+      out.segment++;
+      if (out.segment == memory.segments(sending.chunk())) {
+        if (memory.eager(sending.chunk())) {
+          sendDone[index] = true;
+          sendsLeft--;
+        }
+        out.segment = 0;
+        out.position++;
+      }
+    }
+    return posted;
+  }
+
+  private boolean postEager(Outgoing out, Sending sending) {
+    long bytes = memory.bytes(sending.chunk(), out.segment);
+    return wires.trySendEager(
+        operation,
+        out.peer,
+        phase,
+        memory.of(sending),
+        memory.offsetOf(sending, out.segment),
+        bytes);
+  }
+
+  private boolean postWrite(Outgoing out, int index, Sending sending) {
+    Grant grant = out.grant;
+    if (grant == null || (sending.staged() && out.stagedPosted >= out.stagedAllowed)) {
+      return false;
+    }
+    RemoteRegion into = sending.staged() ? grant.staging() : grant.target();
+    long bytes = memory.bytes(sending.chunk(), out.segment);
+    long at;
+    if (sending.staged()) {
+      at = (long) (out.stagedPosted % wires.windowSlots()) * wires.segmentBytes();
+    } else {
+      long base =
+          stage.placement().uniform() ? stage.placement().targetOffset()[sending.chunk()] : 0;
+      at = grant.base() + base + out.segment * wires.segmentBytes();
+    }
+    if (at < 0 || at + bytes > into.bytes()) {
+      operation.brokenBy(out.peer, "a grant of " + into.bytes() + " bytes, needed " + (at + bytes));
+      return false;
+    }
+    SendDone done = completion(index, sending);
+    MemoryRegion from = memory.regionOf(sending);
+    PostResult result =
+        wires.tryWrite(
+            operation,
+            out.peer,
+            from.slice(memory.offsetOf(sending, out.segment), bytes),
+            new RemoteSlice(into, at, bytes),
+            out.token,
+            done);
+    if (result != PostResult.POSTED) {
+      return false;
+    }
+    writesOut++;
+    if (sending.staged()) {
+      out.stagedPosted++;
+    }
+    return true;
+  }
+
+  private SendDone completion(int index, Sending sending) {
+    SendDone done = completions[index];
+    if (done == null) {
+      done = new SendDone(index, memory.segments(sending.chunk()));
+      completions[index] = done;
+    }
+    return done;
+  }
+
+  /// Counts the segments of one send: its memory is reusable when all have left.
+  private final class SendDone extends Completion {
+    private final int index;
+    private int left;
+
+    SendDone(int index, int segments) {
+      this.index = index;
+      this.left = segments;
+      arm(1);
+    }
+
+    @Override
+    protected void onSuccess() {
+      writesOut--;
+      if (--left == 0) {
+        sendDone[index] = true;
+        sendsLeft--;
+      } else {
+        arm(1);
+      }
+    }
+
+    @Override
+    protected void onFailure(TransportException first) {
+      writesOut--;
+      arm(1);
+      operation.writeFailed(stage.plan().sends().get(index).peer(), first);
+    }
+  }
+
+  private @Nullable Outgoing outgoingTo(int peer) {
+    for (Outgoing out : outgoing) {
+      if (out.peer == peer) {
+        return out;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Frames of operations that this rank has not submitted yet, or whose stage has not begun.
+/// Bounded. Confined to the lane's thread.
+final class EarlyFrames {
+
+  /// Operations in flight times an eager chunk, with room to spare.
+  private static final long LIMIT_BYTES = 256L << 20;
+
+  record EarlyFrame(int worldRank, byte[] bytes) {}
+
+  private final LongMap<List<EarlyFrame>> byOperation = new LongMap<>();
+  private long bytes;
+
+  /// Whether there was room.
+  boolean keep(long operation, int worldRank, MemorySegment frame) {
+    if (bytes + frame.byteSize() > LIMIT_BYTES) {
+      return false;
+    }
+    List<EarlyFrame> frames = byOperation.get(operation);
+    if (frames == null) {
+      frames = new ArrayList<>(2);
+      byOperation.put(operation, frames);
+    }
+    frames.add(new EarlyFrame(worldRank, frame.toArray(ValueLayout.JAVA_BYTE)));
+    bytes += frame.byteSize();
+    return true;
+  }
+
+  @Nullable List<EarlyFrame> take(long operation) {
+    List<EarlyFrame> frames = byOperation.remove(operation);
+    if (frames != null) {
+      frames.forEach(f -> bytes -= f.bytes().length);
+    }
+    return frames;
+  }
+
+  int operations() {
+    return byOperation.size();
+  }
+}

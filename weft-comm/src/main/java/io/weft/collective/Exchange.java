@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.collective.Plan.Receiving;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// One stage of one operation, on one rank, as it runs: a data-flow machine over the plan.
+///
+/// Vocabulary: a *chunk* is what one step moves; it travels in *segments*. A chunk up to the eager
+/// limit travels inside a message; a longer one is written into the peer's memory after the peer
+/// has granted it: to be combined, into a *staging* window of a few segments that is used round and
+/// round, with credit for the slots that are free again; to be copied, straight into the peer's
+/// result. The immediate value of a write is the token of the receiver's exchange.
+///
+/// A peer's write into our result cannot come too early: what it brings depends on every
+/// contribution, so also on what we sent from that place. Confined to the lane's thread.
+final class Exchange {
+
+  private final Operation<?> operation;
+  private final Stage stage;
+  private final int phase;
+  private final Wires wires;
+  private final int token;
+  private final Incoming[] incoming;
+  private final int[] appliedSegments;
+  private final ExchangeMemory memory;
+  private final Departures departures;
+
+  Exchange(Operation<?> operation, Stage stage, int phase, Wires wires) {
+    this.operation = operation;
+    this.stage = stage;
+    this.phase = phase;
+    this.wires = wires;
+    this.memory = new ExchangeMemory(stage, wires);
+    Plan plan = stage.plan();
+    this.incoming =
+        plan.incoming().stream()
+            .map(s -> new Incoming(s.peer(), s.steps()))
+            .toArray(Incoming[]::new);
+    this.appliedSegments = new int[plan.receives().size()];
+    this.departures = new Departures(operation, stage, phase, wires, memory, appliedSegments);
+    this.token = wires.tokens().take(this);
+  }
+
+  /// Copies what no peer touches, and grants every peer that will write to us.
+  void start() {
+    memory.copyUntouched();
+    for (Incoming in : incoming) {
+      if (needsGrant(in.receives)) {
+        grant(in);
+      }
+    }
+  }
+
+  Operation<?> operation() {
+    return operation;
+  }
+
+  boolean done() {
+    if (!departures.done()) {
+      return false;
+    }
+    for (Incoming in : incoming) {
+      if (!in.finished()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether the transport may still read our memory.
+  boolean writesOut() {
+    return departures.writesOut();
+  }
+
+  /// Ends the registrations; no write may be out.
+  void release() {
+    wires.tokens().free(token);
+    for (Incoming in : incoming) {
+      MemoryRegion staging = in.staging;
+      if (staging != null) {
+        wires.staging().giveBack(staging);
+        in.staging = null;
+      }
+    }
+    memory.release();
+  }
+
+  /// As `release`, after a failure: peers may still write into the staging windows, so these are
+  /// not used again.
+  void abandon() {
+    for (Incoming in : incoming) {
+      MemoryRegion staging = in.staging;
+      if (staging != null) {
+        wires.staging().forget(staging);
+        in.staging = null;
+      }
+    }
+    release();
+  }
+
+  /// Set ranks that this rank waits for.
+  List<Integer> waitingFor() {
+    return Stream.concat(
+            Arrays.stream(incoming).filter(in -> !in.finished()).map(in -> in.peer),
+            departures.waitingFor())
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
+  // --- what arrives
+
+  void onGrant(int peer, MemorySegment frame) {
+    departures.onGrant(peer, frame);
+  }
+
+  void onCredit(int peer, int slots) {
+    departures.onCredit(peer, slots);
+  }
+
+  /// A write of this peer has landed.
+  void onNotify(int peer) {
+    Incoming in = incomingFrom(peer);
+    if (in == null) {
+      operation.brokenBy(peer, "a write that its schedule does not have");
+      return;
+    }
+    in.arrived++;
+    apply(in, null);
+  }
+
+  /// A message with a segment's bytes.
+  void onEager(int peer, MemorySegment body) {
+    Incoming in = incomingFrom(peer);
+    if (in == null) {
+      operation.brokenBy(peer, "a segment that its schedule does not have");
+      return;
+    }
+    in.arrived++;
+    if (in.applied + 1 < in.arrived || !apply(in, body)) {
+      in.eager.addLast(body.toArray(JAVA_BYTE));
+    }
+  }
+
+  // --- progress
+
+  /// Applies what has arrived and posts what can go; returns the amount of work done.
+  int advance() {
+    int work = 0;
+    int before;
+    do {
+      before = work;
+      for (Incoming in : incoming) {
+        int applied = in.applied;
+        if (in.arrived > applied) {
+          var unused = apply(in, null);
+          work += in.applied - applied;
+        }
+      }
+      work += departures.post();
+    } while (work > before);
+    return work;
+  }
+
+  /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
+  /// not been kept yet; returns whether that one was applied.
+  private boolean apply(Incoming in, @Nullable MemorySegment body) {
+    while (in.applied < in.arrived && !in.finished()) {
+      int index = in.receives[in.position];
+      Receiving receiving = stage.plan().receives().get(index);
+      if (!mayApply(receiving, in.segment)) {
+        return false;
+      }
+      long bytes = memory.bytes(receiving.chunk(), in.segment);
+      if (memory.eager(receiving.chunk())) {
+        byte[] kept = in.eager.pollFirst();
+        MemorySegment from = kept != null ? wires.land(kept) : body;
+        if (from == null) {
+          return false;
+        }
+        if (from.byteSize() != bytes) {
+          operation.brokenBy(in.peer, "a segment of " + from.byteSize() + " bytes, not " + bytes);
+          return true;
+        }
+        memory.combine(receiving, in.segment, from, 0, bytes);
+      } else if (receiving.reduce()) {
+        long slot = in.stagedApplied % wires.windowSlots();
+        MemorySegment window = Objects.requireNonNull(in.staging).segment();
+        memory.combine(receiving, in.segment, window, slot * wires.segmentBytes(), bytes);
+        in.stagedApplied++;
+        credit(in);
+      }
+      appliedSegments[index]++;
+      in.applied++;
+      in.segment++;
+      if (in.segment == memory.segments(receiving.chunk())) {
+        in.segment = 0;
+        in.position++;
+      }
+    }
+    return true;
+  }
+
+  private boolean mayApply(Receiving receiving, int segment) {
+    if (receiving.needs() >= 0 && appliedSegments[receiving.needs()] <= segment) {
+      return false;
+    }
+    if (receiving.reduce() || memory.eager(receiving.chunk())) {
+      for (int send : receiving.after()) {
+        if (!departures.done(send)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private void credit(Incoming in) {
+    in.uncredited++;
+    if (in.uncredited * 2 >= wires.windowSlots()) {
+      wires.send(operation, in.peer, Frame.Type.CREDIT, phase, in.uncredited, Frame.HEADER_BYTES);
+      in.uncredited = 0;
+    }
+  }
+
+  // --- grants
+
+  private boolean needsGrant(int[] receives) {
+    for (int r : receives) {
+      if (!memory.eager(stage.plan().receives().get(r).chunk())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void grant(Incoming in) {
+    boolean reduces = false;
+    for (int r : in.receives) {
+      Receiving receiving = stage.plan().receives().get(r);
+      reduces |= receiving.reduce() && !memory.eager(receiving.chunk());
+    }
+    if (reduces) {
+      in.staging = wires.staging().lease();
+    }
+    RemoteRegion target = memory.targetRegion().export();
+    RemoteRegion window = in.staging == null ? target : in.staging.export();
+    Placement place = stage.placement();
+    int first = stage.plan().receives().get(in.receives[0]).chunk();
+    long base = place.uniform() ? 0 : place.targetOffset()[first];
+    new Grant(window, target, base, reduces ? wires.windowSlots() : 0).write(wires.scratch());
+    wires.send(operation, in.peer, Frame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
+  }
+
+  private @Nullable Incoming incomingFrom(int peer) {
+    for (Incoming in : incoming) {
+      if (in.peer == peer) {
+        return in;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the messages of collectives and gives each to its operation: now, or when that operation
+/// or its stage begins. Confined to the lane's thread.
+final class Inbox {
+
+  private final Collectives collectives;
+  private final EarlyFrames early = new EarlyFrames();
+
+  Inbox(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  void onMessage(int fromRank, MemorySegment message) {
+    Frame.Type type = Frame.type(message);
+    if (type == null) {
+      collectives.mesh().drop(fromRank);
+      return;
+    }
+    long key = Frame.key(message);
+    int sequence = Frame.sequence(message);
+    if (type == Frame.Type.ABORT) {
+      String who = collectives.mesh().topology().describe(fromRank);
+      String why = "aborted by " + who + ": " + Frame.text(message);
+      collectives.onAbort(key, new CommException.Aborted(why, null));
+      return;
+    }
+    Operation<?> operation = collectives.running(key, sequence);
+    if (type == Frame.Type.PROBE) {
+      answer(fromRank, key, sequence, operation);
+    } else if (operation != null) {
+      deliver(operation, type, fromRank, message);
+    } else if (type != Frame.Type.PROBE_REPLY) {
+      NameUse use = collectives.name(key);
+      if (use == null || !use.begun(sequence)) {
+        keep(Collectives.id(key, sequence), fromRank, message);
+      } else if (use.latest(sequence)) {
+        Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
+      }
+    }
+  }
+
+  /// Gives an operation, whose stage has just begun, what came for it before.
+  void replayEarly(Operation<?> operation) {
+    List<EarlyFrames.EarlyFrame> frames =
+        early.take(Collectives.id(operation.key(), operation.sequence()));
+    if (frames == null) {
+      return;
+    }
+    for (EarlyFrames.EarlyFrame frame : frames) {
+      MemorySegment message = MemorySegment.ofArray(frame.bytes());
+      Frame.Type type = Objects.requireNonNull(Frame.type(message));
+      if (!operation.failed()) {
+        deliver(operation, type, frame.worldRank(), message);
+      }
+    }
+  }
+
+  private void deliver(
+      Operation<?> operation, Frame.Type type, int fromRank, MemorySegment message) {
+    int member = operation.group().member(fromRank);
+    if (member < 0) {
+      return;
+    }
+    if (type == Frame.Type.PROBE_REPLY) {
+      Frame.Progress progress = Frame.Progress.of(Frame.aux(message));
+      if (progress != null) {
+        operation.onAnswer(member, progress);
+      }
+      return;
+    }
+    if (type == Frame.Type.MISMATCH || Frame.signature(message) != operation.signature().hash()) {
+      MemorySegment told = type == Frame.Type.MISMATCH ? message : null;
+      Mismatches.on(collectives, operation, member, told);
+      return;
+    }
+    int ahead = Frame.phase(message) - operation.phase();
+    if (ahead > 0) {
+      keep(Collectives.id(operation.key(), operation.sequence()), fromRank, message);
+    } else if (ahead == 0) {
+      switch (type) {
+        case EAGER -> operation.onEager(member, Frame.body(message));
+        case GRANT -> operation.onGrant(member, message);
+        case CREDIT -> operation.onCredit(member, Frame.aux(message));
+        default -> throw new IllegalStateException(type.toString());
+      }
+    }
+  }
+
+  private void keep(long id, int fromRank, MemorySegment message) {
+    if (!early.keep(id, fromRank, message)) {
+      collectives.mesh().drop(fromRank);
+    }
+  }
+
+  private void answer(int fromRank, long key, int sequence, @Nullable Operation<?> operation) {
+    NameUse use = collectives.name(key);
+    Frame.Progress progress = Frame.Progress.NOT_SUBMITTED;
+    if (operation != null) {
+      progress = Frame.Progress.RUNNING;
+    } else if (use != null && use.begun(sequence)) {
+      progress = Frame.Progress.FINISHED;
+    }
+    Wires wires = collectives.wires();
+    Frame.header(wires.scratch(), Frame.Type.PROBE_REPLY, 0, 0, key, sequence, progress.code());
+    wires.outbox().send(fromRank, Frame.HEADER_BYTES);
+  }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One collective of one rank, from submission to completion: its stages one after the other, its
+/// deadline, and what its peers said about it. Created by a user thread, then confined to the
+/// lane's thread.
+final class Operation<T> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
+
+  private final Group group;
+  private final String name;
+  private final Signature signature;
+  private final Script<T> script;
+  private final PendingHandle<T> handle;
+  private final Duration limit;
+  private final long submittedNanos;
+  private final long key;
+  private final Frame.@Nullable Progress[] answers;
+  private int sequence;
+  private int phase = -1;
+  private @Nullable Exchange exchange;
+  private @Nullable CommException failure;
+  private @Nullable Collectives collectives;
+  private boolean probed;
+  private long verdictNanos;
+  private long failedNanos;
+  private boolean toldMismatch;
+
+  Operation(
+      Group group,
+      String name,
+      Signature signature,
+      Script<T> script,
+      PendingHandle<T> handle,
+      Duration limit,
+      long submittedNanos) {
+    this.group = group;
+    this.name = name;
+    this.signature = signature;
+    this.script = script;
+    this.handle = handle;
+    this.limit = limit;
+    this.submittedNanos = submittedNanos;
+    this.key = Hash.of(group.key(), name);
+    this.answers = new Frame.Progress[group.size()];
+    this.verdictNanos = submittedNanos + limit.toNanos();
+  }
+
+  Group group() {
+    return group;
+  }
+
+  String name() {
+    return name;
+  }
+
+  Signature signature() {
+    return signature;
+  }
+
+  PendingHandle<T> handle() {
+    return handle;
+  }
+
+  long key() {
+    return key;
+  }
+
+  int sequence() {
+    return sequence;
+  }
+
+  int phase() {
+    return phase;
+  }
+
+  long deadlineNanos() {
+    return submittedNanos + limit.toNanos();
+  }
+
+  /// How long before the deadline the others are asked whether they have submitted it, and how long
+  /// they have to answer.
+  long graceNanos() {
+    return Math.min(500_000_000L, limit.toNanos() / 4);
+  }
+
+  boolean probed() {
+    return probed;
+  }
+
+  void markProbed() {
+    probed = true;
+  }
+
+  /// When the deadline's verdict is due: at the deadline, or a grace after this rank could ask.
+  long verdictNanos() {
+    return verdictNanos;
+  }
+
+  /// To at most twice the deadline, however often this rank stands still.
+  void putOffVerdict(long nanos) {
+    long latest = deadlineNanos() + limit.toNanos();
+    verdictNanos = Math.max(verdictNanos, Math.min(nanos, latest));
+  }
+
+  boolean toldMismatch() {
+    return toldMismatch;
+  }
+
+  void markToldMismatch() {
+    toldMismatch = true;
+  }
+
+  void onAnswer(int member, Frame.Progress progress) {
+    answers[member] = progress;
+  }
+
+  boolean failed() {
+    return failure != null;
+  }
+
+  long failedNanos() {
+    return failedNanos;
+  }
+
+  /// Begins the first stage. Returns whether the operation is already complete.
+  boolean start(Collectives owner, int number) {
+    collectives = owner;
+    sequence = number;
+    return nextStage();
+  }
+
+  /// Moves on as far as possible; returns whether the operation is complete.
+  boolean advance() {
+    Exchange running = exchange;
+    if (failure != null || running == null) {
+      return false;
+    }
+    running.advance();
+    return failure == null && !toldMismatch && running.done() && nextStage();
+  }
+
+  /// Begins the next stage and those after it that need no peer. Returns whether all are done.
+  private boolean nextStage() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    while (true) {
+      if (exchange != null) {
+        exchange.release();
+        exchange = null;
+      }
+      phase++;
+      Stage stage = script.stage(phase);
+      if (stage == null) {
+        return true;
+      }
+      Exchange next = new Exchange(this, stage, phase, owner.wires());
+      exchange = next;
+      next.start();
+      owner.replayEarly(this);
+      next.advance();
+      if (failure != null || toldMismatch) {
+        return false;
+      }
+      if (!next.done()) {
+        owner.failIfDeserted(this);
+        return false;
+      }
+    }
+  }
+
+  /// Tells the handle. After success the result is the caller's.
+  void complete() {
+    handle.complete(script.result(), null);
+  }
+
+  /// Remembers the failure; `settle` ends it when the transport no longer touches our memory.
+  void fail(CommException cause, long nowNanos) {
+    if (failure == null) {
+      failure = cause;
+      failedNanos = nowNanos;
+    }
+  }
+
+  /// Whether a failed operation could be ended now, and if so, ends it.
+  boolean settle() {
+    Exchange running = exchange;
+    if (running != null && running.writesOut()) {
+      return false;
+    }
+    if (running != null) {
+      running.abandon();
+      exchange = null;
+    }
+    script.discard();
+    handle.complete(null, failure);
+    return true;
+  }
+
+  // --- from the wire, for the stage that runs
+
+  void onGrant(int member, MemorySegment frame) {
+    if (exchange != null) {
+      exchange.onGrant(member, frame);
+    }
+  }
+
+  void onCredit(int member, int slots) {
+    if (exchange != null) {
+      exchange.onCredit(member, slots);
+    }
+  }
+
+  void onEager(int member, MemorySegment body) {
+    if (exchange != null) {
+      exchange.onEager(member, body);
+    }
+  }
+
+  void onNotify(int member) {
+    if (exchange != null) {
+      exchange.onNotify(member);
+    }
+  }
+
+  /// A peer broke the protocol: nothing it says can be trusted.
+  void brokenBy(int member, String what) {
+    Objects.requireNonNull(collectives)
+        .abort(
+            group,
+            new CommException.Aborted(
+                describe()
+                    + ": "
+                    + group.describe(member)
+                    + " sent "
+                    + what
+                    + "; all ranks must run the same version of Weft with the same tuning",
+                null),
+            group.world(member));
+  }
+
+  /// A write was not done. If the peer refused it, the peer has ended the operation and has said
+  /// so, or will; if the endpoint is lost, the mesh says so. So there is nothing to do here but not
+  /// to complete.
+  void writeFailed(int member, TransportException cause) {
+    LOG.debug("{}: write to {} failed: {}", name, group.describe(member), cause.getMessage());
+  }
+
+  // --- in words
+
+  /// "allreduce 'g1' (FLOAT32[3] SUM)".
+  String describe() {
+    String words = signature.words();
+    int space = words.indexOf(' ');
+    return words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")";
+  }
+
+  String describe(long nowNanos) {
+    return describe()
+        + String.format(Locale.ROOT, ", waited %.1f s", (nowNanos - submittedNanos) / 1e9);
+  }
+
+  List<Integer> waitingFor() {
+    return exchange == null ? List.of() : exchange.waitingFor();
+  }
+
+  /// Members that never submitted it or never answered; if all have submitted it, those that this
+  /// rank waits for.
+  List<Integer> silent() {
+    List<Integer> missing =
+        java.util.stream.IntStream.range(0, answers.length)
+            .filter(m -> m != group.rank())
+            .filter(m -> answers[m] == null || answers[m] == Frame.Progress.NOT_SUBMITTED)
+            .boxed()
+            .toList();
+    return missing.isEmpty() ? waitingFor() : missing;
+  }
+
+  /// What is known of a silent member.
+  String excuse(int member) {
+    Frame.Progress answer = answers[member];
+    if (answer == null) {
+      return "did not answer";
+    }
+    return switch (answer) {
+      case NOT_SUBMITTED -> "has not submitted it";
+      case RUNNING -> "has submitted it and waits too";
+      case FINISHED -> "has finished it";
+    };
+  }
+
+  @Override
+  public String toString() {
+    return describe() + " answers " + Arrays.toString(answers);
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.cluster.Mesh;
+import io.weft.transport.PostResult;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+
+/// Sends messages in order, and keeps the control messages that an endpoint has no room for; their
+/// number is bounded by the operations in flight. Confined to the lane's thread.
+final class Outbox {
+
+  private final Mesh mesh;
+  private final ArrayDeque<byte[]>[] waiting;
+  private final MemorySegment scratch;
+  private int waitingCount;
+
+  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of generics
+  Outbox(Mesh mesh, int peers, int maxMessageBytes) {
+    this.mesh = mesh;
+    this.waiting = new ArrayDeque[peers];
+    for (int p = 0; p < peers; p++) {
+      waiting[p] = new ArrayDeque<>();
+    }
+    this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
+  }
+
+  /// Where a message is composed before it is sent; as long as the longest message.
+  MemorySegment scratch() {
+    return scratch;
+  }
+
+  /// Sends the first `bytes` of the scratch, now or later; a peer that is gone gets nothing.
+  void send(int peer, long bytes) {
+    if (mesh.isGone(peer)) {
+      return;
+    }
+    MemorySegment message = scratch.asSlice(0, bytes);
+    if (!waiting[peer].isEmpty()
+        || mesh.endpoint(peer).trySend(message) == PostResult.BACK_PRESSURED) {
+      waiting[peer].addLast(message.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+      waitingCount++;
+    }
+  }
+
+  /// Sends the first `bytes` of the scratch now, or nothing.
+  ///
+  /// Hot path.
+  boolean trySend(int peer, long bytes) {
+    return !mesh.isGone(peer)
+        && waiting[peer].isEmpty()
+        && mesh.endpoint(peer).trySend(scratch.asSlice(0, bytes)) == PostResult.POSTED;
+  }
+
+  /// Tries what waits; returns how much went.
+  int flush() {
+    if (waitingCount == 0) {
+      return 0;
+    }
+    int sent = 0;
+    for (int peer = 0; peer < waiting.length; peer++) {
+      ArrayDeque<byte[]> queue = waiting[peer];
+      while (!queue.isEmpty()) {
+        if (!mesh.isGone(peer)) {
+          byte[] first = queue.getFirst();
+          MemorySegment.copy(MemorySegment.ofArray(first), 0, scratch, 0, first.length);
+          if (mesh.endpoint(peer).trySend(scratch.asSlice(0, first.length))
+              == PostResult.BACK_PRESSURED) {
+            break;
+          }
+        }
+        queue.removeFirst();
+        waitingCount--;
+        sent++;
+      }
+    }
+    return sent;
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import io.weft.collective.schedule.Step.ReceiveCopy;
+import io.weft.collective.schedule.Step.ReceiveReduce;
+import io.weft.collective.schedule.Step.Send;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Collectives on the binomial tree rooted at rank 0: the parent of r is r without its lowest set
+/// bit; log2 n rounds. Another root by `Rooted`.
+public final class BinomialTree {
+
+  private BinomialTree() {}
+
+  /// Spreads rank 0's tensor.
+  public static Algorithm broadcast() {
+    return new Broadcast();
+  }
+
+  /// Reduces to rank 0, then spreads the result.
+  public static Algorithm allreduce() {
+    return new Allreduce();
+  }
+
+  private static void down(int rank, int size, List<List<Step>> rounds) {
+    int lowest = rank == 0 ? Integer.highestOneBit(Math.max(1, size - 1)) * 2 : rank & -rank;
+    if (rank != 0) {
+      rounds.add(List.of(new ReceiveCopy(0, rank - lowest)));
+    }
+    for (int distance = lowest / 2; distance >= 1; distance /= 2) {
+      if (rank + distance < size) {
+        rounds.add(List.of(new Send(0, rank + distance)));
+      }
+    }
+  }
+
+  private static void up(int rank, int size, List<List<Step>> rounds) {
+    int lowest = rank == 0 ? Integer.highestOneBit(Math.max(1, size - 1)) * 2 : rank & -rank;
+    for (int distance = 1; distance < lowest; distance *= 2) {
+      if (rank + distance < size) {
+        rounds.add(List.of(new ReceiveReduce(0, rank + distance)));
+      }
+    }
+    if (rank != 0) {
+      rounds.add(List.of(new Send(0, rank - lowest)));
+    }
+  }
+
+  private record Broadcast() implements Algorithm {
+    @Override
+    public String name() {
+      return "binomial-tree";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return 1;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      var rounds = new ArrayList<List<Step>>();
+      down(rank, size, rounds);
+      return rounds;
+    }
+  }
+
+  private record Allreduce() implements Algorithm {
+    @Override
+    public String name() {
+      return "binomial-tree";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return 1;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      var rounds = new ArrayList<List<Step>>();
+      up(rank, size, rounds);
+      down(rank, size, rounds);
+      return rounds;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import static java.lang.Math.floorMod;
+
+import io.weft.collective.schedule.Step.ReceiveCopy;
+import io.weft.collective.schedule.Step.ReceiveReduce;
+import io.weft.collective.schedule.Step.Send;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Collectives in which every rank talks to every other at once, starting at its right neighbour:
+/// one round a phase, n-1 messages a rank.
+public final class Direct {
+
+  private Direct() {}
+
+  /// Chunk c goes to rank c, which combines all in the order c+1, c+2, …; then rank c gives it to
+  /// all [VIS16 §3.3.3].
+  public static Algorithm allreduce() {
+    return new Allreduce();
+  }
+
+  /// The first half of `allreduce`: leaves the combined chunk r at rank r.
+  public static Algorithm reduceScatter() {
+    return new ReduceScatter();
+  }
+
+  /// Chunk r of rank r goes to all.
+  public static Algorithm allgather() {
+    return new Allgather();
+  }
+
+  /// Chunk `s * n + d` goes from rank s to rank d.
+  public static Algorithm alltoall() {
+    return new Alltoall();
+  }
+
+  private static List<Step> scatter(int rank, int n) {
+    var round = new ArrayList<Step>();
+    for (int d = 1; d < n; d++) {
+      int peer = floorMod(rank + d, n);
+      round.add(new Send(peer, peer));
+    }
+    for (int d = 1; d < n; d++) {
+      round.add(new ReceiveReduce(rank, floorMod(rank + d, n)));
+    }
+    return round;
+  }
+
+  private static List<Step> gather(int rank, int n) {
+    var round = new ArrayList<Step>();
+    for (int d = 1; d < n; d++) {
+      round.add(new Send(rank, floorMod(rank + d, n)));
+    }
+    for (int d = 1; d < n; d++) {
+      int peer = floorMod(rank - d, n);
+      round.add(new ReceiveCopy(peer, peer));
+    }
+    return round;
+  }
+
+  private record Allreduce() implements Algorithm {
+    @Override
+    public String name() {
+      return "direct";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      return List.of(scatter(rank, size), gather(rank, size));
+    }
+  }
+
+  private record ReduceScatter() implements Algorithm {
+    @Override
+    public String name() {
+      return "direct";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      return List.of(scatter(rank, size));
+    }
+  }
+
+  private record Allgather() implements Algorithm {
+    @Override
+    public String name() {
+      return "direct";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      return List.of(gather(rank, size));
+    }
+  }
+
+  private record Alltoall() implements Algorithm {
+    @Override
+    public String name() {
+      return "direct";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size * size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int n) {
+      var round = new ArrayList<Step>();
+      for (int d = 1; d < n; d++) {
+        int peer = floorMod(rank + d, n);
+        round.add(new Send(rank * n + peer, peer));
+      }
+      for (int d = 1; d < n; d++) {
+        int peer = floorMod(rank - d, n);
+        round.add(new ReceiveCopy(peer * n + rank, peer));
+      }
+      return List.of(round);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import static java.lang.Math.floorMod;
+
+import io.weft.collective.schedule.Step.ReceiveCopy;
+import io.weft.collective.schedule.Step.ReceiveReduce;
+import io.weft.collective.schedule.Step.Send;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The three ring collectives [PY09 §3], [HVD18 p. 4]. Rank r talks to r+1 and listens to r-1 only,
+/// n-1 rounds a phase, and sends (n-1)/n of the bytes in each phase: bandwidth-optimal.
+public final class Ring {
+
+  private Ring() {}
+
+  /// Reduce-scatter, then allgather; chunk c is complete first at rank c-1.
+  public static Algorithm allreduce() {
+    return new Allreduce();
+  }
+
+  /// Leaves the combined chunk r at rank r; other chunks hold partial results afterwards.
+  public static Algorithm reduceScatter() {
+    return new ReduceScatter();
+  }
+
+  /// Spreads chunk r of rank r to all.
+  public static Algorithm allgather() {
+    return new Allgather();
+  }
+
+  private record Allreduce() implements Algorithm {
+    @Override
+    public String name() {
+      return "ring";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int n) {
+      int next = floorMod(rank + 1, n);
+      int prev = floorMod(rank - 1, n);
+      var rounds = new ArrayList<List<Step>>();
+      for (int t = 0; t < n - 1; t++) {
+        rounds.add(
+            List.of(
+                new Send(floorMod(rank - t, n), next),
+                new ReceiveReduce(floorMod(rank - t - 1, n), prev)));
+      }
+      for (int t = 0; t < n - 1; t++) {
+        rounds.add(
+            List.of(
+                new Send(floorMod(rank + 1 - t, n), next),
+                new ReceiveCopy(floorMod(rank - t, n), prev)));
+      }
+      return rounds;
+    }
+  }
+
+  private record ReduceScatter() implements Algorithm {
+    @Override
+    public String name() {
+      return "ring";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int n) {
+      var rounds = new ArrayList<List<Step>>();
+      for (int t = 0; t < n - 1; t++) {
+        rounds.add(
+            List.of(
+                new Send(floorMod(rank - t - 1, n), floorMod(rank + 1, n)),
+                new ReceiveReduce(floorMod(rank - t - 2, n), floorMod(rank - 1, n))));
+      }
+      return rounds;
+    }
+  }
+
+  private record Allgather() implements Algorithm {
+    @Override
+    public String name() {
+      return "ring";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return size;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int n) {
+      var rounds = new ArrayList<List<Step>>();
+      for (int t = 0; t < n - 1; t++) {
+        rounds.add(
+            List.of(
+                new Send(floorMod(rank - t, n), floorMod(rank + 1, n)),
+                new ReceiveCopy(floorMod(rank - t - 1, n), floorMod(rank - 1, n))));
+      }
+      return rounds;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import static java.lang.Math.floorMod;
+
+import java.util.List;
+
+/// An algorithm for root 0, turned so that another rank is the root.
+///
+/// @param algorithm for root 0; one chunk
+/// @param root the rank that plays rank 0
+public record Rooted(Algorithm algorithm, int root) implements Algorithm {
+
+  @Override
+  public String name() {
+    return algorithm.name();
+  }
+
+  @Override
+  public int chunks(int size) {
+    return algorithm.chunks(size);
+  }
+
+  @Override
+  public List<List<Step>> schedule(int rank, int size) {
+    return algorithm.schedule(floorMod(rank - root, size), size).stream()
+        .map(round -> round.stream().map(step -> turned(step, size)).toList())
+        .toList();
+  }
+
+  private Step turned(Step step, int size) {
+    int peer = floorMod(step.peer() + root, size);
+    return switch (step) {
+      case Step.Send s -> new Step.Send(s.chunk(), peer);
+      case Step.ReceiveReduce s -> new Step.ReceiveReduce(s.chunk(), peer);
+      case Step.ReceiveCopy s -> new Step.ReceiveCopy(s.chunk(), peer);
+    };
+  }
+}

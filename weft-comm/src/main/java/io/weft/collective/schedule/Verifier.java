@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Proves an algorithm for one world size without a network: it runs all ranks' schedules on
+/// symbols. A chunk's symbol is the number of times that each rank's contribution is in it, and the
+/// tree of its additions, up to commutation, because equal trees mean bitwise equal sums on all
+/// ranks.
+public final class Verifier {
+
+  private Verifier() {}
+
+  private record Symbol(int[] contributions, long tree) {}
+
+  /// Throws `IllegalStateException` naming rank, chunk and what is wrong if the algorithm does not
+  /// reach the goal, leaves a send unmatched, or waits for ever.
+  public static void prove(Algorithm algorithm, Goal goal, int size) {
+    int chunks = algorithm.chunks(size);
+    Symbol[][] state = new Symbol[size][chunks];
+    List<List<List<Step>>> schedules = new ArrayList<>();
+    for (int r = 0; r < size; r++) {
+      schedules.add(algorithm.schedule(r, size));
+      for (int c = 0; c < chunks; c++) {
+        int[] own = new int[size];
+        own[r] = 1;
+        state[r][c] = new Symbol(own, mix(31L * r + c + 1));
+      }
+    }
+    run(algorithm, size, schedules, state);
+    for (int r = 0; r < size; r++) {
+      for (int c = 0; c < chunks; c++) {
+        check(algorithm, goal, r, c, state);
+      }
+    }
+  }
+
+  private static void run(
+      Algorithm algorithm, int size, List<List<List<Step>>> schedules, Symbol[][] state) {
+    List<ArrayDeque<Object[]>> wires = new ArrayList<>();
+    for (int i = 0; i < size * size; i++) {
+      wires.add(new ArrayDeque<>());
+    }
+    int[] round = new int[size];
+    int[] step = new int[size];
+    boolean moved = true;
+    while (moved) {
+      moved = false;
+      for (int r = 0; r < size; r++) {
+        while (round[r] < schedules.get(r).size()) {
+          List<Step> steps = schedules.get(r).get(round[r]);
+          if (step[r] == 0) {
+            sendAll(r, size, steps, state, wires);
+          }
+          int before = step[r];
+          step[r] = receive(algorithm, r, size, steps, step[r], state, wires);
+          moved |= step[r] != before;
+          if (step[r] < steps.size()) {
+            break;
+          }
+          round[r]++;
+          step[r] = 0;
+          moved = true;
+        }
+      }
+    }
+    for (int r = 0; r < size; r++) {
+      if (round[r] < schedules.get(r).size()) {
+        throw wrong(algorithm, size, "rank " + r + " waits for ever in round " + round[r]);
+      }
+    }
+    for (int i = 0; i < wires.size(); i++) {
+      if (!wires.get(i).isEmpty()) {
+        throw wrong(
+            algorithm, size, "rank " + i / size + " sends " + i % size + " what it never receives");
+      }
+    }
+  }
+
+  private static void sendAll(
+      int rank, int size, List<Step> steps, Symbol[][] state, List<ArrayDeque<Object[]>> wires) {
+    for (Step s : steps) {
+      if (s instanceof Step.Send send) {
+        wires
+            .get(rank * size + send.peer())
+            .add(new Object[] {send.chunk(), state[rank][send.chunk()]});
+      }
+    }
+  }
+
+  private static int receive(
+      Algorithm algorithm,
+      int rank,
+      int size,
+      List<Step> steps,
+      int from,
+      Symbol[][] state,
+      List<ArrayDeque<Object[]>> wires) {
+    int at = from;
+    for (; at < steps.size(); at++) {
+      Step s = steps.get(at);
+      if (s instanceof Step.Send) {
+        continue;
+      }
+      Object[] frame = wires.get(s.peer() * size + rank).poll();
+      if (frame == null) {
+        return at;
+      }
+      if ((int) frame[0] != s.chunk()) {
+        throw wrong(
+            algorithm,
+            size,
+            "rank "
+                + rank
+                + " expects chunk "
+                + s.chunk()
+                + " of "
+                + s.peer()
+                + ", gets "
+                + frame[0]);
+      }
+      Symbol got = (Symbol) frame[1];
+      state[rank][s.chunk()] =
+          s instanceof Step.ReceiveCopy ? got : combined(state[rank][s.chunk()], got);
+    }
+    return at;
+  }
+
+  private static Symbol combined(Symbol a, Symbol b) {
+    int[] sum = new int[a.contributions.length];
+    Arrays.setAll(sum, i -> a.contributions[i] + b.contributions[i]);
+    return new Symbol(sum, mix(mix(a.tree) + mix(b.tree)));
+  }
+
+  private static void check(Algorithm algorithm, Goal goal, int rank, int chunk, Symbol[][] state) {
+    int size = state.length;
+    int[] expected = new int[size];
+    switch (goal) {
+      case ALLREDUCE -> Arrays.fill(expected, 1);
+      case REDUCE_SCATTER -> {
+        if (chunk != rank) {
+          return;
+        }
+        Arrays.fill(expected, 1);
+      }
+      case ALLGATHER -> expected[chunk] = 1;
+      case BROADCAST -> expected[0] = 1;
+      case ALLTOALL -> {
+        if (chunk % size != rank) {
+          return;
+        }
+        expected[chunk / size] = 1;
+      }
+    }
+    Symbol got = state[rank][chunk];
+    if (!Arrays.equals(expected, got.contributions)) {
+      throw wrong(
+          algorithm,
+          size,
+          "rank "
+              + rank
+              + " ends with contributions "
+              + Arrays.toString(got.contributions)
+              + " in chunk "
+              + chunk
+              + ", expected "
+              + Arrays.toString(expected));
+    }
+    if (goal == Goal.ALLREDUCE && got.tree != state[0][chunk].tree) {
+      throw wrong(
+          algorithm,
+          size,
+          "rank " + rank + " adds chunk " + chunk + " in another order than rank 0");
+    }
+  }
+
+  private static IllegalStateException wrong(Algorithm algorithm, int size, String what) {
+    return new IllegalStateException(algorithm.name() + " on " + size + " ranks: " + what);
+  }
+
+  private static long mix(long x) {
+    long h = x * 0x9E3779B97F4A7C15L;
+    h = (h ^ (h >>> 32)) * 0xD6E8FEB86659FD93L;
+    return h ^ (h >>> 32);
+  }
+}

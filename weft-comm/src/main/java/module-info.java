@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Weft itself: agents, the cluster and its collectives.
+@org.jspecify.annotations.NullMarked
+module io.weft.comm {
+  requires static transitive org.jspecify;
+  requires transitive io.weft.tensor;
+  requires transitive io.weft.transport;
+  requires org.jctools.core;
+  requires org.slf4j;
+
+  exports io.weft;
+  exports io.weft.agent;
+  exports io.weft.cluster;
+  exports io.weft.cluster.store;
+  exports io.weft.collective;
+  exports io.weft.collective.schedule;
+
+  uses io.weft.transport.spi.TransportProvider;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WeftConfigTest {
+
+  private static Properties properties(String... keysAndValues) {
+    var properties = new Properties();
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      properties.setProperty(keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return properties;
+  }
+
+  @Test
+  void defaultsHoldWhereNothingIsSaid() {
+    WeftConfig config = WeftConfig.load(Map.of(), new Properties());
+    assertThat(config.transport()).isEqualTo("auto");
+    assertThat(config.deadline()).isEqualTo(Duration.ofSeconds(60));
+    assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(60));
+    assertThat(config.bind()).isEmpty();
+    assertThat(config.secretFile()).isEmpty();
+    assertThat(config.store()).isEmpty();
+    assertThat(config.job()).isEmpty();
+    assertThat(config.spin()).isEmpty();
+    assertThat(config.poolBytes()).isEqualTo(256L << 20);
+    assertThat(config.eagerBytes()).isEqualTo(8192);
+    assertThat(config.segmentBytes()).isEqualTo(256 << 10);
+  }
+
+  @Test
+  void eachOptionHasOneNameEverywhere() {
+    assertThat(ConfigOption.START_DEADLINE.flag()).isEqualTo("--start-deadline");
+    assertThat(ConfigOption.START_DEADLINE.variable()).isEqualTo("WEFT_START_DEADLINE");
+    assertThat(ConfigOption.START_DEADLINE.property()).isEqualTo("weft.start.deadline");
+    assertThat(ConfigOption.all()).extracting(ConfigOption::name).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void propertyGoesBeforeEnvironmentBeforeFile(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("weft.properties");
+    Files.writeString(file, "weft.deadline=1s\nweft.start.deadline=1s\nweft.job=file\n");
+    WeftConfig config =
+        WeftConfig.load(
+            Map.of(
+                "WEFT_CONFIG_FILE",
+                file.toString(),
+                "WEFT_DEADLINE",
+                "2s",
+                "WEFT_START_DEADLINE",
+                "2s"),
+            properties("weft.deadline", "3s"));
+    assertThat(config.deadline()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(config.job()).contains("file");
+  }
+
+  @Test
+  void programGoesBeforeEverything() {
+    System.setProperty("weft.segment.bytes", "8K");
+    try {
+      assertThat(WeftConfig.builder().segmentBytes(4096).build().segmentBytes()).isEqualTo(4096);
+      assertThat(WeftConfig.builder().build().segmentBytes()).isEqualTo(8192);
+    } finally {
+      System.clearProperty("weft.segment.bytes");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "WEFT_DEADLINE, 60, a duration such as",
+    "WEFT_DEADLINE, 0s, more than 0",
+    "WEFT_DEADLINE, -1s, a duration such as",
+    "WEFT_DEADLINE, 999999999999999h, not that large",
+    "WEFT_START_DEADLINE, soon, a duration such as",
+    "WEFT_TRANSPORT, TCP/IP, auto or a transport's name",
+    "WEFT_SPIN, many, auto or a count",
+    "WEFT_POOL_BYTES, 1, from 1048576",
+    "WEFT_EAGER_BYTES, 8X, a size such as",
+    "WEFT_STORE, node7, HOST:PORT",
+    "WEFT_STORE, node7:99999, HOST:PORT"
+  })
+  void badValueNamesOptionOriginValueAndWhatIsAllowed(
+      String variable, String value, String allowed) {
+    assertThatThrownBy(() -> WeftConfig.load(Map.of(variable, value), new Properties()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(
+            "option " + variable.substring(5).toLowerCase(java.util.Locale.ROOT).replace('_', '-'))
+        .hasMessageContaining("environment variable " + variable)
+        .hasMessageContaining("'" + value + "'")
+        .hasMessageContaining(allowed);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"500ms, 500", "60s, 60000", "2m, 120000", "1h, 3600000", "1.5s, 1500"})
+  void readsDurations(String text, long millis) {
+    assertThat(Quantities.duration(text)).isEqualTo(Duration.ofMillis(millis));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 0", "4096, 4096", "64K, 65536", "64KiB, 65536", "1m, 1048576", "2GB, 2147483648"})
+  void readsSizes(String text, long bytes) {
+    assertThat(Quantities.bytes(text)).isEqualTo(bytes);
+  }
+
+  @Test
+  void unknownKeyInFileIsNamed(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("weft.properties");
+    Files.writeString(file, "weft.dedline=1s\n");
+    assertThatThrownBy(
+            () -> WeftConfig.load(Map.of(), properties("weft.config.file", file.toString())))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("'weft.dedline'")
+        .hasMessageContaining("weft.deadline");
+  }
+
+  @Test
+  void missingFileIsNamed() {
+    assertThatThrownBy(
+            () -> WeftConfig.load(Map.of("WEFT_CONFIG_FILE", "/nowhere/w"), new Properties()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("/nowhere/w")
+        .hasMessageContaining("WEFT_CONFIG_FILE");
+  }
+
+  @Test
+  void textHasNoSecret() {
+    WeftConfig config =
+        WeftConfig.load(Map.of("WEFT_SECRET", "a-very-secret-secret"), new Properties());
+    assertThat(config.toString()).contains("deadline=PT1M").doesNotContain("very-secret");
+  }
+}

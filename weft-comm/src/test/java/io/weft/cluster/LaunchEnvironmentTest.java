@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LaunchEnvironmentTest {
+
+  private static final Map<String, String> WEFT =
+      Map.of(
+          "WEFT_RANK", "1",
+          "WEFT_SIZE", "4",
+          "WEFT_LOCAL_RANK", "1",
+          "WEFT_LOCAL_SIZE", "2",
+          "WEFT_CROSS_RANK", "0",
+          "WEFT_CROSS_SIZE", "2",
+          "WEFT_STORE", "10.0.0.7:4000",
+          "WEFT_JOB", "j1");
+
+  private static final Map<String, String> OPEN_MPI =
+      Map.of(
+          "OMPI_COMM_WORLD_RANK", "1",
+          "OMPI_COMM_WORLD_SIZE", "2",
+          "OMPI_COMM_WORLD_LOCAL_RANK", "1",
+          "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
+          "PMIX_NAMESPACE", "3170893825",
+          "PMIX_RANK", "1");
+
+  private static final Map<String, String> SLURM =
+      Map.of(
+          "SLURM_PROCID", "5",
+          "SLURM_STEP_NUM_TASKS", "8",
+          "SLURM_NTASKS", "99",
+          "SLURM_LOCALID", "1",
+          "SLURM_STEP_ID", "0",
+          "SLURM_JOB_ID", "4711",
+          "SLURM_STEP_NODELIST", "gnode[10,20-22]");
+
+  private static final Map<String, String> TORCHRUN =
+      Map.of(
+          "RANK", "3",
+          "WORLD_SIZE", "4",
+          "LOCAL_RANK", "1",
+          "LOCAL_WORLD_SIZE", "2",
+          "MASTER_ADDR", "node1",
+          "MASTER_PORT", "29500",
+          "TORCHELASTIC_RUN_ID", "abc");
+
+  private static Map<String, String> with(Map<String, String> base, String... changes) {
+    var changed = new HashMap<>(base);
+    for (int i = 0; i < changes.length; i += 2) {
+      if (changes[i + 1].isEmpty()) {
+        changed.remove(changes[i]);
+      } else {
+        changed.put(changes[i], changes[i + 1]);
+      }
+    }
+    return changed;
+  }
+
+  @Test
+  void emptyEnvironmentIsJobOfOneRank() {
+    LaunchEnvironment single = LaunchEnvironment.detect(Map.of("PATH", "/bin"));
+    assertThat(single.launched()).isFalse();
+    assertThat(single.rank()).isZero();
+    assertThat(single.size()).isOne();
+    assertThat(single.store()).isEqualTo(new StoreLocation.InProcess());
+  }
+
+  @Test
+  void weftRunHostsTheStore() {
+    LaunchEnvironment found = LaunchEnvironment.detect(with(WEFT, "WEFT_LAUNCHER", "weft"));
+    assertThat(found.launcher()).isEqualTo("weft");
+    assertThat(found.rank()).isEqualTo(1);
+    assertThat(found.size()).isEqualTo(4);
+    assertThat(found.localRank()).isEqualTo(OptionalInt.of(1));
+    assertThat(found.localSize()).isEqualTo(OptionalInt.of(2));
+    assertThat(found.job()).contains("j1");
+    assertThat(found.store()).isEqualTo(new StoreLocation.Hosted("10.0.0.7", 4000));
+  }
+
+  @Test
+  void variablesSetByHandMakeRankZeroKeepTheStore() {
+    assertThat(LaunchEnvironment.detect(WEFT).store())
+        .isEqualTo(new StoreLocation.ByRankZero("10.0.0.7", 4000));
+  }
+
+  @Test
+  void ownVariablesGoBeforeThoseOfOthers() {
+    var both = with(OPEN_MPI, "WEFT_RANK", "0", "WEFT_SIZE", "1");
+    assertThat(LaunchEnvironment.detect(both).launcher()).isEqualTo("weft");
+  }
+
+  @Test
+  void openMpiOnOneHostMeetsInDirectory() {
+    LaunchEnvironment found = LaunchEnvironment.detect(OPEN_MPI);
+    assertThat(found.launcher()).isEqualTo("Open MPI");
+    assertThat(found.rank()).isEqualTo(1);
+    assertThat(found.size()).isEqualTo(2);
+    assertThat(found.job()).contains("pmix-3170893825");
+    assertThat(found.store()).isEqualTo(new StoreLocation.LocalDirectory());
+  }
+
+  @Test
+  void openMpiOnSeveralHostsNeedsStore() {
+    var several =
+        with(OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE", "1", "OMPI_COMM_WORLD_LOCAL_RANK", "0");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(several))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("set WEFT_STORE to HOST:PORT");
+    assertThat(LaunchEnvironment.detect(with(several, "WEFT_STORE", "[::1]:4000")).store())
+        .isEqualTo(new StoreLocation.ByRankZero("::1", 4000));
+  }
+
+  @Test
+  void hydraIsRead() {
+    LaunchEnvironment found =
+        LaunchEnvironment.detect(
+            Map.of(
+                "PMI_RANK", "2", "PMI_SIZE", "3", "MPI_LOCALRANKID", "2", "MPI_LOCALNRANKS", "3"));
+    assertThat(found.launcher()).isEqualTo("MPICH");
+    assertThat(found.rank()).isEqualTo(2);
+    assertThat(found.localSize()).isEqualTo(OptionalInt.of(3));
+    assertThat(found.job()).isEmpty();
+    assertThat(found.store()).isEqualTo(new StoreLocation.LocalDirectory());
+  }
+
+  @Test
+  void slurmStepIsReadAndFirstHostKeepsTheStore() {
+    LaunchEnvironment found = LaunchEnvironment.detect(with(SLURM, "PMI_RANK", "5"));
+    assertThat(found.launcher()).isEqualTo("Slurm");
+    assertThat(found.rank()).isEqualTo(5);
+    assertThat(found.size()).isEqualTo(8);
+    assertThat(found.localRank()).isEqualTo(OptionalInt.of(1));
+    assertThat(found.job()).contains("slurm-4711.0");
+    assertThat(found.store())
+        .isInstanceOfSatisfying(
+            StoreLocation.ByRankZero.class,
+            location -> {
+              assertThat(location.host()).isEqualTo("gnode10");
+              assertThat(location.port()).isBetween(29_400, 31_399);
+            });
+  }
+
+  @Test
+  void slurmOnOneHostMeetsInDirectory() {
+    assertThat(LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_NODELIST", "gnode7")).store())
+        .isEqualTo(new StoreLocation.LocalDirectory());
+  }
+
+  @Test
+  void slurmVariablesOutsideOfStepAreNotTrusted() {
+    assertThat(LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_ID", "")).launched()).isFalse();
+  }
+
+  @Test
+  void kubernetesIndexIsTheRank() {
+    LaunchEnvironment found =
+        LaunchEnvironment.detect(
+            Map.of(
+                "JOB_COMPLETION_INDEX", "2",
+                "WEFT_SIZE", "3",
+                "WEFT_STORE", "train-0.train-svc:29400",
+                "WEFT_JOB", "train"));
+    assertThat(found.launcher()).isEqualTo("Kubernetes");
+    assertThat(found.rank()).isEqualTo(2);
+    assertThat(found.size()).isEqualTo(3);
+    assertThat(found.store()).isEqualTo(new StoreLocation.ByRankZero("train-0.train-svc", 29_400));
+  }
+
+  @Test
+  void torchrunStoreIsNextToItsMaster() {
+    LaunchEnvironment found = LaunchEnvironment.detect(TORCHRUN);
+    assertThat(found.launcher()).isEqualTo("torchrun");
+    assertThat(found.rank()).isEqualTo(3);
+    assertThat(found.job()).contains("torch-abc");
+    assertThat(found.store()).isEqualTo(new StoreLocation.ByRankZero("node1", 29_501));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "WEFT_RANK, 4, WEFT_RANK is 4",
+    "WEFT_RANK, -1, WEFT_RANK is '-1'",
+    "WEFT_RANK, one, WEFT_RANK is 'one'",
+    "WEFT_SIZE, 0, WEFT_SIZE is 0",
+    "WEFT_SIZE, '', WEFT_SIZE is not set",
+    "WEFT_LOCAL_RANK, 2, WEFT_LOCAL_RANK is 2",
+    "WEFT_LOCAL_SIZE, 5, WEFT_LOCAL_SIZE is 5",
+    "WEFT_LOCAL_SIZE, 0, WEFT_LOCAL_SIZE is 0",
+    "WEFT_STORE, 10.0.0.7, WEFT_STORE is '10.0.0.7'"
+  })
+  void inconsistentVariableIsNamed(String variable, String value, String message) {
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(WEFT, variable, value)))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void inconsistentVariablesOfOthersAreNamed() {
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(OPEN_MPI, "OMPI_COMM_WORLD_RANK", "7")))
+        .hasMessageContaining("OMPI_COMM_WORLD_RANK is 7");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_NUM_TASKS", "x")))
+        .hasMessageContaining("SLURM_STEP_NUM_TASKS is 'x'");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_NODELIST", "n[3-1]")))
+        .hasMessageContaining("SLURM_STEP_NODELIST")
+        .hasMessageContaining("backwards");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(Map.of("JOB_COMPLETION_INDEX", "1")))
+        .hasMessageContaining("WEFT_SIZE is not set");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(TORCHRUN, "MASTER_PORT", "65535")))
+        .hasMessageContaining("MASTER_PORT is 65535");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(Map.of("WEFT_SIZE", "2")))
+        .hasMessageContaining("WEFT_RANK is not set");
+  }
+}

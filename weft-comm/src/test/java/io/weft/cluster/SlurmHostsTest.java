@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SlurmHostsTest {
+
+  @Test
+  void expandsListsAndRanges() {
+    assertThat(SlurmHosts.expand("gnode[10,20-22],login1", "LIST"))
+        .containsExactly("gnode10", "gnode20", "gnode21", "gnode22", "login1");
+  }
+
+  @Test
+  void keepsLeadingZeros() {
+    assertThat(SlurmHosts.expand("n[008-011]", "LIST"))
+        .containsExactly("n008", "n009", "n010", "n011");
+  }
+
+  @Test
+  void expandsSeveralBracketsOfOneName() {
+    assertThat(SlurmHosts.expand("r[1-2]n[3,5]x", "LIST"))
+        .containsExactly("r1n3x", "r1n5x", "r2n3x", "r2n5x");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "a,,b", "n[", "n]", "n[1-]", "n[2-1]", "n[a]", "n[1", "n[0-99999999]"})
+  void malformedListIsNamed(String list) {
+    assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("LIST is '" + list + "'");
+  }
+}

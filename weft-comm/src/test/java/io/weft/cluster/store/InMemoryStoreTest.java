@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import org.junit.jupiter.api.Test;
+
+class InMemoryStoreTest extends StoreContract {
+
+  private final InMemoryStore store = new InMemoryStore();
+
+  @Override
+  Store open() {
+    return store;
+  }
+
+  @Test
+  void fullStoreRefuses() {
+    byte[] value = new byte[Store.MAX_VALUE_BYTES];
+    assertThatThrownBy(
+            () -> {
+              for (int i = 0; i < 2_000; i++) {
+                store.put("k" + i, value);
+              }
+            })
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("full");
+  }
+}

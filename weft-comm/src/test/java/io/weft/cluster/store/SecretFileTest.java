@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import io.weft.WeftConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SecretFileTest {
+
+  @TempDir Path directory;
+
+  private Path file(String content, String mode) throws Exception {
+    Path file = Files.writeString(directory.resolve("secret"), content);
+    return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+  }
+
+  @Test
+  void createdSecretIsPrivateAndReadBack() throws Exception {
+    Path file = directory.resolve("new");
+    byte[] created = SecretFile.create(file).bytes();
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+        .isEqualTo("rw-------");
+    assertThat(SecretFile.read(file).bytes()).isEqualTo(created).hasSize(44);
+    assertThat(SecretFile.random().bytes()).isNotEqualTo(created);
+  }
+
+  @Test
+  void fileAndVariableWithTheSameTextAreTheSameSecret() throws Exception {
+    Path file = file("  0123456789abcdef\n", "rw-r-----");
+    var named = WeftConfig.load(Map.of("WEFT_SECRET_FILE", file.toString()), new Properties());
+    var unnamed = WeftConfig.load(Map.of(), new Properties());
+    Map<String, String> environment = Map.of("WEFT_SECRET", "0123456789abcdef");
+    assertThat(SecretFile.find(named, Map.of()).orElseThrow().bytes())
+        .isEqualTo(SecretFile.find(unnamed, environment).orElseThrow().bytes());
+    assertThat(SecretFile.find(unnamed, Map.of())).isEmpty();
+  }
+
+  @Test
+  void fileThatOthersCanReadIsRefused() throws Exception {
+    Path file = file("0123456789abcdef", "rw-r--r--");
+    assertThatThrownBy(() -> SecretFile.read(file))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("rw-r--r--")
+        .hasMessageContaining("chmod 600 " + file);
+  }
+
+  @Test
+  void shortSecretIsRefusedWithoutShowingIt() throws Exception {
+    Path file = file("hunter2\n", "rw-------");
+    assertThatThrownBy(() -> SecretFile.read(file))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("7 bytes")
+        .hasMessageContaining(file.toString())
+        .hasMessageNotContaining("hunter2");
+  }
+
+  @Test
+  void missingFileIsNamed() {
+    assertThatThrownBy(() -> SecretFile.read(directory.resolve("none")))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("none")
+        .hasMessageContaining("/dev/urandom");
+  }
+
+  @Test
+  void existingFileIsNotOverwritten() throws Exception {
+    Path file = file("0123456789abcdef", "rw-------");
+    assertThatThrownBy(() -> SecretFile.create(file)).isInstanceOf(CommException.Setup.class);
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/// What every store must do.
+abstract class StoreContract {
+
+  private static final Duration SHORT = Duration.ofMillis(30);
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  /// A view of the store under test; all views share it.
+  abstract Store open() throws Exception;
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void valueIsThereForEverybody() throws Exception {
+    try (Store one = open();
+        Store other = open()) {
+      one.put("a/b c/ü", bytes("x"));
+      assertThat(other.get("a/b c/ü", SHORT)).isEqualTo(bytes("x"));
+      assertThat(other.find("a/b c/ü")).contains(bytes("x"));
+      assertThat(other.find("a")).isEmpty();
+    }
+  }
+
+  @Test
+  void laterPutReplaces() throws Exception {
+    try (Store store = open()) {
+      store.put("k", bytes("1"));
+      store.put("k", bytes("2"));
+      store.put("empty", new byte[0]);
+      assertThat(store.get("k", SHORT)).isEqualTo(bytes("2"));
+      assertThat(store.get("empty", SHORT)).isEmpty();
+    }
+  }
+
+  @Test
+  void getWaitsForPut() throws Exception {
+    try (Store reader = open();
+        Store writer = open()) {
+      CompletableFuture<byte[]> read =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return reader.get("late", LONG);
+                } catch (InterruptedException interrupted) {
+                  throw new IllegalStateException(interrupted);
+                }
+              });
+      assertThat(writer.find("late")).isEmpty();
+      writer.put("late", bytes("v"));
+      assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo(bytes("v"));
+    }
+  }
+
+  @Test
+  void getGivesUpNamingTheKey() throws Exception {
+    try (Store store = open()) {
+      assertThatThrownBy(() -> store.get("never", SHORT))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("'never'")
+          .hasMessageContaining("0.03 s");
+    }
+  }
+
+  @Test
+  void longestKeyAndValueFitAndLongerDoNot() throws Exception {
+    try (Store store = open()) {
+      String key = "k".repeat(Store.MAX_KEY_BYTES);
+      byte[] value = new byte[Store.MAX_VALUE_BYTES];
+      value[value.length - 1] = 7;
+      store.put(key, value);
+      assertThat(store.get(key, LONG)).isEqualTo(value);
+      assertThatThrownBy(() -> store.put(key + "k", value))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> store.put(key, new byte[value.length + 1]))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void storeKeepsItsOwnCopy() throws Exception {
+    try (Store store = open()) {
+      byte[] value = bytes("abc");
+      store.put("copy", value);
+      value[0] = 'X';
+      store.get("copy", SHORT)[1] = 'X';
+      assertThat(store.get("copy", SHORT)).isEqualTo(bytes("abc"));
+    }
+  }
+}

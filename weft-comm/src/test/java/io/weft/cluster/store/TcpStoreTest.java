@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import io.weft.transport.spi.Secret;
+import java.io.DataOutputStream;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TcpStoreTest extends StoreContract {
+
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private final Secret secret = SecretFile.random();
+  private final TcpStoreServer server =
+      TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, secret);
+
+  @Override
+  Store open() throws Exception {
+    return connect(secret);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private TcpStore connect(Secret with) throws InterruptedException {
+    return TcpStore.connect(
+        server.address().getAddress().getHostAddress(), server.address().getPort(), with, LIMIT);
+  }
+
+  private Socket stranger() throws Exception {
+    var socket = new Socket(server.address().getAddress(), server.address().getPort());
+    socket.setSoTimeout(10_000);
+    return socket;
+  }
+
+  @Test
+  void listensOnExactlyTheAddressAskedFor() {
+    assertThat(server.address().getAddress()).isEqualTo(InetAddress.getLoopbackAddress());
+    assertThat(server.location()).isEqualTo("127.0.0.1:" + server.address().getPort());
+  }
+
+  @Test
+  void differentSecretIsRefusedAtOnce() {
+    assertThatThrownBy(() -> connect(SecretFile.random()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("another secret")
+        .hasMessageContaining("WEFT_SECRET_FILE");
+  }
+
+  @Test
+  void takenPortIsNamed() {
+    assertThatThrownBy(
+            () ->
+                TcpStoreServer.bind(
+                    InetAddress.getLoopbackAddress(), server.address().getPort(), secret))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(server.location());
+  }
+
+  @Test
+  void storeThatNeverComesIsNamed() throws Exception {
+    int port;
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", port, secret, Duration.ofMillis(80)))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("0.08 s");
+  }
+
+  @Test
+  void somethingElseThanStoreIsNamed() throws Exception {
+    try (var other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                try (Socket peer = other.accept()) {
+                  peer.getOutputStream()
+                      .write("HTTP/1.1 400 Bad Request\r\n".getBytes(StandardCharsets.US_ASCII));
+                } catch (java.io.IOException gone) {
+                  throw new java.io.UncheckedIOException(gone);
+                }
+              });
+      assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", other.getLocalPort(), secret, LIMIT))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("something else than a Weft store");
+    }
+  }
+
+  @Test
+  void impostorWithoutTheSecretIsFoundOut() throws Exception {
+    try (TcpStoreServer impostor =
+        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, SecretFile.random())) {
+      assertThatThrownBy(
+              () -> TcpStore.connect("127.0.0.1", impostor.address().getPort(), secret, LIMIT))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("another secret");
+    }
+  }
+
+  @Test
+  void strangersAreDisconnectedAndDisturbNobody() throws Exception {
+    long seed = Long.getLong("weft.test.seed", System.nanoTime());
+    var random = new Random(seed);
+    try (TcpStore good = connect(secret)) {
+      for (int i = 0; i < 200; i++) {
+        byte[] junk = new byte[random.nextInt(200)];
+        random.nextBytes(junk);
+        try (Socket socket = stranger()) {
+          socket.getOutputStream().write(junk);
+        }
+        good.put("k" + i, new byte[] {(byte) i});
+        assertThat(good.get("k" + i, LIMIT)).as("seed " + seed).isEqualTo(new byte[] {(byte) i});
+      }
+    }
+  }
+
+  @Test
+  void strangerThatClaimsHugeLengthsIsClosed() throws Exception {
+    try (Socket socket = stranger()) {
+      // One write: the server may close at its first bytes, and a later write would meet that.
+      byte[] claim = new byte[72];
+      Arrays.fill(claim, 64, 72, (byte) 0x7f);
+      socket.getOutputStream().write(claim);
+      assertThat(endOf(socket)).isTrue();
+    }
+  }
+
+  @Test
+  void provedClientWithHugeLengthIsClosed() throws Exception {
+    try (Socket socket = stranger()) {
+      byte[] nonce = opened(socket);
+      assertThat(nonce).hasSize(StoreWire.NONCE_BYTES);
+      var out = new DataOutputStream(socket.getOutputStream());
+      out.writeByte(StoreWire.PUT);
+      out.writeShort(1);
+      out.writeByte('k');
+      out.writeInt(Integer.MAX_VALUE);
+      assertThat(endOf(socket)).isTrue();
+    }
+  }
+
+  @Test
+  void proofOfAnEarlierConnectionIsWorthNothing() throws Exception {
+    byte[] clientNonce = new byte[StoreWire.NONCE_BYTES];
+    byte[] proof;
+    try (Socket first = stranger()) {
+      proof = StoreWire.clientProof(secret, serverNonce(first), clientNonce);
+    }
+    try (Socket second = stranger()) {
+      assertThat(serverNonce(second)).isNotEqualTo(clientNonce);
+      var out = new DataOutputStream(second.getOutputStream());
+      out.write(StoreWire.magic());
+      out.write(clientNonce);
+      out.write(proof);
+      assertThat(second.getInputStream().read()).isEqualTo(StoreWire.REFUSED);
+    }
+  }
+
+  @Test
+  void lostServerIsNamed() throws Exception {
+    try (TcpStore store = connect(secret)) {
+      server.close();
+      assertThatThrownBy(() -> store.get("k", LIMIT))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("out of reach")
+          .hasMessageContaining(server.location());
+    }
+  }
+
+  private byte[] serverNonce(Socket socket) throws Exception {
+    InputStream in = socket.getInputStream();
+    assertThat(in.readNBytes(StoreWire.magicBytes())).isEqualTo(StoreWire.magic());
+    return in.readNBytes(StoreWire.NONCE_BYTES);
+  }
+
+  private byte[] opened(Socket socket) throws Exception {
+    byte[] serverNonce = serverNonce(socket);
+    byte[] clientNonce = StoreWire.nonce();
+    var out = socket.getOutputStream();
+    out.write(StoreWire.magic());
+    out.write(clientNonce);
+    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce));
+    assertThat(socket.getInputStream().read()).isEqualTo(StoreWire.WELCOME);
+    assertThat(socket.getInputStream().readNBytes(StoreWire.PROOF_BYTES))
+        .isEqualTo(StoreWire.serverProof(secret, serverNonce, clientNonce));
+    return clientNonce;
+  }
+
+  /// Whether the server closed; a reset is as good as an end.
+  private static boolean endOf(Socket socket) {
+    try {
+      InputStream in = socket.getInputStream();
+      while (in.read() >= 0) {
+        // The opening words of the server.
+      }
+      return true;
+    } catch (java.net.SocketTimeoutException open) {
+      return false;
+    } catch (java.io.IOException reset) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.collective.schedule.Step.ReceiveReduce;
+import io.weft.collective.schedule.Step.Send;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class VerifierTest {
+
+  record Case(Algorithm algorithm, Goal goal) {}
+
+  static Stream<Case> algorithms() {
+    return Stream.of(
+        new Case(Ring.allreduce(), Goal.ALLREDUCE),
+        new Case(new RecursiveDoubling(), Goal.ALLREDUCE),
+        new Case(new HalvingDoubling(), Goal.ALLREDUCE),
+        new Case(BinomialTree.allreduce(), Goal.ALLREDUCE),
+        new Case(Direct.allreduce(), Goal.ALLREDUCE),
+        new Case(Ring.reduceScatter(), Goal.REDUCE_SCATTER),
+        new Case(Direct.reduceScatter(), Goal.REDUCE_SCATTER),
+        new Case(Ring.allgather(), Goal.ALLGATHER),
+        new Case(Direct.allgather(), Goal.ALLGATHER),
+        new Case(BinomialTree.broadcast(), Goal.BROADCAST),
+        new Case(Direct.alltoall(), Goal.ALLTOALL));
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void everyAlgorithmIsRightFor1To64Ranks(Case c) {
+    for (int n = 1; n <= 64; n++) {
+      Verifier.prove(c.algorithm(), c.goal(), n);
+    }
+  }
+
+  @Test
+  void aRootedBroadcastIsTheSameTreeTurned() {
+    Algorithm turned = new Rooted(BinomialTree.broadcast(), 3);
+    assertThatThrownBy(() -> Verifier.prove(turned, Goal.BROADCAST, 5))
+        .hasMessageContaining("expected [1, 0, 0, 0, 0]");
+  }
+
+  @Test
+  void aMissingContributionIsNamed() {
+    Algorithm lazy = new Fixed(List.of());
+    assertThatThrownBy(() -> Verifier.prove(lazy, Goal.ALLREDUCE, 2))
+        .hasMessageContaining("rank 0 ends with contributions [1, 0] in chunk 0, expected [1, 1]");
+  }
+
+  @Test
+  void aSendThatNobodyReceivesIsNamed() {
+    Algorithm talker = new Fixed(List.of(List.of(new Send(0, 0))));
+    assertThatThrownBy(() -> Verifier.prove(talker, Goal.ALLREDUCE, 1))
+        .hasMessageContaining("never receives");
+  }
+
+  @Test
+  void aReceiveThatNobodySendsIsNamed() {
+    Algorithm listener = new Fixed(List.of(List.of(new ReceiveReduce(0, 0))));
+    assertThatThrownBy(() -> Verifier.prove(listener, Goal.ALLREDUCE, 1))
+        .hasMessageContaining("waits for ever");
+  }
+
+  private record Fixed(List<List<Step>> rounds) implements Algorithm {
+    @Override
+    public String name() {
+      return "fixed";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return 1;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      return rounds;
+    }
+  }
+}
