@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.arch;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
+
+/// Where the program touches the machine: sockets, native code, the clock, the terminal.
+final class SystemRules {
+
+  /// Packages whose code runs in simulated time.
+  private static final String[] TIMELESS = {
+    "io.weft",
+    "io.weft.agent..",
+    "io.weft.cluster..",
+    "io.weft.collective..",
+    "io.weft.kv..",
+    "io.weft.rendezvous..",
+    "io.weft.tensor..",
+    "io.weft.transport.."
+  };
+
+  private SystemRules() {}
+
+  static List<ArchRule> all() {
+    return List.of(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(
+                "io.weft.transport..", // carries the bytes
+                "io.weft.cluster.store", // runs before there is a transport
+                "io.weft.launch.doctor", // tries what a transport will need
+                "io.weft.launch.job", // chooses the address that remote ranks call
+                "io.weft.testkit..")
+            .should()
+            .dependOnClassesThat(SOCKETS)
+            .because("services know tensors, never sockets"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages("..ffm", "io.weft.testkit..")
+            .should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName("java.lang.foreign.Linker")
+            .because("whoever looks for native calls finds them in the packages named ffm"),
+        noClasses()
+            .that()
+            .resideInAnyPackage(TIMELESS)
+            .and()
+            .doNotHaveFullyQualifiedName("io.weft.agent.Ticker")
+            // Decides how long a kernel is warmed up; tensor knows nothing of agents.
+            .and()
+            .doNotHaveFullyQualifiedName("io.weft.tensor.kernel.WarmUp")
+            .should()
+            .accessTargetWhere(CLOCK)
+            .because("time is an argument, so that protocols run in simulated time"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages("io.weft.launch..", "io.weft.testkit..")
+            .should()
+            .accessTargetWhere(CONSOLE)
+            .because("a library's output belongs to the program that uses it"));
+  }
+
+  private static final DescribedPredicate<JavaClass> SOCKETS =
+      describe(
+          "are sockets or their channels",
+          type ->
+              type.getFullName()
+                  .matches(
+                      "java\\.net\\..*Socket"
+                          + "|java\\.nio\\.channels\\.(.*SocketChannel|DatagramChannel|Select.*)"));
+
+  private static final DescribedPredicate<JavaAccess<?>> CLOCK =
+      describe(
+          "the clock is read",
+          access ->
+              target(access)
+                  .matches(
+                      "java\\.lang\\.System\\.(nanoTime|currentTimeMillis)"
+                          + "|java\\.time\\..*\\.now"));
+
+  private static final DescribedPredicate<JavaAccess<?>> CONSOLE =
+      describe(
+          "the standard streams are used",
+          access -> target(access).matches("java\\.lang\\.System\\.(out|err|in)"));
+
+  private static String target(JavaAccess<?> access) {
+    return access.getTargetOwner().getFullName() + "." + access.getTarget().getName();
+  }
+}

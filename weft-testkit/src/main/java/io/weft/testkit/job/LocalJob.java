@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.job;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.InMemoryStore;
+import io.weft.cluster.store.SecretFile;
+import io.weft.transport.spi.Secret;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+
+/// A job of several ranks in this process. Owned; `close` ends all ranks.
+public final class LocalJob implements AutoCloseable {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  private final List<Weft> ranks;
+  private final ExecutorService threads;
+
+  private LocalJob(List<Weft> ranks, ExecutorService threads) {
+    this.ranks = ranks;
+    this.threads = threads;
+  }
+
+  /// What one rank does.
+  @FunctionalInterface
+  public interface Body<T> {
+
+    /// Runs on a thread of its own.
+    T run(Weft weft) throws Exception;
+  }
+
+  /// Starts a job of `size` ranks with the same settings and a random secret.
+  public static LocalJob start(int size, WeftConfig config) {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    InMemoryStore store = new InMemoryStore();
+    Secret secret = SecretFile.random();
+    List<Weft> ranks =
+        await(
+            IntStream.range(0, size)
+                .mapToObj(
+                    rank ->
+                        threads.submit(
+                            () ->
+                                Weft.init(config, environment(rank, size), store, secret, "test")))
+                .toList());
+    return new LocalJob(ranks, threads);
+  }
+
+  private static LaunchEnvironment environment(int rank, int size) {
+    return new LaunchEnvironment(
+        "testkit",
+        rank,
+        size,
+        OptionalInt.of(rank),
+        OptionalInt.of(size),
+        Optional.of("test"),
+        new StoreLocation.InProcess());
+  }
+
+  /// The ranks, in order.
+  public List<Weft> ranks() {
+    return ranks;
+  }
+
+  /// Runs the body on all ranks at once and returns what each brought. Throws the first failure, as
+  /// it was, after all have ended.
+  public <T> List<T> run(Body<T> body) {
+    return await(ranks.stream().map(w -> threads.submit(() -> body.run(w))).toList());
+  }
+
+  private static <T> List<T> await(List<Future<T>> futures) {
+    List<T> results = new ArrayList<>();
+    Throwable failure = null;
+    for (Future<T> future : futures) {
+      try {
+        results.add(future.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
+      } catch (ExecutionException e) {
+        failure = failure == null ? e.getCause() : failure;
+      } catch (InterruptedException | TimeoutException e) {
+        throw new IllegalStateException("a rank did not end within " + LIMIT, e);
+      }
+    }
+    if (failure instanceof RuntimeException unchecked) {
+      throw unchecked;
+    }
+    if (failure != null) {
+      throw new IllegalStateException(failure);
+    }
+    return results;
+  }
+
+  @Override
+  public void close() {
+    List<Future<Boolean>> closing =
+        ranks.stream()
+            .map(
+                w ->
+                    threads.submit(
+                        () -> {
+                          w.close();
+                          return true;
+                        }))
+            .toList();
+    var unused = await(closing);
+    threads.shutdown();
+  }
+}

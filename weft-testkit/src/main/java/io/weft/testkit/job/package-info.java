@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whole jobs inside one process, for tests: each rank a thread of its own, on a real transport.
+@NullMarked
+package io.weft.testkit.job;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/// Small messages: contents, limits, order, back-pressure.
+public abstract class MessageContract extends ConnectionContract {
+
+  /// For subclasses.
+  protected MessageContract() {}
+
+  @Test
+  final void messagesOfAllLengthsArriveUnchanged() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    int max = a.transport().capabilities().maxMessageBytes();
+    Random random = new Random(1);
+    int[] lengths = {0, 1, 7, 8, 31, 32, 33, 1000, 4095, 4096, 4097, max / 2 + 1, max - 1, max};
+    for (int length : lengths) {
+      byte[] bytes = new byte[length];
+      random.nextBytes(bytes);
+      int before = b.heard(Event.Received.class).size();
+      net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
+      net().until(() -> b.heard(Event.Received.class).size() > before, "length " + length);
+      Event.Received received = b.heard(Event.Received.class).getLast();
+      assertThat(received.bytes()).isEqualTo(bytes);
+      assertThat(received.endpoint().node()).isZero();
+    }
+  }
+
+  @Test
+  final void messageIsReusableOnReturn() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    byte[] bytes = {1, 2, 3};
+    net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
+    bytes[0] = 99;
+    net().until(() -> b.heard(Event.Received.class).size() == 1, "arrival");
+    assertThat(b.heard(Event.Received.class).getFirst().bytes()).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  final void tooLongMessageIsACallersBug() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    int tooLong = a.transport().capabilities().maxMessageBytes() + 1;
+    assertThatThrownBy(() -> endpoint.trySend(MemorySegment.ofArray(new byte[tooLong])).name())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(Integer.toString(tooLong));
+  }
+
+  @Test
+  final void messagesGoBothWays() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint ab = net().connect(a, b, 1);
+    Endpoint ba = b.to(0);
+    for (int i = 0; i < 100; i++) {
+      byte[] bytes = {(byte) i};
+      net().post(() -> ab.trySend(MemorySegment.ofArray(bytes)));
+      net().post(() -> ba.trySend(MemorySegment.ofArray(bytes)));
+    }
+    net()
+        .until(
+            () ->
+                a.heard(Event.Received.class).size() == 100
+                    && b.heard(Event.Received.class).size() == 100,
+            "100 messages each way");
+  }
+
+  @Test
+  final void backPressureIsAValueAndEndsByItself() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    MemorySegment message = MemorySegment.ofArray(new byte[1024]);
+    int posted = 0;
+    // The peer is not polled: sooner or later there is no room.
+    for (int i = 0; i < 1_000_000; i++) {
+      message.set(ValueLayout.JAVA_INT_UNALIGNED, 0, posted);
+      if (endpoint.trySend(message) == PostResult.POSTED) {
+        posted++;
+      } else if (a.poll() == 0) {
+        break;
+      }
+    }
+    assertThat(endpoint.trySend(message)).isEqualTo(PostResult.BACK_PRESSURED);
+    int expected = posted;
+    net().until(() -> b.heard(Event.Received.class).size() == expected, "all that was accepted");
+    net().post(() -> endpoint.trySend(message));
+    net().until(() -> b.heard(Event.Received.class).size() == expected + 1, "one more");
+    for (int i = 0; i < expected; i++) {
+      MemorySegment received = MemorySegment.ofArray(b.heardMessage(i));
+      assertThat(received.get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+    }
+  }
+
+  @Test
+  final void threeNodesTalkEachToEach() {
+    Node[] nodes = {net().node(0), net().node(1), net().node(2), net().node(3)};
+    for (int i = 0; i < nodes.length; i++) {
+      for (int j = i + 1; j < nodes.length; j++) {
+        net().connect(nodes[i], nodes[j], j);
+      }
+    }
+    for (int i = 0; i < nodes.length; i++) {
+      for (int j = 0; j < nodes.length; j++) {
+        if (i != j) {
+          Endpoint endpoint = nodes[i].to(j);
+          byte[] bytes = {(byte) i, (byte) j};
+          net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
+        }
+      }
+    }
+    for (int j = 0; j < nodes.length; j++) {
+      Node node = nodes[j];
+      net().until(() -> node.heard(Event.Received.class).size() == 3, "three messages");
+      for (Event.Received received : node.heard(Event.Received.class)) {
+        assertThat(received.bytes()).containsExactly(received.endpoint().node(), j);
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.transport;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import io.weft.transport.spi.Credentials;
+import io.weft.transport.spi.TransportProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/// The nodes of one test, all polled by the test's thread.
+final class Net implements AutoCloseable {
+
+  private static final long LIMIT_NANOS = 20_000_000_000L;
+
+  private final TransportProvider provider;
+  private final String bind;
+  private final List<Node> nodes = new ArrayList<>();
+
+  Net(TransportProvider provider, String bind) {
+    this.provider = provider;
+    this.bind = bind;
+  }
+
+  Node node(int number) {
+    return add(Node.open(provider, bind, number));
+  }
+
+  Node node(Credentials credentials) {
+    return add(Node.open(provider, bind, credentials));
+  }
+
+  Node add(Node node) {
+    nodes.add(node);
+    return node;
+  }
+
+  /// An endpoint of `from` to node `number` at `to`, usable on both sides.
+  Endpoint connect(Node from, Node to, int number) {
+    int accepted = to.connected().size();
+    Endpoint endpoint = from.transport().connect(to.address(), number);
+    until(
+        () -> from.connected().contains(endpoint) && to.connected().size() > accepted,
+        "both ends are connected");
+    return endpoint;
+  }
+
+  /// Polls all nodes until `condition` holds; fails after 20 seconds.
+  void until(BooleanSupplier condition, String what) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      int work = poll();
+      if (System.nanoTime() - start > LIMIT_NANOS) {
+        fail("not within 20 s: %s; heard: %s", what, nodes.stream().map(Node::events).toList());
+      }
+      if (work == 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  /// Posts until it is accepted.
+  void post(Supplier<PostResult> post) {
+    PostResult[] last = new PostResult[1];
+    until(
+        () -> {
+          last[0] = post.get();
+          return last[0] != PostResult.BACK_PRESSURED;
+        },
+        "the operation is accepted");
+    if (last[0] == PostResult.CLOSED) {
+      fail("the endpoint is closed");
+    }
+  }
+
+  int poll() {
+    int work = 0;
+    for (Node node : nodes) {
+      work += node.poll();
+    }
+    return work;
+  }
+
+  @Override
+  public void close() {
+    nodes.reversed().forEach(Node::close);
+  }
+}

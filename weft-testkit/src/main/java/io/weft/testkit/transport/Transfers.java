@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.transport;
+
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import java.lang.foreign.MemorySegment;
+
+/// Short forms for slices and contents.
+final class Transfers {
+
+  private Transfers() {}
+
+  /// All of a peer's region.
+  static RemoteSlice whole(MemoryRegion region) {
+    RemoteRegion remote = region.export();
+    return new RemoteSlice(remote, 0, remote.bytes());
+  }
+
+  /// A part of a peer's region.
+  static RemoteSlice part(MemoryRegion region, long offset, long bytes) {
+    return new RemoteSlice(region.export(), offset, bytes);
+  }
+
+  /// Where two parts differ first, -1 if nowhere.
+  static long mismatch(
+      MemoryRegion one, long oneOffset, MemoryRegion other, long otherOffset, long bytes) {
+    return MemorySegment.mismatch(
+        one.segment(),
+        oneOffset,
+        oneOffset + bytes,
+        other.segment(),
+        otherOffset,
+        otherOffset + bytes);
+  }
+}
