@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.collective.Communicator;
+import java.lang.ref.WeakReference;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// The numbers by which ops name their communicator. TensorFlow makes a kernel from nothing but the
+/// attributes of its node, which hold numbers and strings, so something in the process must turn a
+/// number into an object; this is that table, one per process because TensorFlow's op registry is.
+///
+/// An entry refers to its communicator weakly and goes with it: nobody has to remove it. A kernel
+/// holds its communicator strongly, from session to session's close. Thread-safe.
+final class CommunicatorTable {
+
+  private final Map<Integer, Entry> entries = new HashMap<>();
+  private int next;
+
+  private record Entry(WeakReference<Communicator> communicator, KernelMode mode) {}
+
+  /// What a kernel needs to know of its communicator.
+  record Served(Communicator communicator, KernelMode mode) {}
+
+  /// The number of this communicator for kernels of this mode; the same at each call.
+  synchronized int numberOf(Communicator communicator, KernelMode mode) {
+    entries.values().removeIf(entry -> entry.communicator.refersTo(null));
+    for (Map.Entry<Integer, Entry> candidate : entries.entrySet()) {
+      Entry entry = candidate.getValue();
+      if (entry.mode == mode && entry.communicator.refersTo(communicator)) {
+        return candidate.getKey();
+      }
+    }
+    int number = next++;
+    entries.put(number, new Entry(new WeakReference<>(communicator), mode));
+    return number;
+  }
+
+  /// Throws `IllegalStateException` if the number is unknown or its communicator is gone.
+  synchronized Served served(long number) {
+    Entry entry = number == (int) number ? entries.get((int) number) : null;
+    @Nullable Communicator communicator = entry == null ? null : entry.communicator.get();
+    if (entry == null || communicator == null) {
+      throw new IllegalStateException(
+          "communicator "
+              + number
+              + " is not known in this process: a graph with Weft's ops runs only where it was"
+              + " built, and its communicator must stay reachable while its sessions run");
+    }
+    return new Served(communicator, entry.mode);
+  }
+
+  /// Communicators that are still reachable.
+  synchronized int size() {
+    entries.values().removeIf(entry -> entry.communicator.refersTo(null));
+    return entries.size();
+  }
+}

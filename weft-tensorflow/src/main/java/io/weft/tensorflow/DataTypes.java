@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.tensor.DType;
+import org.tensorflow.proto.DataType;
+
+/// TensorFlow's element types and Weft's, both ways.
+public final class DataTypes {
+
+  /// A reference to a type has the type's number and this [TensorFlow, types.proto].
+  private static final int REFERENCE_OFFSET = 100;
+
+  private DataTypes() {}
+
+  /// Weft's name of a type; a reference type counts as what it refers to. Throws
+  /// `IllegalArgumentException` for a type that Weft does not carry.
+  public static DType of(DataType type) {
+    return switch (value(type)) {
+      case DT_HALF -> DType.FLOAT16;
+      case DT_BFLOAT16 -> DType.BFLOAT16;
+      case DT_FLOAT -> DType.FLOAT32;
+      case DT_DOUBLE -> DType.FLOAT64;
+      case DT_UINT8 -> DType.UINT8;
+      case DT_INT8 -> DType.INT8;
+      case DT_INT32 -> DType.INT32;
+      case DT_INT64 -> DType.INT64;
+      default ->
+          throw new IllegalArgumentException(
+              "Weft does not carry "
+                  + type
+                  + "; cast it to half, bfloat16, float, double, uint8, int8, int32 or int64");
+    };
+  }
+
+  /// TensorFlow's name of a type.
+  public static DataType of(DType type) {
+    return switch (type) {
+      case FLOAT16 -> DataType.DT_HALF;
+      case BFLOAT16 -> DataType.DT_BFLOAT16;
+      case FLOAT32 -> DataType.DT_FLOAT;
+      case FLOAT64 -> DataType.DT_DOUBLE;
+      case UINT8 -> DataType.DT_UINT8;
+      case INT8 -> DataType.DT_INT8;
+      case INT32 -> DataType.DT_INT32;
+      case INT64 -> DataType.DT_INT64;
+    };
+  }
+
+  /// The type itself, or what a reference type refers to.
+  static DataType value(DataType type) {
+    if (type == DataType.UNRECOGNIZED || type.getNumber() < REFERENCE_OFFSET) {
+      return type;
+    }
+    return DataType.forNumber(type.getNumber() - REFERENCE_OFFSET);
+  }
+}

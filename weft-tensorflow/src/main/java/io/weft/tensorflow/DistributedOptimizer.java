@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.collective.Communicator;
+import io.weft.tensor.ReduceOp;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.Output;
+import org.tensorflow.framework.optimizers.Optimizer;
+import org.tensorflow.op.Op;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Variable;
+import org.tensorflow.types.family.TType;
+
+/// An optimizer that averages the gradients over all ranks and gives them to another [HVD18 §4].
+/// All ranks then take the same step, so their weights stay equal if they start equal: see
+/// `WeftVariables.broadcast`.
+///
+/// The average of ranks' mean losses is the mean loss of the joint batch when all ranks' batches
+/// are equally large.
+public final class DistributedOptimizer extends Optimizer {
+
+  private final Communicator communicator;
+  private final Optimizer local;
+
+  /// Averages over `communicator` what `local` then applies. Throws `IllegalArgumentException` if
+  /// `local` does not belong to a graph.
+  public DistributedOptimizer(Communicator communicator, Optimizer local) {
+    super(graphOf(local), "Distributed" + local.getOptimizerName());
+    this.communicator = communicator;
+    this.local = local;
+  }
+
+  /// The gradients of all variables, averaged over all ranks. One that does not depend on the loss
+  /// has a closed gradient, as in every optimizer. On a single rank nothing is added to the graph.
+  @Override
+  public <T extends TType> List<GradAndVar<?>> computeGradients(Operand<?> loss) {
+    List<GradAndVar<?>> gradients = local.computeGradients(loss);
+    if (communicator.size() == 1) {
+      return gradients;
+    }
+    WeftOps weft = new WeftOps(graph, communicator);
+    List<GradAndVar<?>> averaged = new ArrayList<>();
+    for (GradAndVar<?> gradient : gradients) {
+      averaged.add(gradient.getGradient().isClosed() ? gradient : averaged(weft, gradient));
+    }
+    return averaged;
+  }
+
+  /// Applies gradients that `computeGradients` returned. Run the op that this returns: it also puts
+  /// the parts of the local optimizer's step into an order that does not depend on timing.
+  @Override
+  public Op applyGradients(List<GradAndVar<? extends TType>> gradients, String name) {
+    return UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));
+  }
+
+  @Override
+  public <T extends TType> Optional<Variable<T>> getSlot(Output<T> variable, String slotName) {
+    return local.getSlot(variable, slotName);
+  }
+
+  @Override
+  public String getOptimizerName() {
+    return local.getOptimizerName();
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedOptimizer{" + local + ", ranks=" + communicator.size() + "}";
+  }
+
+  /// Never called: `applyGradients`, its only caller, goes to the local optimizer.
+  @Override
+  protected <T extends TType> Op applyDense(Ops tf, Output<T> gradient, Output<T> variable) {
+    throw new IllegalStateException("applyGradients of " + local + " applies gradients");
+  }
+
+  private static <T extends TType> GradAndVar<T> averaged(WeftOps weft, GradAndVar<T> gradient) {
+    String name = "weft/gradient/" + gradient.getVariable().op().name();
+    return new GradAndVar<>(
+        weft.allreduce(gradient.getGradient(), name, ReduceOp.AVERAGE).asOutput(),
+        gradient.getVariable());
+  }
+
+  private static Graph graphOf(Optimizer optimizer) {
+    if (optimizer.getTF().scope().env() instanceof Graph graph) {
+      return graph;
+    }
+    throw new IllegalArgumentException(optimizer + " does not belong to a graph");
+  }
+}

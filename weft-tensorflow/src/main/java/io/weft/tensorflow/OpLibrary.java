@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.CommException;
+import io.weft.collective.Communicator;
+import io.weft.tensor.DType;
+import io.weft.tensorflow.ffm.DoneCallback;
+import io.weft.tensorflow.ffm.FrameworkLibrary;
+import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.OpDefinition;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tensorflow.Graph;
+import org.tensorflow.TensorFlow;
+import org.tensorflow.proto.ConfigProto;
+
+/// Weft's ops in TensorFlow's registry: `WeftAllreduce` and `WeftBroadcast`, with kernels for the
+/// CPU. Thread-safe.
+///
+/// The registry is one per process and refuses nothing: a second registration aborts the process.
+/// So there is one library per process, made by the first `load`.
+public final class OpLibrary {
+
+  static final String ALLREDUCE = "WeftAllreduce";
+  static final String BROADCAST = "WeftBroadcast";
+
+  /// Set to `false` to use blocking kernels.
+  private static final String ASYNC_PROPERTY = "weft.tensorflow.async";
+
+  /// Tells another copy of this class, of another class loader, that the ops are there.
+  private static final String REGISTERED_PROPERTY = "weft.tensorflow.registered";
+
+  private static final String TYPES =
+      "T: {half, bfloat16, float, double, uint8, int8, int32, int64}";
+
+  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  private static @Nullable OpLibrary loaded;
+
+  private final String version;
+  private final KernelMode mode;
+  private final KernelTable kernels = new KernelTable();
+  private final CommunicatorTable communicators = new CommunicatorTable();
+
+  private OpLibrary(String version, KernelMode mode) {
+    this.version = version;
+    this.mode = mode;
+  }
+
+  /// Loads TensorFlow and registers the ops, if this process has not done so. Takes about 0.5 s the
+  /// first time, 4 s where TensorFlow's libraries must be unpacked. Throws `CommException.Setup`
+  /// with the dependency to add where TensorFlow does not load.
+  public static synchronized OpLibrary load() {
+    OpLibrary library = loaded;
+    if (library == null) {
+      String version = FrameworkLibrary.load();
+      boolean movable = DoneCallback.movable();
+      boolean wanted = !"false".equals(System.getProperty(ASYNC_PROPERTY));
+      library =
+          new OpLibrary(version, movable && wanted ? KernelMode.ASYNCHRONOUS : KernelMode.BLOCKING);
+      if (System.getProperties().putIfAbsent(REGISTERED_PROPERTY, version) != null) {
+        throw new CommException.Setup(
+            "Weft's TensorFlow ops are registered in this process already, by another class loader"
+                + " or by an attempt that failed; load weft-tensorflow once, beside TensorFlow",
+            null);
+      }
+      library.register();
+      loaded = library;
+    }
+    return library;
+  }
+
+  /// TensorFlow's version.
+  public String version() {
+    return version;
+  }
+
+  /// How kernels wait in this process: asynchronous, unless the C++ library does not allow it or
+  /// the system property `weft.tensorflow.async` is `false`.
+  public KernelMode mode() {
+    return mode;
+  }
+
+  /// Settings of a session for `graph` that suit `mode`: TensorFlow's own for asynchronous kernels,
+  /// else a thread pool of the session's own with a thread for each of Weft's ops and one per
+  /// processor.
+  public ConfigProto sessionConfig(Graph graph) {
+    if (mode == KernelMode.ASYNCHRONOUS) {
+      return ConfigProto.getDefaultInstance();
+    }
+    int[] ops = {0};
+    graph
+        .operations()
+        .forEachRemaining(
+            op -> {
+              if (op.type().equals(ALLREDUCE) || op.type().equals(BROADCAST)) {
+                ops[0]++;
+              }
+            });
+    return ConfigProto.newBuilder()
+        .setUsePerSessionThreads(true)
+        .setInterOpParallelismThreads(ops[0] + Runtime.getRuntime().availableProcessors())
+        .build();
+  }
+
+  /// The number to put into the attribute `communicator`.
+  int numberOf(Communicator communicator) {
+    return numberOf(communicator, mode);
+  }
+
+  /// The number for kernels of another mode than this process's.
+  int numberOf(Communicator communicator, KernelMode kernelMode) {
+    return communicators.numberOf(communicator, kernelMode);
+  }
+
+  KernelTable kernels() {
+    return kernels;
+  }
+
+  CommunicatorTable communicators() {
+    return communicators;
+  }
+
+  private void register() {
+    register(
+        ALLREDUCE, "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}", Collective.Allreduce::read);
+    register(BROADCAST, "root: int >= 0", Collective.Broadcast::read);
+    if (!TensorFlow.registerCustomGradient(ALLREDUCE, new AllreduceGradient())) {
+      throw new IllegalStateException("TensorFlow has a gradient for " + ALLREDUCE + " already");
+    }
+  }
+
+  private void register(String op, String attribute, Collective.Reader reader) {
+    List<String> attributes =
+        List.of(TYPES, "tensor_name: string", "communicator: int >= 0", attribute);
+    new OpDefinition(op, attributes).register();
+    KernelRegistration registration =
+        new KernelRegistration(op, new CollectiveKernels(reader, kernels, communicators));
+    for (DType dtype : DType.values()) {
+      registration.register(DataTypes.of(dtype).getNumber());
+    }
+  }
+}

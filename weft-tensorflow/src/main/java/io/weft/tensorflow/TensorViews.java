@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import io.weft.tensorflow.ffm.TensorMemory;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.tensorflow.Tensor;
+import org.tensorflow.ndarray.buffer.DataStorageVisitor;
+import org.tensorflow.types.family.TType;
+
+/// Tensors of TensorFlow as Weft's, without a copy, and back.
+public final class TensorViews {
+
+  private TensorViews() {}
+
+  /// The memory of `tensor` itself, to read and to write. Borrowed: valid until `tensor` is closed.
+  /// Throws `IllegalArgumentException` for an element type that Weft does not carry.
+  public static TensorView of(Tensor tensor) {
+    long bytes = tensor.numBytes();
+    MemorySegment data =
+        bytes == 0 ? MemorySegment.NULL : tensor.asRawTensor().data().accept(new AsSegment(bytes));
+    return new TensorView(
+        DataTypes.of(tensor.dataType()), Shape.of(tensor.shape().asArray()), data);
+  }
+
+  /// A new tensor with a copy of `view`, owned by the caller. Throws `IllegalArgumentException` if
+  /// `type` is not the view's element type.
+  public static <T extends TType> T copyOf(TensorView view, Class<T> type) {
+    long[] dims = view.shape().dims().stream().mapToLong(Long::longValue).toArray();
+    T tensor = Tensor.of(type, org.tensorflow.ndarray.Shape.of(dims));
+    try {
+      TensorView target = of(tensor);
+      if (target.dtype() != view.dtype()) {
+        throw new IllegalArgumentException(
+            "a " + view.signature() + " does not fit a " + type.getSimpleName());
+      }
+      target.data().copyFrom(view.data());
+      return tensor;
+    } catch (RuntimeException e) {
+      tensor.close();
+      throw e;
+    }
+  }
+
+  /// TensorFlow Java keeps a tensor's bytes behind an address where `sun.misc.Unsafe` may be used,
+  /// else behind a direct buffer.
+  private record AsSegment(long bytes) implements DataStorageVisitor<MemorySegment> {
+
+    @Override
+    public MemorySegment visit(long address, long length, long scale) {
+      return TensorMemory.segment(address, bytes);
+    }
+
+    @Override
+    public MemorySegment visit(ByteBuffer buffer) {
+      return MemorySegment.ofBuffer(buffer.duplicate().clear());
+    }
+
+    @Override
+    public MemorySegment fallback() {
+      throw new IllegalArgumentException("the tensor's data is neither native nor a direct buffer");
+    }
+  }
+}

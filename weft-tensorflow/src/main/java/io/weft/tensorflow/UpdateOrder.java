@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.tensorflow.Graph;
+import org.tensorflow.GraphOperation;
+import org.tensorflow.GraphOperationBuilder;
+import org.tensorflow.Operation;
+import org.tensorflow.op.Op;
+import org.tensorflow.op.Scope;
+import org.tensorflow.op.core.NoOp;
+
+/// Orders what a step of an optimizer does. Adam, Adamax, Nadam and AdaGradDA of TensorFlow Java
+/// decay their powers of beta, or count the step, with no edge to the updates of the weights that
+/// read them: which value an update sees depends on timing, and so ranks would drift apart. Here
+/// those state changes are made again with an edge from every weight's update; the old ones stay in
+/// the graph, where nothing runs them. (AdaGradDA counts before and after a step; here twice
+/// after.)
+final class UpdateOrder {
+
+  private UpdateOrder() {}
+
+  /// An op that does what `step` does, state changes last; `step` itself if it has none. `step` is
+  /// a `NoOp` with a control edge from each part.
+  static Op stateLast(Graph graph, Op step) {
+    List<Operation> updates = new ArrayList<>();
+    List<GraphOperation> states = new ArrayList<>();
+    GraphOperation group = graph.operationOrThrow(step.op().name());
+    group.controlInputs().stream()
+        .sorted(Comparator.comparing(GraphOperation::name))
+        .forEach(
+            part -> {
+              if (changesState(part)) {
+                states.add(part);
+              } else {
+                updates.add(part);
+              }
+            });
+    if (states.isEmpty()) {
+      return step;
+    }
+    Scope scope = graph.baseScope();
+    List<Operation> last = new ArrayList<>(updates);
+    for (GraphOperation state : states) {
+      GraphOperationBuilder again =
+          graph
+              .opBuilder(state.type(), state.name() + "_last", scope)
+              .addInput(state.input(0))
+              .addInput(state.input(1));
+      updates.forEach(again::addControlInput);
+      last.add(again.build());
+    }
+    return NoOp.create(scope.withName(group.name() + "-ordered").withControlDependencyOps(last));
+  }
+
+  /// `variable = variable * constant` or `variable += constant`.
+  private static boolean changesState(GraphOperation part) {
+    return switch (part.type()) {
+      case "AssignAdd" -> isConstant(part.input(1).op());
+      case "Assign" ->
+          part.input(1).op() instanceof GraphOperation value
+              && value.type().equals("Mul")
+              && value.input(0).op().name().equals(part.input(0).op().name())
+              && isConstant(value.input(1).op());
+      default -> false;
+    };
+  }
+
+  private static boolean isConstant(Operation op) {
+    return op.type().equals("Const");
+  }
+}

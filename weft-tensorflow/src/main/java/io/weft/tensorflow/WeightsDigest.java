@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import org.tensorflow.Operand;
+import org.tensorflow.Result;
+import org.tensorflow.Session;
+
+/// A fingerprint of weights: equal exactly if the weights are equal bit for bit.
+public final class WeightsDigest {
+
+  private static final int TILE_BYTES = 1 << 16;
+
+  private WeightsDigest() {}
+
+  /// SHA-256, in lower-case hexadecimal, over name, element type, shape and bytes of these values
+  /// in the order of their names, whatever their order in the list. A value is a reference
+  /// variable, or the read op of a resource variable. Runs the session once.
+  public static String of(Session session, List<? extends Operand<?>> values) {
+    List<? extends Operand<?>> ordered =
+        values.stream()
+            .sorted(Comparator.comparing(value -> value.asOutput().op().name()))
+            .toList();
+    Session.Runner runner = session.runner();
+    for (Operand<?> value : ordered) {
+      runner.fetch(value);
+    }
+    MessageDigest digest = sha256();
+    if (!ordered.isEmpty()) {
+      try (Result result = runner.run()) {
+        for (int i = 0; i < ordered.size(); i++) {
+          String name = ordered.get(i).asOutput().op().name();
+          update(digest, name, TensorViews.of(result.get(i)));
+        }
+      }
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  private static void update(MessageDigest digest, String name, TensorView value) {
+    digest.update((name + ' ' + value.signature() + '\n').getBytes(StandardCharsets.UTF_8));
+    byte[] tile = new byte[TILE_BYTES];
+    for (long at = 0; at < value.bytes(); at += TILE_BYTES) {
+      int bytes = (int) Math.min(TILE_BYTES, value.bytes() - at);
+      MemorySegment.copy(value.data(), ValueLayout.JAVA_BYTE, at, tile, 0, bytes);
+      digest.update(tile, 0, bytes);
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

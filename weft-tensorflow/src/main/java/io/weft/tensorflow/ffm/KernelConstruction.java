@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.ffm;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+
+/// A borrowed `TF_OpKernelConstruction`: the attributes of the node whose kernel is being made.
+/// Valid during the create call, on its thread.
+///
+/// @param address the pointer
+/// @param status borrowed, for the results of the calls
+public record KernelConstruction(long address, Status status) {
+
+  // void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const char* attr_name,
+  //     int32_t* list_size, int32_t* total_size, TF_Status* status);
+  private static final MethodHandle SIZE =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrSize",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const char* attr_name,
+  //     char* val, size_t max_length, TF_Status* status);
+  private static final MethodHandle STRING =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrString",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction* ctx, const char* attr_name,
+  //     int64_t* val, TF_Status* status);
+  private static final MethodHandle INT64 =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrInt64",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx, const char* attr_name,
+  //     TF_DataType* val, TF_Status* status);
+  private static final MethodHandle TYPE =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrType",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
+  // void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status);
+  private static final MethodHandle FAILURE =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_Failure", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  /// The string attribute of this name. Throws `IllegalStateException` if there is none.
+  public String string(String attribute) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocateFrom(attribute);
+      MemorySegment ignored = arena.allocate(JAVA_INT);
+      MemorySegment length = arena.allocate(JAVA_INT);
+      SIZE.invokeExact(address, name, ignored, length, status.address());
+      status.check("reading the length of attribute " + attribute);
+      int bytes = length.get(JAVA_INT, 0);
+      MemorySegment value = arena.allocate(bytes + 1L);
+      STRING.invokeExact(address, name, value, (long) bytes, status.address());
+      status.check("reading attribute " + attribute);
+      return new String(value.asSlice(0, bytes).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrString", t);
+    }
+  }
+
+  /// The integer attribute of this name. Throws `IllegalStateException` if there is none.
+  public long integer(String attribute) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment value = arena.allocate(JAVA_LONG);
+      INT64.invokeExact(address, arena.allocateFrom(attribute), value, status.address());
+      status.check("reading attribute " + attribute);
+      return value.get(JAVA_LONG, 0);
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrInt64", t);
+    }
+  }
+
+  /// The `TF_DataType` of attribute `T`.
+  public int dataType() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment value = arena.allocate(JAVA_INT);
+      TYPE.invokeExact(address, arena.allocateFrom("T"), value, status.address());
+      status.check("reading attribute T");
+      return value.get(JAVA_INT, 0);
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrType", t);
+    }
+  }
+
+  /// Ends the construction with an error, which `Session.run` throws.
+  public void fail(StatusCode code, String message) {
+    status.set(code, message);
+    try {
+      FAILURE.invokeExact(address, status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_Failure", t);
+    }
+  }
+}

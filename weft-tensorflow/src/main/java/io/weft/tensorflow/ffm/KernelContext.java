@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.ffm;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/// The functions of a `TF_OpKernelContext`: one run of a kernel.
+public final class KernelContext {
+
+  // void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status);
+  private static final MethodHandle INPUT =
+      FrameworkLibrary.function(
+          "TF_GetInput", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+  // TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
+  //     const int* candidate_input_indices, int num_candidate_input_indices, int output_index,
+  //     const int64_t* output_dims, int output_num_dims, int* forwarded_input, TF_Status* status);
+  private static final MethodHandle FORWARD_OR_ALLOCATE =
+      FrameworkLibrary.function(
+          "TF_ForwardInputOrAllocateOutput",
+          FunctionDescriptor.of(
+              JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS,
+              JAVA_LONG));
+  // void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status);
+  private static final MethodHandle FAILURE =
+      FrameworkLibrary.function(
+          "TF_OpKernelContext_Failure", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  private KernelContext() {}
+
+  /// Input 0 as a `TF_Tensor*` that the caller deletes. The context itself keeps the input's memory
+  /// until the kernel is done, whether or not the caller has deleted the tensor. `pointer` has room
+  /// for 8 bytes.
+  ///
+  /// Hot path.
+  public static long input(long context, MemorySegment pointer, Status status) {
+    try {
+      INPUT.invokeExact(context, 0, pointer, status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_GetInput", t);
+    }
+    status.check("reading the input");
+    return pointer.get(JAVA_LONG, 0);
+  }
+
+  /// Output 0 as a `TF_Tensor*` that the caller deletes: input 0's own memory where nothing else
+  /// refers to it, else fresh memory whose content is undefined. A `TF_Tensor` of the input counts
+  /// as a reference: delete it first. `zeroAndResult` holds two ints, the first of which must be 0.
+  ///
+  /// Hot path.
+  public static long forwardInputOrAllocate(
+      long context, MemorySegment dims, int rank, MemorySegment zeroAndResult, Status status) {
+    long tensor;
+    try {
+      tensor =
+          (long)
+              FORWARD_OR_ALLOCATE.invokeExact(
+                  context,
+                  zeroAndResult,
+                  1,
+                  0,
+                  dims,
+                  rank,
+                  zeroAndResult.asSlice(4, 4),
+                  status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_ForwardInputOrAllocateOutput", t);
+    }
+    status.check("allocating the output");
+    return tensor;
+  }
+
+  /// Ends the run with the error that `status` holds; `done` is still to be called.
+  public static void fail(long context, Status status) {
+    try {
+      FAILURE.invokeExact(context, status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelContext_Failure", t);
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.tensor.ReduceOp;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.Session;
+import org.tensorflow.op.Ops;
+import org.tensorflow.types.TFloat32;
+
+class FailureTest {
+
+  private final InMemoryRanks ranks = new InMemoryRanks(2);
+
+  @AfterEach
+  void close() {
+    ranks.close();
+  }
+
+  @Test
+  void lostPeerFailsTheRunningStepWithItsName() throws Exception {
+    List<Throwable> failures =
+        Together.failures(
+            1,
+            rank ->
+                () -> {
+                  Thread loser = Thread.ofVirtual().unstarted(this::loseRankOneOnceItIsAwaited);
+                  try (Graph graph = new Graph()) {
+                    Operand<TFloat32> sum = allreduce(graph, 0, "w", new float[] {1});
+                    loser.start();
+                    long start = System.nanoTime();
+                    try (Session session = new Session(graph)) {
+                      session.runner().fetch(sum).run().close();
+                      return null;
+                    } finally {
+                      assertThat(Duration.ofNanos(System.nanoTime() - start))
+                          .isLessThan(Duration.ofSeconds(5));
+                    }
+                  }
+                });
+    assertThat(failures.getFirst()).hasMessageContaining("rank 1 on node1 closed its connection");
+  }
+
+  @Test
+  void stepAfterTheLossFailsAtOnce() {
+    ranks.lose(1);
+    try (Graph graph = new Graph()) {
+      Operand<TFloat32> sum = allreduce(graph, 0, "w", new float[] {1});
+      try (Session session = new Session(graph)) {
+        for (int step = 0; step < 2; step++) {
+          assertThatThrownBy(() -> session.runner().fetch(sum).run())
+              .hasMessageContaining("rank 1 on node1");
+        }
+      }
+    }
+  }
+
+  @Test
+  void disagreementFailsAllRanksAndWhatElseIsInFlight() throws Exception {
+    List<Throwable> failures =
+        Together.failures(
+            2,
+            rank ->
+                () -> {
+                  try (Graph graph = new Graph()) {
+                    Operand<TFloat32> w = allreduce(graph, rank, "w", new float[1 + rank]);
+                    Operand<TFloat32> alone = allreduce(graph, rank, "only" + rank, new float[1]);
+                    try (Session session = new Session(graph)) {
+                      session.runner().fetch(w).fetch(alone).run().close();
+                      return null;
+                    }
+                  }
+                });
+    assertThat(failures)
+        .allSatisfy(failure -> assertThat(failure).hasMessageContaining("'w': FLOAT32"));
+  }
+
+  @Test
+  void graphOfAnUnknownCommunicatorSaysWhereItRuns() {
+    OpLibrary.load();
+    try (Graph graph = new Graph()) {
+      Operand<TFloat32> x = Ops.create(graph).constant(new float[] {1});
+      Operand<TFloat32> y = new WeftOps(graph.baseScope(), 123_456).allreduce(x, "x", ReduceOp.SUM);
+      try (Session session = new Session(graph)) {
+        assertThatThrownBy(() -> session.runner().fetch(y).run())
+            .hasMessageContaining("communicator 123456 is not known in this process");
+      }
+    }
+  }
+
+  @Test
+  void sameTensorNameTwiceInOneStepIsRefused() {
+    try (Graph graph = new Graph()) {
+      Operand<TFloat32> x = Ops.create(graph).constant(new float[] {1});
+      int communicator = OpLibrary.load().numberOf(ranks.of(0));
+      for (String node : List.of("a", "b")) {
+        graph
+            .opBuilder(OpLibrary.ALLREDUCE, node, graph.baseScope())
+            .addInput(x.asOutput())
+            .setAttr("tensor_name", "same")
+            .setAttr("communicator", communicator)
+            .setAttr("op", "SUM")
+            .build();
+      }
+      Thread loser = Thread.ofVirtual().start(this::loseRankOneOnceTheSecondIsRefused);
+      try (Session session = new Session(graph)) {
+        assertThatThrownBy(() -> session.runner().fetch("a").fetch("b").run())
+            .hasMessageContaining("'same'")
+            .hasMessageContaining("in flight");
+      }
+      assertThat(loser).isNotNull();
+    }
+  }
+
+  private void loseRankOneOnceTheSecondIsRefused() {
+    while (ranks.refused() == 0) {
+      Thread.onSpinWait();
+    }
+    ranks.lose(1);
+  }
+
+  private void loseRankOneOnceItIsAwaited() {
+    while (ranks.waiting() == 0) {
+      Thread.onSpinWait();
+    }
+    ranks.lose(1);
+  }
+
+  private Operand<TFloat32> allreduce(Graph graph, int rank, String name, float[] value) {
+    return new WeftOps(graph, ranks.of(rank))
+        .allreduce(Ops.create(graph).constant(value), name, ReduceOp.SUM);
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.CommException;
+
+/// Loads the ops where TensorFlow's native library is missing.
+final class MissingLibraryProgram {
+
+  private MissingLibraryProgram() {}
+
+  public static void main(String[] args) {
+    try {
+      OpLibrary.load();
+    } catch (CommException.Setup e) {
+      System.out.println("Setup: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Passes everything on and remembers which allreduces worked in place.
+final class RecordingCommunicator implements Communicator {
+
+  private final Communicator target;
+  private final Map<String, Boolean> inPlace = new ConcurrentHashMap<>();
+
+  RecordingCommunicator(Communicator target) {
+    this.target = target;
+  }
+
+  Map<String, Boolean> inPlace() {
+    return inPlace;
+  }
+
+  @Override
+  public int rank() {
+    return target.rank();
+  }
+
+  @Override
+  public int size() {
+    return target.size();
+  }
+
+  @Override
+  public Handle<TensorView> allreduce(
+      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    inPlace.put(options.name(), input.data().address() == output.data().address());
+    return target.allreduce(input, output, op, options);
+  }
+
+  @Override
+  public Handle<TensorView> reduceScatter(
+      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    return target.reduceScatter(input, output, op, options);
+  }
+
+  @Override
+  public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
+    return target.allgather(input, options);
+  }
+
+  @Override
+  public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
+    return target.broadcast(inOut, root, options);
+  }
+
+  @Override
+  public Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options) {
+    return target.alltoall(input, splits, options);
+  }
+
+  @Override
+  public Handle<Void> barrier(CollectiveOptions options) {
+    return target.barrier(options);
+  }
+
+  @Override
+  public void abort(CommException cause) {
+    target.abort(cause);
+  }
+
+  @Override
+  public void close() {
+    target.close();
+  }
+}

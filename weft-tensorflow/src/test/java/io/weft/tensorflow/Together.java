@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+/// Runs one body per rank, each on its own thread, and waits for all of them.
+final class Together {
+
+  private Together() {}
+
+  /// What each rank returned; throws what the first failing rank threw.
+  static <T> List<T> run(int ranks, IntFunction<Callable<T>> body) throws Exception {
+    List<FutureTask<T>> futures = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      FutureTask<T> future = new FutureTask<>(body.apply(rank));
+      futures.add(future);
+      // A daemon: a rank that hangs in native code must not hold the JVM.
+      Thread.ofPlatform().daemon().name("rank " + rank).start(future);
+    }
+    List<T> results = new ArrayList<>();
+    for (Future<T> future : futures) {
+      results.add(future.get(30, TimeUnit.SECONDS));
+    }
+    return results;
+  }
+
+  /// What each rank threw.
+  static List<Throwable> failures(int ranks, IntFunction<Callable<?>> body) throws Exception {
+    return run(
+        ranks,
+        rank ->
+            () -> {
+              try {
+                body.apply(rank).call();
+                throw new AssertionError("rank " + rank + " did not fail");
+              } catch (Exception e) {
+                return e;
+              }
+            });
+  }
+}
