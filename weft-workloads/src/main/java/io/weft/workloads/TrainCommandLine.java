@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import io.weft.transport.spi.TransportProvider;
+import io.weft.workloads.data.Source;
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import io.weft.workloads.report.Plot;
+import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.Sync;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParseResult;
+
+/// The options of `weft train` and their meaning. Nothing here starts anything.
+final class TrainCommandLine {
+
+  private static final int MOST_EPOCHS = 1_000_000;
+  private static final int MOST_BATCH = 1 << 20;
+
+  private final CommandLine commandLine = new CommandLine(spec());
+
+  /// Every option as text; what a text means, and the message where it means nothing, is ours.
+  private static CommandSpec spec() {
+    CommandSpec spec = CommandSpec.create().name("weft train");
+    spec.usageMessage()
+        .description("Trains one of the papers' workloads: " + Workload.names() + ".")
+        .footer(
+            "",
+            "Example: train a digit classifier on two processes, on digits drawn at run time",
+            "  weft train mnist-cnn -np 2",
+            "The same on the published files, with a report",
+            "  weft train mnist-cnn -np 2 --data mnist/ --json report.json");
+    spec.addPositional(
+        PositionalParamSpec.builder()
+            .paramLabel("WORKLOAD")
+            .index("0..*")
+            .type(List.class)
+            .auxiliaryTypes(String.class)
+            .description(Workload.names())
+            .build());
+    option(spec, "--data", "DIR", "published files; without it, embedded data");
+    option(spec, "--epochs", "E", "passes over the data");
+    option(spec, "--batch", "B", "examples in a step, over all ranks; default 128");
+    option(spec, "--lr", "R", "learning rate; by default one that fits workload and optimizer");
+    option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
+    option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
+    option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
+    option(spec, "--sync", "HOW", "gradients (default), or weights:K to average every K steps");
+    option(spec, "--via", "HOW", "allreduce");
+    option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
+    option(spec, "--checkpoint", "DIR", "save there after each epoch, and resume from there");
+    option(spec, "--plot", "FILE", "draw loss, accuracy and speed to FILE.svg or FILE.png");
+    option(spec, "--json", "FILE", "write the report there");
+    spec.addOption(
+        OptionSpec.builder("-h", "--help").usageHelp(true).description("show this").build());
+    return spec;
+  }
+
+  private static void option(CommandSpec spec, String name, String label, String description) {
+    spec.addOption(
+        OptionSpec.builder(name)
+            .paramLabel(label)
+            .type(String.class)
+            .description(description)
+            .build());
+  }
+
+  /// The help text.
+  String usage() {
+    return commandLine.getUsageMessage(CommandLine.Help.Ansi.OFF);
+  }
+
+  /// Reads a command line; empty if it asks for help. Throws `BadOption`.
+  Optional<TrainOptions> parse(List<String> arguments) {
+    ParseResult parsed;
+    try {
+      parsed = commandLine.parseArgs(arguments.toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new BadOption(e.getMessage() + "; 'weft train --help' lists the options");
+    }
+    return parsed.isUsageHelpRequested() ? Optional.empty() : Optional.of(options(parsed));
+  }
+
+  private static TrainOptions options(ParseResult parsed) {
+    Workload workload = workload(parsed);
+    OptimizerKind optimizer =
+        choice(parsed, "--optimizer", OptimizerKind.values(), OptimizerKind.MOMENTUM);
+    requireOneOf(parsed, "--via", List.of("allreduce"));
+    Optional<String> transport = text(parsed, "--transport");
+    if (transport.isPresent()) {
+      requireOneOf(parsed, "--transport", schemes());
+    }
+    long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
+    Settings settings =
+        new Settings(
+            workload,
+            (int) whole(parsed, "--epochs", workload.defaultEpochs(), 1, MOST_EPOCHS),
+            (int) whole(parsed, "--batch", 128, 1, MOST_BATCH),
+            rate(parsed, workload.defaultRate(optimizer)),
+            optimizer,
+            seed,
+            sync(parsed),
+            choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
+            path(parsed, "--checkpoint"));
+    Source source =
+        path(parsed, "--data").map(workload::files).orElseGet(() -> workload.embedded(seed));
+    return new TrainOptions(settings, source, transport, plot(parsed), output(parsed, "--json"));
+  }
+
+  private static Workload workload(ParseResult parsed) {
+    List<String> names =
+        parsed.matchedPositionals().isEmpty()
+            ? List.of()
+            : parsed.matchedPositionals().getFirst().stringValues();
+    if (names.size() != 1) {
+      throw new BadOption(
+          "expected one workload, got " + names + "; the workloads are " + Workload.names());
+    }
+    return Workload.named(names.getFirst())
+        .orElseThrow(
+            () ->
+                new BadOption(
+                    "no workload '"
+                        + names.getFirst()
+                        + "'; the workloads are "
+                        + Workload.names()));
+  }
+
+  private static Sync sync(ParseResult parsed) {
+    String text = text(parsed, "--sync").orElse("gradients");
+    if (text.equals("gradients")) {
+      return new Sync.Gradients();
+    }
+    if (text.matches("weights:[1-9][0-9]{0,6}")) {
+      return new Sync.Weights(Integer.parseInt(text.substring("weights:".length())));
+    }
+    throw BadOption.of("--sync", text, "gradients, or weights:K with K from 1 to 9999999");
+  }
+
+  private static List<String> schemes() {
+    Stream<String> found =
+        ServiceLoader.load(TransportProvider.class).stream()
+            .map(provider -> provider.get().scheme())
+            .sorted();
+    return Stream.concat(Stream.of("auto"), found).distinct().toList();
+  }
+
+  private static Optional<Path> plot(ParseResult parsed) {
+    Optional<Path> plot = output(parsed, "--plot");
+    if (plot.isPresent() && !Plot.draws(plot.get())) {
+      throw BadOption.of("--plot", plot.get().toString(), "a name that ends in .svg or .png");
+    }
+    return plot;
+  }
+
+  /// A file that can be written when training is done.
+  private static Optional<Path> output(ParseResult parsed, String option) {
+    Optional<Path> file = path(parsed, option);
+    if (file.isPresent()) {
+      Path directory = file.get().toAbsolutePath().getParent();
+      if (Files.isDirectory(file.get()) || directory == null || !Files.isWritable(directory)) {
+        throw BadOption.of(
+            option, file.get().toString(), "a file in a directory that exists and can be written");
+      }
+    }
+    return file;
+  }
+
+  private static Optional<Path> path(ParseResult parsed, String option) {
+    return text(parsed, option)
+        .map(
+            text -> {
+              try {
+                return Path.of(text);
+              } catch (IllegalArgumentException e) {
+                throw BadOption.of(option, text, "a path");
+              }
+            });
+  }
+
+  private static float rate(ParseResult parsed, float otherwise) {
+    Optional<String> text = text(parsed, "--lr");
+    try {
+      float rate = text.map(Float::parseFloat).orElse(otherwise);
+      if (rate > 0 && rate <= 1000) {
+        return rate;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below, like a number out of range.
+    }
+    throw BadOption.of("--lr", text.orElse(""), "a number above 0 and at most 1000");
+  }
+
+  private static long whole(
+      ParseResult parsed, String option, long otherwise, long least, long most) {
+    Optional<String> text = text(parsed, option);
+    try {
+      long value = text.map(Long::parseLong).orElse(otherwise);
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below, like a number out of range.
+    }
+    throw BadOption.of(option, text.orElse(""), "a whole number from " + least + " to " + most);
+  }
+
+  private static <E extends Enum<E>> E choice(
+      ParseResult parsed, String option, E[] values, E otherwise) {
+    Optional<String> text = text(parsed, option);
+    if (text.isEmpty()) {
+      return otherwise;
+    }
+    return Arrays.stream(values)
+        .filter(value -> value.toString().equals(text.get()))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                BadOption.of(
+                    option,
+                    text.get(),
+                    Arrays.stream(values)
+                        .map(value -> value.toString().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(", "))));
+  }
+
+  private static void requireOneOf(ParseResult parsed, String option, List<String> allowed) {
+    Optional<String> text = text(parsed, option);
+    if (text.isPresent() && !allowed.contains(text.get())) {
+      throw BadOption.of(option, text.get(), String.join(" or ", allowed));
+    }
+  }
+
+  private static Optional<String> text(ParseResult parsed, String option) {
+    return Optional.ofNullable(parsed.matchedOptionValue(option, (String) null));
+  }
+}

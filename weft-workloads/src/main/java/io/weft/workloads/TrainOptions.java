@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import io.weft.workloads.data.Source;
+import io.weft.workloads.training.Settings;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// A whole command line, checked.
+///
+/// @param settings of the training
+/// @param source of its data
+/// @param transport "auto" or a scheme; empty = not said here
+/// @param plot picture to draw
+/// @param json report to write
+record TrainOptions(
+    Settings settings,
+    Source source,
+    Optional<String> transport,
+    Optional<Path> plot,
+    Optional<Path> json) {}

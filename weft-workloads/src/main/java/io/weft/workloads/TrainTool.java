@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.workloads.data.DataException;
+import io.weft.workloads.model.Workload;
+import io.weft.workloads.report.Plot;
+import io.weft.workloads.report.Progress;
+import io.weft.workloads.report.Summary;
+import io.weft.workloads.report.TrainReport;
+import io.weft.workloads.training.Job;
+import io.weft.workloads.training.Observer;
+import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.Trainer;
+import io.weft.workloads.training.TrainingException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.spi.ToolProvider;
+import org.jspecify.annotations.Nullable;
+import org.tensorflow.exceptions.TensorFlowException;
+
+/// The tool `weft-train`: trains a workload as one rank of the job that the environment names. The
+/// summary goes to `out`, progress and errors to `err`. Returns 0 when trained, 1 when the job
+/// failed, 2 for a wrong command line or data, 3 where something is missing here.
+///
+/// `--list` prints the workloads. `--validate` as the first argument checks options and files and
+/// starts nothing.
+public final class TrainTool implements ToolProvider {
+
+  private static final int FAILED = 1;
+  private static final int WRONG = 2;
+  private static final int MISSING = 3;
+
+  /// For the service loader.
+  public TrainTool() {}
+
+  @Override
+  public String name() {
+    return "weft-train";
+  }
+
+  @Override
+  public int run(PrintWriter out, PrintWriter err, String... args) {
+    int code = guarded(out, err, List.copyOf(Arrays.asList(args)));
+    out.flush();
+    err.flush();
+    return code;
+  }
+
+  private int guarded(PrintWriter out, PrintWriter err, List<String> arguments) {
+    try {
+      return dispatch(out, err, arguments);
+    } catch (BadOption
+        | DataException.Malformed
+        | TrainingException.Unfit
+        | TrainingException.Checkpoint
+        | CommException.Setup e) {
+      return failed(err, WRONG, e.getMessage());
+    } catch (DataException.Missing e) {
+      return failed(err, MISSING, e.getMessage());
+    } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
+      return failed(
+          err,
+          MISSING,
+          "a native library does not load here ("
+              + e.getMessage()
+              + "); TensorFlow needs Linux on x86-64, glibc, and about 700 MB of space for its"
+              + " libraries in ~/.javacpp/cache");
+    } catch (CommException | TrainingException | TensorFlowException | IOException e) {
+      return failed(err, FAILED, e.getMessage());
+    }
+  }
+
+  private static int failed(PrintWriter err, int code, @Nullable String message) {
+    err.println("weft train: " + message);
+    return code;
+  }
+
+  private int dispatch(PrintWriter out, PrintWriter err, List<String> arguments)
+      throws IOException {
+    if (arguments.equals(List.of("--list"))) {
+      for (Workload workload : Workload.values()) {
+        out.printf("%-10s  %s%n", workload.title(), workload.summary());
+      }
+      return 0;
+    }
+    boolean validate = !arguments.isEmpty() && arguments.getFirst().equals("--validate");
+    var commandLine = new TrainCommandLine();
+    Optional<TrainOptions> options =
+        commandLine.parse(validate ? arguments.subList(1, arguments.size()) : arguments);
+    if (options.isEmpty()) {
+      out.print(commandLine.usage());
+      return 0;
+    }
+    if (validate) {
+      options.get().source().check();
+      return 0;
+    }
+    train(options.get(), out, err);
+    return 0;
+  }
+
+  private static void train(TrainOptions options, PrintWriter out, PrintWriter err)
+      throws IOException {
+    if (options.settings().read() == ReadMode.SHARDED) {
+      // Every rank reads: better to say what is wrong before any rank waits for this one.
+      options.source().check();
+    }
+    WeftConfig.Builder config = WeftConfig.builder();
+    options.transport().ifPresent(config::transport);
+    try (Weft weft = Weft.init(config.build())) {
+      train(options, new WeftJob(weft), out, err);
+    }
+  }
+
+  static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err)
+      throws IOException {
+    boolean speaks = job.rank() == 0;
+    var settings = options.settings();
+    Observer observer =
+        speaks ? new Progress(err, style(), settings.epochs(), settings.batch()) : Observer.SILENT;
+    Outcome outcome = new Trainer(settings, options.source(), job, observer).run();
+    if (!speaks) {
+      return;
+    }
+    TrainReport report = TrainReport.of(settings, outcome, job);
+    if (options.json().isPresent()) {
+      report.write(options.json().get());
+    }
+    if (options.plot().isPresent()) {
+      Plot.write(options.plot().get(), report, outcome);
+    }
+    out.print(Summary.of(report, outcome));
+  }
+
+  private static Progress.Style style() {
+    return "1".equals(System.getenv("WEFT_TERMINAL"))
+        ? Progress.Style.TERMINAL
+        : Progress.Style.LOG;
+  }
+}

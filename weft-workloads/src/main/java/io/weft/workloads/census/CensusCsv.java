@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.census;
+
+import io.weft.workloads.data.DataFile;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.RowBuilder;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The published CSV: 14 attributes and the label, comma and space between; `?` is missing; the
+/// test file may begin with a comment line, and its labels end in a dot.
+final class CensusCsv {
+
+  private static final int COLUMNS = Encoding.ATTRIBUTES.size() + 1;
+
+  private CensusCsv() {}
+
+  static Examples read(DataFile file) {
+    return read(file, Integer.MAX_VALUE);
+  }
+
+  /// At most `limit` rows from the start.
+  static Examples read(DataFile file, int limit) {
+    var rows = new RowBuilder(Encoding.FEATURES, 2, 1f);
+    try (var lines =
+        new BufferedReader(new InputStreamReader(file.open(), StandardCharsets.ISO_8859_1))) {
+      int number = 0;
+      for (String line = lines.readLine();
+          line != null && rows.count() < limit;
+          line = lines.readLine()) {
+        number++;
+        if (!line.isBlank() && !(number == 1 && line.startsWith("|"))) {
+          row(file, rows, split(line), number);
+        }
+      }
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+    if (rows.count() == 0) {
+      throw file.malformed("lines of " + COLUMNS + " columns", "an empty file");
+    }
+    return rows.build();
+  }
+
+  private static List<String> split(String line) {
+    var texts = new ArrayList<String>();
+    for (String text : line.split(",", COLUMNS + 1)) {
+      texts.add(text.strip());
+    }
+    return texts;
+  }
+
+  private static void row(DataFile file, RowBuilder rows, List<String> texts, int number) {
+    if (texts.size() != COLUMNS) {
+      throw file.malformed(
+          COLUMNS + " columns with commas between in line " + number,
+          texts.size() > COLUMNS ? "more" : Integer.toString(texts.size()));
+    }
+    byte label =
+        switch (texts.getLast()) {
+          case "<=50K", "<=50K." -> 0;
+          case ">50K", ">50K." -> 1;
+          case String other ->
+              throw file.malformed("label <=50K or >50K in line " + number, quoted(other));
+        };
+    int wrong = Encoding.encode(texts, rows.next(label));
+    if (wrong >= 0) {
+      Attribute attribute = Encoding.ATTRIBUTES.get(wrong);
+      throw file.malformed(
+          attribute.title() + " in line " + number + " to be " + attribute.allowed(),
+          quoted(texts.get(wrong)));
+    }
+    rows.add();
+  }
+
+  private static String quoted(String text) {
+    return "'" + (text.length() <= 40 ? text : text.substring(0, 40) + "…") + "'";
+  }
+}

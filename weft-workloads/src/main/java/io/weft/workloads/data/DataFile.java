@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+
+/// A published file on disk, gzip or not: what it contains decides, not what it is called.
+///
+/// @param path the file
+/// @param remedy where it can be had, the end of every error message
+public record DataFile(Path path, String remedy) {
+
+  /// The first of these names that exists in `directory`, each also with `.gz` behind it. Throws
+  /// `Missing` if there is none.
+  public static DataFile find(Path directory, List<String> names, String remedy) {
+    if (!Files.isDirectory(directory)) {
+      throw new DataException.Missing(
+          (Files.exists(directory)
+                  ? directory + " is not a directory"
+                  : "no directory " + directory)
+              + "; expected one with "
+              + names.getFirst()
+              + " in it; "
+              + remedy);
+    }
+    for (String name : names) {
+      for (String ending : List.of("", ".gz")) {
+        Path candidate = directory.resolve(name + ending);
+        if (Files.isRegularFile(candidate)) {
+          return new DataFile(candidate, remedy);
+        }
+      }
+    }
+    throw new DataException.Missing(
+        "no file "
+            + String.join(" or ", names)
+            + " (with or without .gz) in "
+            + directory
+            + "; "
+            + remedy);
+  }
+
+  /// Opens it, inflating where it begins with gzip's magic number. The caller closes. Throws
+  /// `Missing` if it cannot be opened.
+  public InputStream open() {
+    try {
+      return inflating(Files.newInputStream(path));
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+  }
+
+  private static InputStream inflating(InputStream file) throws IOException {
+    try {
+      var peekable = new PushbackInputStream(new BufferedInputStream(file, 1 << 16), 2);
+      byte[] magic = peekable.readNBytes(2);
+      peekable.unread(magic);
+      boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
+      return gzip
+          ? new BufferedInputStream(new GZIPInputStream(peekable, 1 << 16), 1 << 16)
+          : peekable;
+    } catch (IOException | RuntimeException e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  /// The error for content that is not as it should be.
+  public DataException malformed(String expected, String found) {
+    return new DataException.Malformed(path, expected, found, remedy);
+  }
+
+  /// The error for a file that stops or cannot be inflated or read.
+  public DataException unreadable(IOException cause) {
+    String found =
+        cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    return Files.isReadable(path)
+        ? malformed("a whole file", "a damaged or truncated one (" + found + ")")
+        : new DataException.Missing("cannot read " + path + ": " + found + "; " + remedy);
+  }
+}

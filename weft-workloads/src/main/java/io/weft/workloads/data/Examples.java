@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+/// Labelled examples in memory, one byte a feature and one a label. A feature's value is its byte
+/// (unsigned) times `scale`. Immutable by convention: nobody writes to the arrays after
+/// construction.
+///
+/// @param features per example
+/// @param classes labels are 0 to this, exclusive; at most 128
+/// @param scale 1/255 for pixels, 1 for binary features
+/// @param values row after row, `count() * features` bytes
+/// @param labels one byte an example
+@SuppressWarnings("ArrayRecordComponent") // equals, hashCode and toString below see to the contents
+public record Examples(int features, int classes, float scale, byte[] values, byte[] labels) {
+
+  /// Throws `IllegalArgumentException` if the arrays do not fit each other or a label is out of
+  /// range.
+  public Examples {
+    if (features < 1 || classes < 2 || classes > 128) {
+      throw new IllegalArgumentException(
+          "examples of " + features + " features in " + classes + " classes");
+    }
+    if ((long) labels.length * features != values.length) {
+      throw new IllegalArgumentException(
+          values.length + " feature bytes for " + labels.length + " examples of " + features);
+    }
+    for (int i = 0; i < labels.length; i++) {
+      if (labels[i] < 0 || labels[i] >= classes) {
+        throw new IllegalArgumentException(
+            "label " + labels[i] + " of example " + i + " is not in 0.." + (classes - 1));
+      }
+    }
+  }
+
+  /// Number of examples.
+  public int count() {
+    return labels.length;
+  }
+
+  /// A copy of these rows, in this order.
+  public Examples select(int[] rows) {
+    byte[] chosen = new byte[Math.multiplyExact(rows.length, features)];
+    byte[] chosenLabels = new byte[rows.length];
+    for (int i = 0; i < rows.length; i++) {
+      Objects.checkIndex(rows[i], count());
+      System.arraycopy(values, rows[i] * features, chosen, i * features, features);
+      chosenLabels[i] = labels[rows[i]];
+    }
+    return new Examples(features, classes, scale, chosen, chosenLabels);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Examples that
+        && features == that.features
+        && classes == that.classes
+        && scale == that.scale
+        && Arrays.equals(values, that.values)
+        && Arrays.equals(labels, that.labels);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(values) + Arrays.hashCode(labels);
+  }
+
+  @Override
+  public String toString() {
+    return count() + " examples of " + features + " features in " + classes + " classes";
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The IDX format of unsigned bytes: two zero bytes, type 0x08, the number of dimensions, each
+/// extent as a big-endian 32-bit number, then the elements.
+final class Idx {
+
+  /// Far above every published set; a header that claims more is a lie.
+  private static final long MAX_BYTES = 1L << 30;
+
+  private static final int TYPE_UNSIGNED_BYTE = 0x08;
+  private static final int CHUNK = 1 << 20;
+
+  private Idx() {}
+
+  /// The extents in the header.
+  static List<Integer> header(DataFile file, int dimensions) {
+    try (InputStream in = file.open()) {
+      return header(file, in, dimensions);
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+  }
+
+  /// The elements, whose extents after the first must be `row`. Memory is taken as bytes arrive, so
+  /// that a false header costs nothing.
+  static byte[] elements(DataFile file, List<Integer> row) {
+    try (InputStream in = file.open()) {
+      List<Integer> extents = header(file, in, row.size() + 1);
+      if (!extents.subList(1, extents.size()).equals(row)) {
+        throw file.malformed("extents [count]" + row, "extents " + extents);
+      }
+      long expected = bytes(file, extents);
+      byte[] data = new byte[(int) Math.min(expected, CHUNK)];
+      int filled = 0;
+      while (filled < expected) {
+        if (filled == data.length) {
+          data = java.util.Arrays.copyOf(data, (int) Math.min(expected, 2L * data.length));
+        }
+        int n = in.read(data, filled, data.length - filled);
+        if (n < 0) {
+          throw file.malformed(
+              expected + " bytes after the header, as its extents " + extents + " say",
+              "only " + filled + " (truncated)");
+        }
+        filled += n;
+      }
+      if (in.read() >= 0) {
+        throw file.malformed(expected + " bytes after the header", "more");
+      }
+      return data;
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+  }
+
+  private static List<Integer> header(DataFile file, InputStream in, int dimensions)
+      throws IOException {
+    byte[] magic = in.readNBytes(4);
+    if (magic.length < 4) {
+      throw file.malformed("an IDX header", "a file of " + magic.length + " bytes");
+    }
+    if (magic[0] != 0
+        || magic[1] != 0
+        || magic[2] != TYPE_UNSIGNED_BYTE
+        || magic[3] != dimensions) {
+      throw file.malformed(
+          "IDX magic number 0x%08x (unsigned bytes, %d dimensions)"
+              .formatted(TYPE_UNSIGNED_BYTE << 8 | dimensions, dimensions),
+          "0x%08x".formatted(bigEndian(magic, 0)));
+    }
+    byte[] numbers = in.readNBytes(4 * dimensions);
+    if (numbers.length < 4 * dimensions) {
+      throw file.malformed(dimensions + " extents in the header", "the end of the file");
+    }
+    var extents = new ArrayList<Integer>();
+    for (int d = 0; d < dimensions; d++) {
+      int extent = bigEndian(numbers, 4 * d);
+      if (extent < 1) {
+        throw file.malformed(
+            "extents of 1 and more in the header", Integer.toUnsignedString(extent));
+      }
+      extents.add(extent);
+    }
+    long ignored = bytes(file, extents);
+    return extents;
+  }
+
+  private static long bytes(DataFile file, List<Integer> extents) {
+    long bytes = 1;
+    for (int extent : extents) {
+      bytes *= extent;
+      if (bytes > MAX_BYTES) {
+        throw file.malformed("at most " + MAX_BYTES + " bytes", "a header with extents " + extents);
+      }
+    }
+    return bytes;
+  }
+
+  private static int bigEndian(byte[] bytes, int at) {
+    return (bytes[at] & 0xff) << 24
+        | (bytes[at + 1] & 0xff) << 16
+        | (bytes[at + 2] & 0xff) << 8
+        | (bytes[at + 3] & 0xff);
+  }
+}

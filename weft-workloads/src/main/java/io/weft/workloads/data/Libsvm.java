@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.StringTokenizer;
+
+/// LIBSVM text of two classes with binary features: `-1 3:1 11:1 14:1`. Indices count from 1 and
+/// rise; what is not named is 0. Labels are -1 (or 0) and +1.
+public final class Libsvm {
+
+  private static final int MAX_LINE = 1 << 16;
+
+  private Libsvm() {}
+
+  /// Reads the whole file. Throws `Malformed` naming the line.
+  public static Examples read(DataFile file, int features) {
+    var rows = new RowBuilder(features, 2, 1f);
+    try (var lines =
+        new BufferedReader(new InputStreamReader(file.open(), StandardCharsets.ISO_8859_1))) {
+      int number = 0;
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        number++;
+        if (line.length() > MAX_LINE) {
+          throw file.malformed("lines of at most " + MAX_LINE + " characters", "line " + number);
+        }
+        if (!line.isBlank()) {
+          row(file, rows, line, number);
+        }
+      }
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+    if (rows.count() == 0) {
+      throw file.malformed("lines like '-1 3:1 11:1'", "an empty file");
+    }
+    return rows.build();
+  }
+
+  private static void row(DataFile file, RowBuilder rows, String line, int number) {
+    var words = new StringTokenizer(line);
+    byte label =
+        switch (words.nextToken()) {
+          case "+1", "1" -> 1;
+          case "-1", "0" -> 0;
+          case String other ->
+              throw file.malformed(
+                  "label -1 or +1 at the start of line " + number, "'" + clip(other) + "'");
+        };
+    byte[] row = rows.next(label);
+    int previous = 0;
+    while (words.hasMoreTokens()) {
+      String word = words.nextToken();
+      int index = index(word);
+      if (index <= previous || index > row.length) {
+        throw file.malformed(
+            "features index:1 with rising indices of 1 to " + row.length + " in line " + number,
+            "'" + clip(word) + "'");
+      }
+      row[index - 1] = 1;
+      previous = index;
+    }
+    rows.add();
+  }
+
+  /// The index in "index:1", 0 for anything else.
+  private static int index(String word) {
+    int colon = word.indexOf(':');
+    if (colon < 1 || colon > 9) {
+      return 0;
+    }
+    String value = word.substring(colon + 1);
+    if (!value.equals("1") && !value.equals("1.0")) {
+      return 0;
+    }
+    int index = 0;
+    for (int i = 0; i < colon; i++) {
+      int digit = word.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return 0;
+      }
+      index = 10 * index + digit;
+    }
+    return index;
+  }
+
+  private static String clip(String word) {
+    return word.length() <= 40 ? word : word.substring(0, 40) + "…";
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/// The four MNIST files in one directory, under their standard names, gzip or not.
+///
+/// @param directory where they are
+public record MnistFiles(Path directory) implements Source {
+
+  private static final int SIDE = 28;
+  private static final int CLASSES = 10;
+  private static final String REMEDY =
+      "the four MNIST files (train-images-idx3-ubyte, train-labels-idx1-ubyte,"
+          + " t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte, with or without .gz) are at"
+          + " https://storage.googleapis.com/cvdf-datasets/mnist/; without --data the workload"
+          + " draws its own digits";
+
+  @Override
+  public String name() {
+    return "MNIST files in " + directory;
+  }
+
+  @Override
+  public void check() {
+    check("train");
+    check("t10k");
+  }
+
+  @Override
+  public Examples train() {
+    return read("train");
+  }
+
+  @Override
+  public Examples test() {
+    return read("t10k");
+  }
+
+  private DataFile images(String part) {
+    return find(part + "-images", "idx3-ubyte");
+  }
+
+  private DataFile labels(String part) {
+    return find(part + "-labels", "idx1-ubyte");
+  }
+
+  private DataFile find(String name, String type) {
+    return DataFile.find(directory, List.of(name + "-" + type, name + "." + type), REMEDY);
+  }
+
+  private void check(String part) {
+    DataFile images = images(part);
+    DataFile labels = labels(part);
+    List<Integer> extents = Idx.header(images, 3);
+    if (!extents.subList(1, 3).equals(List.of(SIDE, SIDE))) {
+      throw images.malformed("images of 28x28", "extents " + extents);
+    }
+    sameCount(images, extents.getFirst(), labels, Idx.header(labels, 1).getFirst());
+  }
+
+  private Examples read(String part) {
+    DataFile images = images(part);
+    DataFile labels = labels(part);
+    byte[] answers = Idx.elements(labels, List.of());
+    for (int i = 0; i < answers.length; i++) {
+      if (answers[i] < 0 || answers[i] >= CLASSES) {
+        throw labels.malformed("labels 0 to 9", (answers[i] & 0xff) + " at position " + i);
+      }
+    }
+    byte[] pixels = Idx.elements(images, List.of(SIDE, SIDE));
+    sameCount(images, pixels.length / (SIDE * SIDE), labels, answers.length);
+    return new Examples(SIDE * SIDE, CLASSES, 1f / 255, pixels, answers);
+  }
+
+  private static void sameCount(DataFile images, int imageCount, DataFile labels, int labelCount) {
+    if (imageCount != labelCount) {
+      throw labels.malformed(
+          imageCount + " labels, one for each image in " + images.path().getFileName(),
+          Integer.toString(labelCount));
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.util.Arrays;
+
+/// Collects examples row by row where their number is not known before.
+public final class RowBuilder {
+
+  private final int classes;
+  private final float scale;
+  private final byte[] row;
+  private byte label;
+  private byte[] values;
+  private byte[] labels;
+  private int count;
+
+  /// An empty collection; the parameters as in `Examples`.
+  public RowBuilder(int features, int classes, float scale) {
+    this.classes = classes;
+    this.scale = scale;
+    this.row = new byte[features];
+    this.values = new byte[1024 * features];
+    this.labels = new byte[1024];
+  }
+
+  /// The row to fill before `add`: all zero, the same array each time.
+  public byte[] next(byte rowLabel) {
+    Arrays.fill(row, (byte) 0);
+    label = rowLabel;
+    return row;
+  }
+
+  /// Takes the row that `next` gave.
+  public void add() {
+    if (count == labels.length) {
+      labels = Arrays.copyOf(labels, Math.multiplyExact(2, count));
+      values = Arrays.copyOf(values, Math.multiplyExact(labels.length, row.length));
+    }
+    System.arraycopy(row, 0, values, count * row.length, row.length);
+    labels[count++] = label;
+  }
+
+  /// Rows so far.
+  public int count() {
+    return count;
+  }
+
+  /// All rows.
+  public Examples build() {
+    return new Examples(
+        row.length,
+        classes,
+        scale,
+        Arrays.copyOf(values, count * row.length),
+        Arrays.copyOf(labels, count));
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.model;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Variable;
+import org.tensorflow.types.TFloat32;
+
+/// Layers with weights, added to a graph one after the other. Weights begin as normal numbers,
+/// truncated at two deviations, of deviation sqrt(2 / inputs) [He et al. 2015]; they depend on the
+/// seed and the position of the layer alone. Biases begin at 0.
+final class Layers {
+
+  private final Ops tf;
+  private final long seed;
+  private final List<Variable<TFloat32>> variables = new ArrayList<>();
+
+  Layers(Graph graph, long seed) {
+    this.tf = Ops.create(graph);
+    this.seed = seed;
+  }
+
+  Ops tf() {
+    return tf;
+  }
+
+  /// All weights and biases so far, in order of creation.
+  List<Variable<TFloat32>> variables() {
+    return List.copyOf(variables);
+  }
+
+  /// `x W + b` of shape batch by outputs.
+  Operand<TFloat32> dense(String name, Operand<TFloat32> x, int inputs, int outputs) {
+    var weights = weights(name, inputs, inputs, outputs);
+    return tf.nn.biasAdd(tf.linalg.matMul(x, weights), bias(name, outputs));
+  }
+
+  /// ReLU of a convolution of 5x5, stride 1, same size.
+  Operand<TFloat32> convolution(String name, Operand<TFloat32> x, int inputs, int outputs) {
+    var weights = weights(name, 25 * inputs, 5, 5, inputs, outputs);
+    var convolved = tf.nn.conv2d(x, weights, List.of(1L, 1L, 1L, 1L), "SAME");
+    return tf.nn.relu(tf.nn.biasAdd(convolved, bias(name, outputs)));
+  }
+
+  /// The largest of each 2x2.
+  Operand<TFloat32> pool(Operand<TFloat32> x) {
+    var two = tf.constant(new int[] {1, 2, 2, 1});
+    return tf.nn.maxPool(x, two, two, "SAME");
+  }
+
+  private Variable<TFloat32> weights(String name, int fanIn, int... shape) {
+    float deviation = (float) Math.sqrt(2.0 / fanIn);
+    var variable = variable(name + "_weights", shape);
+    Ops init = tf.withInitScope();
+    var normal =
+        init.random.statelessTruncatedNormal(
+            init.constant(shape), init.constant(new long[] {seed, variables.size()}));
+    var ignored = init.assign(variable, init.math.mul(normal, init.constant(deviation)));
+    return variable;
+  }
+
+  private Variable<TFloat32> bias(String name, int outputs) {
+    var variable = variable(name + "_bias", outputs);
+    Ops init = tf.withInitScope();
+    var ignored =
+        init.assign(variable, init.zeros(init.constant(new int[] {outputs}), TFloat32.class));
+    return variable;
+  }
+
+  private Variable<TFloat32> variable(String name, int... shape) {
+    long[] extents = new long[shape.length];
+    for (int d = 0; d < shape.length; d++) {
+      extents[d] = shape[d];
+    }
+    var variable = tf.withName(name).variable(Shape.of(extents), TFloat32.class);
+    variables.add(variable);
+    return variable;
+  }
+}

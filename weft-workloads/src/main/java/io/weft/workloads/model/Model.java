@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.model;
+
+import java.util.List;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.op.core.Variable;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TUint8;
+
+/// A network in a graph of its own, which it owns.
+///
+/// @param graph with everything below
+/// @param features to feed: bytes of shape batch by features, as `Examples` has them
+/// @param labels to feed: one for each of the batch
+/// @param lossSum cross entropy summed over the batch; a scalar
+/// @param correct how many of the batch the network names right; a scalar
+/// @param variables weights and biases, in order of creation
+public record Model(
+    Graph graph,
+    Placeholder<TUint8> features,
+    Placeholder<TInt32> labels,
+    Operand<TFloat32> lossSum,
+    Operand<TInt32> correct,
+    List<Variable<TFloat32>> variables)
+    implements AutoCloseable {
+
+  /// Builds a workload's network.
+  ///
+  /// @param seed of the initial weights
+  /// @param scale what a feature byte is multiplied by
+  public static Model of(Workload workload, long seed, float scale) {
+    var graph = new Graph();
+    var layers = new Layers(graph, seed);
+    Ops tf = layers.tf();
+    var bytes =
+        tf.withName("features")
+            .placeholder(
+                TUint8.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE, workload.features())));
+    var labels =
+        tf.withName("labels")
+            .placeholder(TInt32.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE)));
+    var x = tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
+    Operand<TFloat32> logits =
+        switch (workload) {
+          case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, workload);
+          case MNIST_CNN -> twoConvolutions(layers, x, workload);
+        };
+    // The variant with sparse labels has no gradient in TensorFlow's native registry.
+    var oneHot =
+        tf.oneHot(labels, tf.constant(workload.classes()), tf.constant(1f), tf.constant(0f));
+    var losses = tf.nn.softmaxCrossEntropyWithLogits(logits, oneHot).loss();
+    var answers = tf.math.argMax(logits, tf.constant(1), TInt32.class);
+    var hits = tf.dtypes.cast(tf.math.equal(answers, labels), TInt32.class);
+    return new Model(
+        graph,
+        bytes,
+        labels,
+        tf.sum(losses, tf.constant(0)),
+        tf.sum(hits, tf.constant(0)),
+        layers.variables());
+  }
+
+  private static Operand<TFloat32> threeLayers(
+      Layers layers, Operand<TFloat32> x, Workload workload) {
+    Ops tf = layers.tf();
+    var first = tf.nn.relu(layers.dense("dense1", x, workload.features(), 200));
+    var second = tf.nn.relu(layers.dense("dense2", first, 200, 100));
+    return layers.dense("dense3", second, 100, workload.classes());
+  }
+
+  private static Operand<TFloat32> twoConvolutions(
+      Layers layers, Operand<TFloat32> x, Workload workload) {
+    Ops tf = layers.tf();
+    var images = tf.reshape(x, tf.constant(new int[] {-1, 28, 28, 1}));
+    var first = layers.pool(layers.convolution("conv1", images, 1, 32));
+    var second = layers.pool(layers.convolution("conv2", first, 32, 64));
+    var flat = tf.reshape(second, tf.constant(new int[] {-1, 7 * 7 * 64}));
+    var full = tf.nn.relu(layers.dense("dense1", flat, 7 * 7 * 64, 1024));
+    return layers.dense("dense2", full, 1024, workload.classes());
+  }
+
+  /// Number of weights and biases.
+  public long parameters() {
+    return variables.stream().mapToLong(v -> v.asOutput().shape().size()).sum();
+  }
+
+  @Override
+  public void close() {
+    graph.close();
+  }
+}

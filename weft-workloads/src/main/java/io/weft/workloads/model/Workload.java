@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.model;
+
+import io.weft.workloads.census.CensusFiles;
+import io.weft.workloads.census.SyntheticCensus;
+import io.weft.workloads.data.MnistFiles;
+import io.weft.workloads.data.Source;
+import io.weft.workloads.digits.SyntheticDigits;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// A network, its data and the settings that train it well [VIS16 table 1].
+public enum Workload {
+  /// Digits, a network of 784-200-100-10 units.
+  MNIST_DNN("mnist-dnn", "digits, 784-200-100-10", 784, 10, 5, 0.05f),
+  /// Digits, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
+  MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
+  /// Census, a network of 123-200-100-2 units.
+  ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f);
+
+  private final String title;
+  private final String summary;
+  private final int features;
+  private final int classes;
+  private final int epochs;
+  private final float momentumRate;
+
+  Workload(
+      String title, String summary, int features, int classes, int epochs, float momentumRate) {
+    this.title = title;
+    this.summary = summary;
+    this.features = features;
+    this.classes = classes;
+    this.epochs = epochs;
+    this.momentumRate = momentumRate;
+  }
+
+  /// The workload of this name; empty if there is none.
+  public static Optional<Workload> named(String title) {
+    return Arrays.stream(values()).filter(w -> w.title.equals(title)).findFirst();
+  }
+
+  /// All names, for messages.
+  public static String names() {
+    return Arrays.stream(values()).map(Workload::title).collect(Collectors.joining(", "));
+  }
+
+  /// As on the command line.
+  public String title() {
+    return title;
+  }
+
+  /// What it is, in a line.
+  public String summary() {
+    return summary;
+  }
+
+  /// Width of its input.
+  public int features() {
+    return features;
+  }
+
+  /// Width of its output.
+  public int classes() {
+    return classes;
+  }
+
+  /// Epochs that reach the accuracy which the network is capable of.
+  public int defaultEpochs() {
+    return epochs;
+  }
+
+  /// A learning rate that fits the optimizer.
+  public float defaultRate(OptimizerKind optimizer) {
+    return switch (optimizer) {
+      case SGD -> 5 * momentumRate;
+      case MOMENTUM -> momentumRate;
+      case ADAM -> 0.001f;
+      case ADAGRAD -> 0.02f;
+    };
+  }
+
+  /// The published files in a directory.
+  public Source files(Path directory) {
+    return switch (this) {
+      case MNIST_DNN, MNIST_CNN -> new MnistFiles(directory);
+      case ADULT_DNN -> new CensusFiles(directory);
+    };
+  }
+
+  /// What it trains on where there are no files.
+  public Source embedded(long seed) {
+    return switch (this) {
+      case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
+      case ADULT_DNN -> new SyntheticCensus(seed);
+    };
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import io.weft.workloads.training.Outcome;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/// A picture of a run: loss, accuracy and speed, one above the other. SVG is written as text and
+/// needs nothing; PNG needs the JDK's graphics and a font.
+public final class Plot {
+
+  private Plot() {}
+
+  /// Whether the file's ending says what to draw: `.svg` or `.png`.
+  public static boolean draws(Path file) {
+    return ending(file, ".svg") || ending(file, ".png");
+  }
+
+  /// Draws. Throws `IOException` with what to install where PNG cannot be drawn here.
+  public static void write(Path file, TrainReport report, Outcome outcome) throws IOException {
+    String title =
+        String.format(
+            Locale.ROOT,
+            "%s, %s, %d rank%s",
+            report.workload(),
+            report.dataset(),
+            report.ranks(),
+            report.ranks() == 1 ? "" : "s");
+    List<Curve> curves = Curve.of(outcome, report.globalBatch());
+    if (ending(file, ".svg")) {
+      Files.write(file, SvgPlot.of(title, curves).getBytes(StandardCharsets.UTF_8));
+    } else {
+      PngPlot.write(file, title, curves);
+    }
+  }
+
+  private static boolean ending(Path file, String ending) {
+    return file.toString().toLowerCase(Locale.ROOT).endsWith(ending);
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import java.awt.AWTError;
+import java.awt.Color;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.BitmapEncoder.BitmapFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/// The picture as pixels, by XChart.
+final class PngPlot {
+
+  private static final int WIDTH = 900;
+  private static final int HEIGHT = 300;
+  private static final Color BLUE = new Color(0x1f, 0x5f, 0xa8);
+
+  private PngPlot() {}
+
+  static void write(Path file, String title, List<Curve> curves) throws IOException {
+    var charts = new ArrayList<XYChart>();
+    try (OutputStream out = Files.newOutputStream(file)) {
+      for (Curve curve : curves) {
+        charts.add(chart(charts.isEmpty() ? title : "", curve));
+      }
+      BitmapEncoder.saveBitmap(charts, charts.size(), 1, out, BitmapFormat.PNG);
+    } catch (UnsatisfiedLinkError | NoClassDefFoundError | InternalError | AWTError e) {
+      Files.deleteIfExists(file);
+      throw new IOException(
+          "the JDK cannot draw PNG here ("
+              + e
+              + "); install libfreetype6, fontconfig and a font, or give a file that ends in .svg",
+          e);
+    }
+  }
+
+  private static XYChart chart(String title, Curve curve) {
+    XYChart chart =
+        new XYChartBuilder()
+            .width(WIDTH)
+            .height(HEIGHT)
+            .title(title)
+            .xAxisTitle("step")
+            .yAxisTitle(curve.title())
+            .build();
+    chart
+        .getStyler()
+        .setLegendVisible(false)
+        .setChartTitleVisible(!title.isEmpty())
+        .setChartBackgroundColor(Color.WHITE);
+    chart.getStyler().setXAxisMin(0.0);
+    chart.getStyler().setPlotBorderVisible(false);
+    XYSeries series = chart.addSeries(curve.title(), curve.x(), curve.y());
+    series.setMarker(curve.x().size() <= 20 ? SeriesMarkers.CIRCLE : SeriesMarkers.NONE);
+    series.setMarkerColor(BLUE);
+    series.setLineColor(BLUE);
+    series.setLineWidth(1.8f);
+    return chart;
+  }
+}

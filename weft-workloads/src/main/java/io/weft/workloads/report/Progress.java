@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import io.weft.workloads.training.Observer;
+import java.io.PrintWriter;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// Tells people how training goes: on a terminal one line that is drawn again, elsewhere a line
+/// every few seconds.
+public final class Progress implements Observer {
+
+  private static final double TERMINAL_SECONDS = 0.2;
+  private static final double LOG_SECONDS = 5;
+  private static final String ERASE = "\r\u001b[K";
+  private static final double KEPT = 0.9;
+
+  private final PrintWriter err;
+  private final Style style;
+  private final int epochs;
+  private final int batch;
+  private @Nullable Start start;
+  private double shownAt = Double.NEGATIVE_INFINITY;
+  private double loss = Double.NaN;
+  private @Nullable Step first;
+  private String accuracy = "";
+
+  /// How lines are shown.
+  public enum Style {
+    /// Drawn again in place.
+    TERMINAL,
+    /// Line after line.
+    LOG
+  }
+
+  /// For a run of so many epochs with this global batch.
+  public Progress(PrintWriter err, Style style, int epochs, int batch) {
+    this.err = err;
+    this.style = style;
+    this.epochs = epochs;
+    this.batch = batch;
+  }
+
+  @Override
+  public void onStart(Start begun) {
+    start = begun;
+    line(
+        String.format(
+            Locale.ROOT,
+            "training on %s: %,d examples, %,d parameters, %d steps an epoch",
+            begun.dataset(),
+            begun.examples(),
+            begun.parameters(),
+            begun.stepsPerEpoch()));
+    if (begun.epochsDone() >= epochs) {
+      line("the checkpoint has all " + begun.epochsDone() + " epochs already");
+    } else if (begun.epochsDone() > 0) {
+      line("resumed after epoch " + begun.epochsDone());
+    }
+  }
+
+  @Override
+  public void onStep(Step step) {
+    Start begun = start;
+    if (begun == null) {
+      return;
+    }
+    loss = Double.isNaN(loss) ? step.loss() : KEPT * loss + (1 - KEPT) * step.loss();
+    // The first step builds TensorFlow's kernels; speed and time left count from its end.
+    Step from = first;
+    if (from == null) {
+      first = step;
+      return;
+    }
+    double interval = style == Style.TERMINAL ? TERMINAL_SECONDS : LOG_SECONDS;
+    if (step.seconds() - shownAt < interval) {
+      return;
+    }
+    shownAt = step.seconds();
+    long done = steps(from, step, begun);
+    double perStep = (step.seconds() - from.seconds()) / done;
+    long left = (long) (epochs - step.epoch() + 1) * begun.stepsPerEpoch() - step.step();
+    String text =
+        String.format(
+            Locale.ROOT,
+            "epoch %d/%d  step %d/%d  loss %.4f  %.0f samples/s  %s left%s",
+            step.epoch(),
+            epochs,
+            step.step(),
+            begun.stepsPerEpoch(),
+            loss,
+            batch / perStep,
+            time(perStep * left),
+            accuracy);
+    if (style == Style.TERMINAL) {
+      err.print(ERASE + text);
+      err.flush();
+    } else {
+      line(text);
+    }
+  }
+
+  @Override
+  public void onEpoch(Epoch epoch) {
+    accuracy = String.format(Locale.ROOT, "  accuracy %.4f", epoch.accuracy());
+    line(
+        String.format(
+            Locale.ROOT,
+            "epoch %d/%d done: mean loss %.4f, test accuracy %.4f",
+            epoch.epoch(),
+            epochs,
+            epoch.loss(),
+            epoch.accuracy()));
+  }
+
+  private static long steps(Step from, Step to, Start begun) {
+    return (long) (to.epoch() - from.epoch()) * begun.stepsPerEpoch() + to.step() - from.step();
+  }
+
+  private void line(String text) {
+    err.println(style == Style.TERMINAL ? ERASE + text : text);
+    err.flush();
+  }
+
+  private static String time(double seconds) {
+    long whole = Math.round(seconds);
+    return whole >= 3600
+        ? String.format(Locale.ROOT, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60)
+        : String.format(Locale.ROOT, "%d:%02d", whole / 60, whole % 60);
+  }
+}

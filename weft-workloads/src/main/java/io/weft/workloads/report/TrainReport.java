@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import io.weft.workloads.training.Job;
+import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.Settings;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The report of a run, as `--json` writes it: one object with these fields, in this order.
+///
+/// @param workload name on the command line
+/// @param dataset "synthetic digits", "MNIST files in DIR"
+/// @param ranks that trained
+/// @param epochs asked for, those of a resumed checkpoint included
+/// @param globalBatch examples in a step, over all ranks
+/// @param seed of weights, order and embedded data
+/// @param samplesPerSecond over all ranks, while training
+/// @param stepMillis time of a step on rank 0
+/// @param finalLoss mean training loss of the last 50 global batches
+/// @param testAccuracy part of the test set that the network names right
+/// @param weightsDigest SHA-256 of the weights, by rank
+/// @param computeSeconds mean over the ranks; see `Timing`, as for the next two
+/// @param communicationSeconds not hidden behind computing
+/// @param waitSeconds because another rank was later
+/// @param bytesSent by all ranks
+/// @param transport scheme, "none" for one rank
+/// @param host of rank 0
+/// @param weftVersion of this library
+public record TrainReport(
+    String workload,
+    String dataset,
+    int ranks,
+    int epochs,
+    int globalBatch,
+    long seed,
+    double samplesPerSecond,
+    StepMillis stepMillis,
+    double finalLoss,
+    double testAccuracy,
+    List<String> weightsDigest,
+    double computeSeconds,
+    double communicationSeconds,
+    double waitSeconds,
+    long bytesSent,
+    String transport,
+    HostFacts host,
+    String weftVersion) {
+
+  /// Median and 99th percentile.
+  public record StepMillis(double p50, double p99) {}
+
+  /// Of an outcome.
+  public static TrainReport of(Settings settings, Outcome outcome, Job job) {
+    var timing = outcome.timing();
+    return new TrainReport(
+        settings.workload().title(),
+        outcome.dataset(),
+        job.size(),
+        settings.epochs(),
+        settings.batch(),
+        settings.seed(),
+        timing.samplesPerSecond(),
+        new StepMillis(timing.quantileMillis(0.5), timing.quantileMillis(0.99)),
+        outcome.finalLoss(),
+        outcome.accuracies().getLast(),
+        outcome.digests(),
+        timing.computeSeconds(),
+        timing.communicationSeconds(),
+        timing.waitSeconds(),
+        outcome.bytesSent(),
+        job.transport(),
+        HostFacts.here(),
+        version());
+  }
+
+  /// Writes it, whole or not at all.
+  public void write(Path file) throws IOException {
+    byte[] json =
+        JsonMapper.builder()
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build()
+            .writeValueAsBytes(this);
+    Path unfinished = file.resolveSibling("." + file.getFileName() + ".tmp");
+    Files.write(unfinished, json);
+    Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static String version() {
+    try (InputStream in = TrainReport.class.getResourceAsStream("version.txt")) {
+      return in == null ? "unknown" : new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    } catch (IOException e) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.tensorflow.DistributedOptimizer;
+import io.weft.tensorflow.OpLibrary;
+import io.weft.tensorflow.WeightsDigest;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Model;
+import org.tensorflow.Operand;
+import org.tensorflow.Result;
+import org.tensorflow.Session;
+import org.tensorflow.framework.optimizers.Optimizer;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Op;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.proto.ConfigProto;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
+
+/// A model in a TensorFlow session: takes steps, counts right answers, gives and takes its state.
+/// One thread. Owns graph and session.
+final class Engine implements AutoCloseable {
+
+  private static final int TEST_BATCH = 500;
+
+  private final Model model;
+  private final Op train;
+  private final Placeholder<TFloat32> factor;
+  private final State state;
+  private final Session session;
+
+  private Engine(
+      Model model, Op train, Placeholder<TFloat32> factor, State state, Session session) {
+    this.model = model;
+    this.train = train;
+    this.factor = factor;
+    this.state = state;
+    this.session = session;
+  }
+
+  /// What a step brought: loss summed over this rank's slice, and right answers in it.
+  record Step(float lossSum, int correct) {}
+
+  /// Builds the graph and initializes its variables, from the seed alone.
+  ///
+  /// @param slice this rank's examples in each step
+  static Engine start(Settings settings, float scale, int slice, Job job) {
+    Model model = Model.of(settings.workload(), settings.seed(), scale);
+    Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
+    // Gradients are averaged over the ranks; with slices of different size, the mean over the
+    // batch is that of lossSum * ranks / batch.
+    float weight = 1f / slice;
+    if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
+      optimizer = new DistributedOptimizer(job.communicator(), optimizer);
+      weight = (float) job.size() / settings.batch();
+    }
+    Ops tf = Ops.create(model.graph());
+    Placeholder<TFloat32> factor =
+        tf.withName("rate_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
+    Operand<TFloat32> loss = tf.math.mul(model.lossSum(), tf.math.mul(factor, tf.constant(weight)));
+    Op train = optimizer.minimize(loss);
+    var state = new State(model.graph());
+    var session = new Session(model.graph(), config(model, job));
+    session.initialize();
+    return new Engine(model, train, factor, state, session);
+  }
+
+  /// The ranks of a host share its cores. One thread runs the ops of a graph in turn: Weft's do not
+  /// hold it, and a fixed number of threads is one condition of equal bits.
+  private static ConfigProto config(Model model, Job job) {
+    int cores = Math.max(1, Runtime.getRuntime().availableProcessors() / job.localSize());
+    ConfigProto.Builder config = ConfigProto.newBuilder();
+    if (job.size() > 1) {
+      config.mergeFrom(OpLibrary.load().sessionConfig(model.graph()));
+    }
+    if (config.getInterOpParallelismThreads() == 0) {
+      config.setInterOpParallelismThreads(1);
+    }
+    return config.setIntraOpParallelismThreads(cores).build();
+  }
+
+  State state() {
+    return state;
+  }
+
+  Session session() {
+    return session;
+  }
+
+  /// One step of training on what is in `feed`.
+  ///
+  /// @param rateFactor what gradients are multiplied by
+  Step step(Feed feed, float rateFactor) {
+    try (TFloat32 scalar = TFloat32.scalarOf(rateFactor);
+        Result result =
+            session
+                .runner()
+                .feed(factor, scalar)
+                .feed(model.features(), feed.features())
+                .feed(model.labels(), feed.labels())
+                .addTarget(train)
+                .fetch(model.lossSum())
+                .fetch(model.correct())
+                .run()) {
+      return new Step(((TFloat32) result.get(0)).getFloat(), ((TInt32) result.get(1)).getInt());
+    }
+  }
+
+  /// How many of these examples the model names right.
+  long correct(Examples examples) {
+    long correct = 0;
+    for (int first = 0; first < examples.count(); first += TEST_BATCH) {
+      int size = Math.min(TEST_BATCH, examples.count() - first);
+      try (var feed = new Feed(examples, size)) {
+        feed.fill(first);
+        try (Result result =
+            session
+                .runner()
+                .feed(model.features(), feed.features())
+                .feed(model.labels(), feed.labels())
+                .fetch(model.correct())
+                .run()) {
+          correct += ((TInt32) result.get(0)).getInt();
+        }
+      }
+    }
+    return correct;
+  }
+
+  /// Number of weights and biases.
+  long parameters() {
+    return model.parameters();
+  }
+
+  /// Fingerprint of weights and biases.
+  String digest() {
+    return WeightsDigest.of(session, model.variables());
+  }
+
+  @Override
+  public void close() {
+    session.close();
+    state.close();
+    model.close();
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.data.Examples;
+import org.tensorflow.RawTensor;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.ndarray.buffer.ByteDataBuffer;
+import org.tensorflow.ndarray.buffer.IntDataBuffer;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TUint8;
+
+/// The tensors that carry a batch into a session: filled anew for each run, which must have ended.
+/// One thread. Owns both tensors.
+final class Feed implements AutoCloseable {
+
+  private final Examples examples;
+  private final TUint8 features;
+  private final TInt32 labels;
+  private final ByteDataBuffer featureBytes;
+  private final IntDataBuffer labelNumbers;
+  private final int size;
+
+  /// For batches of `size` of these examples.
+  Feed(Examples examples, int size) {
+    this.examples = examples;
+    this.size = size;
+    this.features = TUint8.tensorOf(Shape.of(size, examples.features()));
+    this.labels = TInt32.tensorOf(Shape.of(size));
+    RawTensor rawFeatures = features.asRawTensor();
+    RawTensor rawLabels = labels.asRawTensor();
+    this.featureBytes = rawFeatures.data();
+    this.labelNumbers = rawLabels.data().asInts();
+  }
+
+  /// Takes the examples at `order[from]` and the `size` - 1 after it.
+  void fill(int[] order, int from) {
+    int width = examples.features();
+    for (int i = 0; i < size; i++) {
+      int row = order[from + i];
+      featureBytes.offset((long) i * width).write(examples.values(), row * width, width);
+      labelNumbers.setInt(examples.labels()[row], i);
+    }
+  }
+
+  /// Takes `size` examples from `first` on.
+  void fill(int first) {
+    int width = examples.features();
+    featureBytes.write(examples.values(), first * width, size * width);
+    for (int i = 0; i < size; i++) {
+      labelNumbers.setInt(examples.labels()[first + i], i);
+    }
+  }
+
+  TUint8 features() {
+    return features;
+  }
+
+  TInt32 labels() {
+    return labels;
+  }
+
+  @Override
+  public void close() {
+    features.close();
+    labels.close();
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/// What a checkpoint says about its run: everything that the weights depend on, and how many epochs
+/// are done. The number of ranks is not in it: a run may go on with another.
+///
+/// @param epochs done
+/// @param facts name to value, in order
+record Manifest(int epochs, Map<String, String> facts) {
+
+  /// Of a run with these settings on this data set.
+  static Manifest of(Settings settings, String dataset, int epochs) {
+    var facts = new LinkedHashMap<String, String>();
+    facts.put("workload", settings.workload().title());
+    facts.put("dataset", dataset.replace('\n', ' '));
+    facts.put("batch", Integer.toString(settings.batch()));
+    facts.put("lr", Float.toString(settings.rate()));
+    facts.put("optimizer", settings.optimizer().toString());
+    facts.put("seed", Long.toString(settings.seed()));
+    facts.put("sync", settings.sync().toString());
+    return new Manifest(epochs, facts);
+  }
+
+  /// How the two differ, in words; empty if they are of one run.
+  Optional<String> difference(Manifest run) {
+    for (Map.Entry<String, String> fact : facts.entrySet()) {
+      String here = run.facts.get(fact.getKey());
+      if (!fact.getValue().equals(here)) {
+        return Optional.of(fact.getKey() + " " + fact.getValue() + ", but this run has " + here);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /// Lines of `name=value`.
+  String text() {
+    var text = new StringBuilder("epochs=" + epochs + "\n");
+    facts.forEach((name, value) -> text.append(name).append('=').append(value).append('\n'));
+    return text.toString();
+  }
+
+  /// The opposite of `text`. Throws `IOException` with what is wrong.
+  static Manifest parse(String text) throws IOException {
+    var facts = new LinkedHashMap<String, String>();
+    for (String line : text.lines().toList()) {
+      int equals = line.indexOf('=');
+      if (equals < 1) {
+        throw new IOException("its manifest has the line '" + line + "'");
+      }
+      facts.put(line.substring(0, equals), line.substring(equals + 1));
+    }
+    try {
+      String epochs = facts.remove("epochs");
+      return new Manifest(Integer.parseInt(epochs == null ? "" : epochs), facts);
+    } catch (NumberFormatException e) {
+      throw new IOException("its manifest has no number of epochs", e);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import java.util.List;
+
+/// What a training run came to.
+///
+/// @param dataset what it was trained on
+/// @param losses of each global batch since the first epoch, resumed ones included
+/// @param accuracies on the test set after each epoch
+/// @param finalLoss mean over the last 50 steps
+/// @param digests of the weights, by rank
+/// @param timing of the steps of this run
+/// @param bytesSent by all ranks
+public record Outcome(
+    String dataset,
+    List<Double> losses,
+    List<Double> accuracies,
+    double finalLoss,
+    List<String> digests,
+    Timing timing,
+    long bytesSent) {
+
+  /// Copies the lists.
+  public Outcome {
+    losses = List.copyOf(losses);
+    accuracies = List.copyOf(accuracies);
+    digests = List.copyOf(digests);
+  }
+}

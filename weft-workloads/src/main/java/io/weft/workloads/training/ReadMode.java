@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import java.util.Locale;
+
+/// Who reads the data.
+public enum ReadMode {
+  /// Rank 0 reads and sends each rank its examples [VIS16 §3.3.1].
+  ROOT,
+  /// Every rank reads all and keeps its examples.
+  SHARDED;
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

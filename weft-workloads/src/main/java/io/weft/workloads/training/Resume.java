@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+
+import io.weft.tensorflow.WeftVariables;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
+/// method is collective but `save`, which rank 0 alone does.
+record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
+
+  /// Gives the engine its state and returns what was before. Throws `TrainingException` on all
+  /// ranks if rank 0's checkpoint cannot be used.
+  History begin(Engine engine) {
+    if (settings.checkpoint().isEmpty()) {
+      return fresh(engine);
+    }
+    long[] counts = new long[3];
+    History history = History.NONE;
+    if (job.rank() == 0) {
+      try {
+        history = load(engine);
+        counts = new long[] {0, history.losses().size(), history.accuracies().size()};
+      } catch (TrainingException e) {
+        long[] ignored = exchange.fromRoot("resume", -1, 0, 0);
+        throw e;
+      }
+    }
+    counts = exchange.fromRoot("resume", counts);
+    if (counts[0] < 0) {
+      throw new TrainingException.Checkpoint(
+          "rank 0 cannot use its checkpoint; its message says why");
+    }
+    return counts[2] == 0 ? fresh(engine) : restored(engine, history, counts);
+  }
+
+  private History load(Engine engine) {
+    var checkpoints = new Checkpoints(settings.checkpoint().orElseThrow());
+    int epochs = checkpoints.epochsDone(Manifest.of(settings, dataset, 0));
+    return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().slots());
+  }
+
+  private History fresh(Engine engine) {
+    if (!exchange.alone()) {
+      WeftVariables.broadcast(engine.session(), job.communicator(), 0);
+    }
+    return History.NONE;
+  }
+
+  private History restored(Engine engine, History history, long[] counts) {
+    List<State.Slot> slots = engine.state().slots();
+    for (int i = 0; i < slots.size(); i++) {
+      exchange.fromRoot("resume/" + i, slots.get(i).copy());
+    }
+    engine.state().assign(engine.session());
+    return new History(
+        numbers("resume/losses", history.losses(), counts[1]),
+        numbers("resume/accuracies", history.accuracies(), counts[2]));
+  }
+
+  private List<Double> numbers(String what, List<Double> mine, long count) {
+    long[] bits = new long[(int) count];
+    for (int i = 0; i < mine.size(); i++) {
+      bits[i] = Double.doubleToRawLongBits(mine.get(i));
+    }
+    MemorySegment agreed = MemorySegment.ofArray(exchange.fromRoot(what, bits));
+    return agreed.elements(JAVA_DOUBLE).map(e -> e.get(JAVA_DOUBLE, 0)).toList();
+  }
+
+  /// Writes a checkpoint, if the run keeps any and this is rank 0.
+  void save(Engine engine, History history) {
+    if (settings.checkpoint().isPresent() && job.rank() == 0) {
+      engine.state().fetch(engine.session());
+      new Checkpoints(settings.checkpoint().orElseThrow())
+          .save(
+              Manifest.of(settings, dataset, history.accuracies().size()),
+              history,
+              engine.state().slots());
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// What a training run is to do; the same on all ranks.
+///
+/// @param workload network and data
+/// @param epochs passes over the data
+/// @param batch examples in a step, over all ranks
+/// @param rate of learning
+/// @param optimizer that applies gradients
+/// @param seed of weights, order and embedded data
+/// @param sync how ranks stay together
+/// @param read who reads the data
+/// @param checkpoint directory to save to and resume from
+public record Settings(
+    Workload workload,
+    int epochs,
+    int batch,
+    float rate,
+    OptimizerKind optimizer,
+    long seed,
+    Sync sync,
+    ReadMode read,
+    Optional<Path> checkpoint) {}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+/// How the ranks keep their models together.
+public sealed interface Sync {
+
+  /// Every gradient is averaged in every step, so that all ranks have the same model throughout.
+  record Gradients() implements Sync {
+    @Override
+    public String toString() {
+      return "gradients";
+    }
+  }
+
+  /// Each rank trains a model of its own; every so many steps, and at the end of each epoch, the
+  /// models become their average [VIS16 §3.3.3], optimizer state included.
+  ///
+  /// @param steps at least 1
+  record Weights(int steps) implements Sync {
+    @Override
+    public String toString() {
+      return "weights:" + steps;
+    }
+  }
+}

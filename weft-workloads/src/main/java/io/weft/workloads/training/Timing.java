@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import java.util.List;
+
+/// Where the time of the steps went. The three shares add up to the time of all steps and are means
+/// over the ranks; tests and checkpoints are not in them.
+///
+/// *Computing* lasts from the start of a step until its last collective is submitted, plus what
+/// follows the end of the last one; communication that is hidden behind it counts here.
+/// *Communicating* is what of the rest even the slowest rank of the step had to wait for. *Waiting*
+/// is the remainder: time that a rank waits because another one submitted later.
+///
+/// @param samplesPerSecond over all ranks
+/// @param stepNanos of rank 0, in order
+/// @param computeSeconds as above
+/// @param communicationSeconds as above
+/// @param waitSeconds as above
+/// @param inFlightSeconds during which any collective was running, hidden or not
+public record Timing(
+    double samplesPerSecond,
+    List<Long> stepNanos,
+    double computeSeconds,
+    double communicationSeconds,
+    double waitSeconds,
+    double inFlightSeconds) {
+
+  /// Copies the list.
+  public Timing {
+    stepNanos = List.copyOf(stepNanos);
+  }
+
+  /// The time in milliseconds that this part (0 to 1) of the steps did not exceed; 0 without steps.
+  public double quantileMillis(double part) {
+    if (stepNanos.isEmpty()) {
+      return 0;
+    }
+    List<Long> sorted = stepNanos.stream().sorted().toList();
+    int at = (int) Math.ceil(part * sorted.size()) - 1;
+    return sorted.get(Math.clamp(at, 0, sorted.size() - 1)) / 1e6;
+  }
+}

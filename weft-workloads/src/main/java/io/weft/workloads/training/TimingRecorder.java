@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.tensor.ReduceOp;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Collects the times of steps and compares them over the ranks at the end of each epoch. Clocks
+/// are never compared, only durations: all ranks begin a step together, when the last collective of
+/// the step before ends, so that the largest `ready` of a step is that of its slowest rank. One
+/// thread.
+final class TimingRecorder {
+
+  private final Exchange exchange;
+  private final List<StepMeter.Step> epoch = new ArrayList<>();
+  private final List<Long> totals = new ArrayList<>();
+  private double compute;
+  private double communication;
+  private double wait;
+  private double inFlight;
+
+  TimingRecorder(Exchange exchange) {
+    this.exchange = exchange;
+  }
+
+  void add(StepMeter.Step step) {
+    epoch.add(step);
+  }
+
+  /// Collective.
+  void endEpoch() {
+    double[] ready = new double[epoch.size()];
+    Arrays.setAll(ready, s -> epoch.get(s).ready());
+    double[] slowest =
+        ready.length == 0 ? ready : exchange.combine("timing/ready", ReduceOp.MAX, ready);
+    for (int s = 0; s < epoch.size(); s++) {
+      StepMeter.Step step = epoch.get(s);
+      double late = Math.min((double) step.exposed(), slowest[s] - step.ready());
+      wait += late / 1e9;
+      communication += (step.exposed() - late) / 1e9;
+      compute += (step.total() - step.exposed()) / 1e9;
+      inFlight += step.inFlight() / 1e9;
+      totals.add(step.total());
+    }
+    epoch.clear();
+  }
+
+  /// Collective. Means over the ranks.
+  Timing result(int batch) {
+    double[] mean =
+        exchange.combine("timing/shares", ReduceOp.AVERAGE, compute, communication, wait, inFlight);
+    double seconds = mean[0] + mean[1] + mean[2];
+    double rate = seconds == 0 ? 0 : (double) batch * totals.size() / seconds;
+    return new Timing(rate, totals, mean[0], mean[1], mean[2], mean[3]);
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.spi.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TrainToolTest {
+
+  @TempDir Path directory;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @Test
+  void theToolIsFoundByItsName() {
+    assertThat(ToolProvider.findFirst("weft-train")).get().isInstanceOf(TrainTool.class);
+  }
+
+  @Test
+  void theWorkloadsAreListed() {
+    assertThat(run("--list")).isZero();
+    assertThat(out.toString().lines())
+        .hasSize(3)
+        .anyMatch(l -> l.startsWith("mnist-dnn "))
+        .anyMatch(l -> l.startsWith("mnist-cnn "))
+        .anyMatch(l -> l.startsWith("adult-dnn "));
+  }
+
+  @Test
+  void helpShowsOptionsAndAnExample() {
+    assertThat(run("--help")).isZero();
+    assertThat(out.toString()).contains("--checkpoint").contains("weft train mnist-cnn -np 2");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''                          | expected one workload",
+        "mnist-rnn                   | no workload 'mnist-rnn'; the workloads are mnist-dnn",
+        "mnist-dnn adult-dnn         | expected one workload, got [mnist-dnn, adult-dnn]",
+        "mnist-dnn --epochs 0        | --epochs 0: expected a whole number from 1",
+        "mnist-dnn --epochs x        | --epochs x: expected a whole number from 1",
+        "mnist-dnn --epochs          | Missing required parameter for option '--epochs'",
+        "mnist-dnn --batch 0         | --batch 0: expected a whole number from 1",
+        "mnist-dnn --lr -1           | --lr -1: expected a number above 0",
+        "mnist-dnn --lr NaN          | --lr NaN: expected a number above 0",
+        "mnist-dnn --seed -3         | --seed -3: expected a whole number from 0",
+        "mnist-dnn --optimizer lamb  | --optimizer lamb: expected sgd, momentum, adam, adagrad",
+        "mnist-dnn --sync weights:0  | --sync weights:0: expected gradients, or weights:K",
+        "mnist-dnn --sync async      | --sync async: expected gradients, or weights:K",
+        "mnist-dnn --via ps          | --via ps: expected allreduce",
+        "mnist-dnn --read all        | --read all: expected root, sharded",
+        "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",
+        "mnist-dnn --plot p.gif      | --plot p.gif: expected a name that ends in .svg or .png",
+        "mnist-dnn --json /nowhere/x | --json /nowhere/x: expected a file in a directory",
+        "mnist-dnn --frobnicate      | Unknown option: '--frobnicate'",
+        "mnist-dnn --timeline t      | Unknown option",
+      })
+  void whatIsWrongIsNamedWithWhatIsAllowed(String line, String message) {
+    assertThat(run(("--validate " + line).strip().split(" +"))).isEqualTo(2);
+    assertThat(err.toString()).contains(message);
+    assertThat(err.toString().lines()).hasSize(1);
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void aGoodCommandLineIsValidAndStartsNothing() {
+    assertThat(run("--validate", "mnist-cnn", "--epochs", "3", "--read", "root")).isZero();
+    assertThat(out + "" + err).isEmpty();
+  }
+
+  @Test
+  void missingDataIsExitThree() {
+    assertThat(run("--validate", "mnist-dnn", "--data", directory.resolve("no").toString()))
+        .isEqualTo(3);
+    assertThat(err.toString()).contains("no directory").contains("https://");
+  }
+
+  @Test
+  void dataThatIsNotWhatItShouldBeIsExitTwo() throws IOException {
+    for (String name :
+        new String[] {
+          "train-images-idx3-ubyte",
+          "train-labels-idx1-ubyte",
+          "t10k-images-idx3-ubyte",
+          "t10k-labels-idx1-ubyte"
+        }) {
+      Files.writeString(directory.resolve(name), "<html>404 not found</html>");
+    }
+    assertThat(run("--validate", "mnist-dnn", "--data", directory.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains("expected IDX magic number").doesNotContain("\tat ");
+    assertThat(run("mnist-dnn", "--data", directory.toString())).isEqualTo(2);
+  }
+
+  @Test
+  void oneRankTrainsAndReports() throws IOException {
+    Path json = directory.resolve("report.json");
+    Path plot = directory.resolve("run.svg");
+    int code =
+        run("adult-dnn", "--epochs", "1", "--json", json.toString(), "--plot", plot.toString());
+    assertThat(code).as("%s", err).isZero();
+    assertThat(out.toString()).startsWith("adult-dnn on 1 rank, synthetic census, 1 epoch");
+    assertThat(err.toString()).contains("epoch 1/1 done");
+    assertThat(Files.readString(json)).contains("\"weightsDigest\"");
+    assertThat(plot).isNotEmptyFile();
+  }
+
+  private int run(String... arguments) {
+    return new TrainTool().run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.SoloJob;
+import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.Timing;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import javax.imageio.ImageIO;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ReportTest {
+
+  private static final Settings SETTINGS =
+      new Settings(
+          Workload.MNIST_DNN,
+          2,
+          128,
+          0.1f,
+          OptimizerKind.SGD,
+          5,
+          new Sync.Gradients(),
+          ReadMode.SHARDED,
+          Optional.empty());
+
+  private static final Outcome OUTCOME =
+      new Outcome(
+          "digits <&> more",
+          List.of(2.0, 1.0, 0.5, 0.25),
+          List.of(0.8, 0.9),
+          0.9375,
+          List.of("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"),
+          new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
+          2_000_000_000L);
+
+  @TempDir Path directory;
+
+  private final TrainReport report = TrainReport.of(SETTINGS, OUTCOME, new SoloJob());
+
+  @Test
+  void theJsonHasTheFieldsOfTheContract() throws IOException {
+    Path file = directory.resolve("report.json");
+    report.write(file);
+    JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
+    assertThat(json.propertyNames())
+        .containsExactly(
+            "workload",
+            "dataset",
+            "ranks",
+            "epochs",
+            "globalBatch",
+            "seed",
+            "samplesPerSecond",
+            "stepMillis",
+            "finalLoss",
+            "testAccuracy",
+            "weightsDigest",
+            "computeSeconds",
+            "communicationSeconds",
+            "waitSeconds",
+            "bytesSent",
+            "transport",
+            "host",
+            "weftVersion");
+    assertThat(json.get("stepMillis").propertyNames()).containsExactly("p50", "p99");
+    assertThat(json.get("stepMillis").get("p50").doubleValue()).isEqualTo(2);
+    assertThat(json.get("stepMillis").get("p99").doubleValue()).isEqualTo(9);
+    assertThat(json.get("host").propertyNames()).containsExactly("cpu", "cores", "kernel", "jdk");
+    assertThat(json.get("weightsDigest").size()).isEqualTo(2);
+    assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(0.9);
+    assertThat(json.get("weftVersion").stringValue()).doesNotContain("$").isNotBlank();
+    try (var files = Files.list(directory)) {
+      assertThat(files).containsExactly(file);
+    }
+  }
+
+  @Test
+  void theSummaryNamesWhatCounts() {
+    assertThat(Summary.of(report, OUTCOME))
+        .contains("test accuracy  0.9000")
+        .contains("60 % computing, 30 % communicating, 10 % waiting")
+        .contains("2.00 GB")
+        .contains("SHA-256 0123456789abcdef…, the same on all ranks");
+  }
+
+  @Test
+  void aPictureIsDrawnAsSvg() throws Exception {
+    Path file = directory.resolve("run.svg");
+    Plot.write(file, report, OUTCOME);
+    var document = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
+    assertThat(document.getElementsByTagName("polyline").getLength()).isEqualTo(3);
+    assertThat(Files.readString(file)).contains("digits &lt;&amp;&gt; more").doesNotContain("NaN");
+  }
+
+  @Test
+  void aPictureIsDrawnAsPng() throws IOException {
+    Path file = directory.resolve("run.png");
+    Plot.write(file, report, OUTCOME);
+    assertThat(ImageIO.read(file.toFile()).getWidth()).isEqualTo(900);
+  }
+
+  @Test
+  void aPictureOfALongRunHasFewPoints() {
+    var losses = java.util.Collections.nCopies(10_000, 1.5);
+    var outcome =
+        new Outcome("d", losses, List.of(0.5), 1, List.of("0123456789abcdef"), OUTCOME.timing(), 0);
+    Curve loss = Curve.of(outcome, 10).getFirst();
+    assertThat(loss.x()).hasSizeBetween(100, 200);
+    assertThat(loss.y()).containsOnly(1.5);
+  }
+}

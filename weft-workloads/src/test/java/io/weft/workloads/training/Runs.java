@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.collective.Communicator;
+import io.weft.testkit.job.LocalJob;
+import io.weft.workloads.data.Source;
+import io.weft.workloads.digits.SyntheticDigits;
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/// Small runs for the tests of training.
+final class Runs {
+
+  static final Source DIGITS = new SyntheticDigits(1, 1000, 201);
+
+  private Runs() {}
+
+  static Settings settings(int epochs) {
+    return new Settings(
+        Workload.MNIST_DNN,
+        epochs,
+        50,
+        0.05f,
+        OptimizerKind.MOMENTUM,
+        7,
+        new Sync.Gradients(),
+        ReadMode.SHARDED,
+        Optional.empty());
+  }
+
+  static Settings with(Settings s, Sync sync, ReadMode read, Optional<Path> checkpoint) {
+    return new Settings(
+        s.workload(),
+        s.epochs(),
+        s.batch(),
+        s.rate(),
+        s.optimizer(),
+        s.seed(),
+        sync,
+        read,
+        checkpoint);
+  }
+
+  static Settings saving(Settings s, Path checkpoint) {
+    return with(s, s.sync(), s.read(), Optional.of(checkpoint));
+  }
+
+  static Outcome alone(Settings settings) {
+    return new Trainer(settings, DIGITS, new SoloJob(), Observer.SILENT).run();
+  }
+
+  static <T> List<T> onAll(int ranks, Function<Job, T> body) {
+    WeftConfig config = WeftConfig.builder().transport("inproc").build();
+    try (LocalJob job = LocalJob.start(ranks, config)) {
+      return job.run(weft -> body.apply(new Rank(weft)));
+    }
+  }
+
+  static List<Outcome> together(int ranks, Settings settings, Observer observer) {
+    return onAll(ranks, job -> new Trainer(settings, DIGITS, job, observer).run());
+  }
+
+  static List<Outcome> together(int ranks, Settings settings) {
+    return together(ranks, settings, Observer.SILENT);
+  }
+
+  private record Rank(Weft weft) implements Job {
+    @Override
+    public int rank() {
+      return weft.rank();
+    }
+
+    @Override
+    public int size() {
+      return weft.size();
+    }
+
+    @Override
+    public int localSize() {
+      return weft.size();
+    }
+
+    @Override
+    public Communicator communicator() {
+      return weft.communicator();
+    }
+
+    @Override
+    public String transport() {
+      return weft.transport();
+    }
+
+    @Override
+    public long bytesSent() {
+      return weft.bytesSent();
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.weft.workloads.data.DataException;
+import io.weft.workloads.data.MnistFiles;
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class TrainerTest {
+
+  @ParameterizedTest
+  @EnumSource(OptimizerKind.class)
+  void theLossFallsWithEveryOptimizer(OptimizerKind optimizer) {
+    float rate = Workload.MNIST_DNN.defaultRate(optimizer);
+    Settings settings =
+        new Settings(
+            Workload.MNIST_DNN,
+            4,
+            50,
+            rate,
+            optimizer,
+            7,
+            new Sync.Gradients(),
+            ReadMode.SHARDED,
+            Optional.empty());
+    Outcome outcome = Runs.alone(settings);
+    assertThat(outcome.losses()).hasSize(80);
+    assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
+    assertThat(outcome.accuracies()).hasSize(4);
+    assertThat(outcome.timing().stepNanos()).hasSize(80);
+    assertThat(outcome.timing().communicationSeconds()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void severalRanksTrainTheModelThatOneRankTrains(int ranks) {
+    Outcome alone = Runs.alone(Runs.settings(1));
+    List<Outcome> together = Runs.together(ranks, Runs.settings(1));
+    for (Outcome outcome : together) {
+      assertThat(outcome.losses()).isEqualTo(together.getFirst().losses());
+      assertThat(outcome.digests()).hasSize(ranks).containsOnly(outcome.digests().getFirst());
+      assertThat(outcome.bytesSent()).isPositive();
+    }
+    for (int s = 0; s < alone.losses().size(); s++) {
+      assertThat(together.getFirst().losses().get(s))
+          .as("loss of global batch %d", s)
+          .isCloseTo(alone.losses().get(s), within(1e-3));
+    }
+    assertThat(together.getFirst().accuracies().getFirst())
+        .isCloseTo(alone.accuracies().getFirst(), within(0.011));
+  }
+
+  @Test
+  void theSameSeedGivesTheSameBits() {
+    List<Outcome> first = Runs.together(2, Runs.settings(1));
+    List<Outcome> second = Runs.together(2, Runs.settings(1));
+    assertThat(second.getFirst().digests()).isEqualTo(first.getFirst().digests());
+  }
+
+  @Test
+  void whatRankZeroSendsIsWhatTheOthersWouldHaveRead() {
+    Settings sharded = Runs.settings(1);
+    Settings root = Runs.with(sharded, sharded.sync(), ReadMode.ROOT, Optional.empty());
+    assertThat(Runs.together(3, root).getFirst().digests())
+        .isEqualTo(Runs.together(3, sharded).getFirst().digests());
+  }
+
+  @Test
+  void dataThatRankZeroCannotReadEndsAllRanks() {
+    Settings root =
+        Runs.with(Runs.settings(1), new Sync.Gradients(), ReadMode.ROOT, Optional.empty());
+    var broken = new MnistFiles(Path.of("no", "such", "directory"));
+    List<String> messages =
+        Runs.onAll(
+            2,
+            job -> {
+              try {
+                return new Trainer(root, broken, job, Observer.SILENT).run().toString();
+              } catch (DataException e) {
+                return String.valueOf(e.getMessage());
+              }
+            });
+    assertThat(messages.get(0)).contains("no directory no/such/directory");
+    assertThat(messages.get(1)).contains("rank 0 could not read the data");
+  }
+
+  @Test
+  void modelsThatTrainApartAreEqualAfterTheyAreAveraged() {
+    Settings apart =
+        Runs.with(Runs.settings(3), new Sync.Weights(7), ReadMode.SHARDED, Optional.empty());
+    List<Outcome> outcomes = Runs.together(2, apart);
+    Outcome outcome = outcomes.getFirst();
+    assertThat(outcome.digests()).containsOnly(outcome.digests().getFirst());
+    assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
+    assertThat(outcome.digests())
+        .isNotEqualTo(Runs.together(2, Runs.settings(3)).getFirst().digests());
+  }
+
+  @Test
+  void theSharesAreTheTimeOfTheSteps() {
+    Timing timing = Runs.together(2, Runs.settings(1)).getFirst().timing();
+    double steps = 0;
+    for (long nanos : timing.stepNanos()) {
+      steps += nanos / 1e9;
+    }
+    double shares = timing.computeSeconds() + timing.communicationSeconds() + timing.waitSeconds();
+    assertThat(shares).isCloseTo(steps, within(0.3 * steps));
+    assertThat(timing.inFlightSeconds()).isPositive();
+  }
+
+  @Test
+  void aBatchMustSufficeForTheRanksAndTheData() {
+    Settings s = Runs.settings(1);
+    Settings big =
+        new Settings(
+            s.workload(),
+            1,
+            1001,
+            s.rate(),
+            s.optimizer(),
+            1,
+            s.sync(),
+            s.read(),
+            Optional.empty());
+    assertThatThrownBy(() -> Runs.alone(big))
+        .isInstanceOf(TrainingException.Unfit.class)
+        .hasMessageContaining("--batch 1001")
+        .hasMessageContaining("1000 examples");
+    Settings small =
+        new Settings(
+            s.workload(), 1, 1, s.rate(), s.optimizer(), 1, s.sync(), s.read(), Optional.empty());
+    assertThatThrownBy(() -> Runs.together(2, small))
+        .isInstanceOf(TrainingException.Unfit.class)
+        .hasMessageContaining("at least 2");
+  }
+
+  @Test
+  void aLossThatIsNoNumberEndsTraining() {
+    Settings s = Runs.settings(2);
+    Settings wild =
+        new Settings(
+            s.workload(), 2, 50, 1000f, s.optimizer(), 1, s.sync(), s.read(), Optional.empty());
+    assertThatThrownBy(() -> Runs.alone(wild))
+        .isInstanceOf(TrainingException.Diverged.class)
+        .hasMessageContaining("smaller --lr than 1000.0");
+  }
+}
