@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.ConfigOption;
+import io.weft.WeftConfig;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/// Every setting of `WeftConfig` as a flag of the same name.
+final class ConfigFlags {
+
+  private static final String ORIGIN = "the command line";
+
+  private ConfigFlags() {}
+
+  /// Adds the flags to a command, without those named.
+  static void add(@Nullable CommandLine command, List<String> without) {
+    if (command == null) {
+      return;
+    }
+    for (ConfigOption<?> option : ConfigOption.all()) {
+      if (!without.contains(option.name())) {
+        String otherwise = option.defaultText().map(text -> " (default: " + text + ")").orElse("");
+        command
+            .getCommandSpec()
+            .addOption(
+                OptionSpec.builder(option.flag())
+                    .type(String.class)
+                    .paramLabel(option.name().endsWith("deadline") ? "TIME" : "VALUE")
+                    .description(option.help() + otherwise)
+                    .build());
+      }
+    }
+  }
+
+  /// The variables by which ranks get what was said on the command line. Throws
+  /// `CommException.Setup` where a value is wrong.
+  static Map<String, String> variables(CommandSpec command) {
+    var variables = new LinkedHashMap<String, String>();
+    forEach(
+        command,
+        (option, text) -> {
+          boolean path = option.equals(ConfigOption.SECRET_FILE);
+          variables.put(option.variable(), path ? Path.of(text).toAbsolutePath().toString() : text);
+        });
+    return variables;
+  }
+
+  /// The settings, with what was said on the command line over the environment. Throws
+  /// `CommException.Setup` where a value is wrong.
+  static WeftConfig config(CommandSpec command) {
+    WeftConfig.Builder builder = WeftConfig.builder();
+    forEach(command, builder::set);
+    return builder.build();
+  }
+
+  private static void forEach(CommandSpec command, BiConsumer<ConfigOption<?>, String> action) {
+    for (ConfigOption<?> option : ConfigOption.all()) {
+      OptionSpec flag = command.findOption(option.flag());
+      String text = flag == null ? null : flag.getValue();
+      if (text != null) {
+        Object unused = option.parse(text, ORIGIN);
+        action.accept(option, text);
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.launch.doctor.Doctor;
+import io.weft.launch.doctor.Finding;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/// `weft doctor`: prints what works here and what does not.
+@Command(
+    name = "doctor",
+    mixinStandardHelpOptions = true,
+    description = "Tells what works on this machine and what not, each with reason and remedy.",
+    footer = {"", "Example:", "  weft doctor --json report.json"})
+final class DoctorCommand implements Callable<Integer> {
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "also write one JSON object")
+  private @Nullable Path json;
+
+  DoctorCommand() {}
+
+  /// What goes to the file.
+  record Report(String weftVersion, List<Finding> findings) {}
+
+  @Override
+  public Integer call() {
+    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
+    List<Finding> findings = Doctor.examine();
+    findings.forEach(finding -> command.commandLine().getOut().print(line(finding)));
+    command.commandLine().getOut().flush();
+    if (json != null) {
+      JsonMapper mapper =
+          JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
+      try {
+        var report = new Report(new Version().getVersion()[0], findings);
+        Files.writeString(json, mapper.writeValueAsString(report) + "\n");
+      } catch (IOException unwritable) {
+        throw new ParameterException(
+            command.commandLine(), "--json: cannot write " + json + ": " + unwritable, unwritable);
+      }
+    }
+    return ExitCodes.DONE;
+  }
+
+  private static String line(Finding finding) {
+    String verdict =
+        switch (finding.verdict()) {
+          case WORKS -> "ok";
+          case LIMITED -> "limited";
+          case MISSING -> "MISSING";
+        };
+    String text =
+        String.format(
+            Locale.ROOT,
+            "%-10s  %-25s  %-7s  %s%n",
+            finding.area(),
+            finding.subject(),
+            verdict,
+            finding.detail());
+    return finding.remedy().isEmpty()
+        ? text
+        : text + " ".repeat(48) + "-> " + finding.remedy() + "\n";
+  }
+}

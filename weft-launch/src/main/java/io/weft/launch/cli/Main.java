@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.CommException;
+import io.weft.launch.job.JobFailed;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/// Where the `weft` command begins. Errors are told in one line each, without a stack unless
+/// WEFT_DEBUG is set.
+public final class Main {
+
+  private Main() {}
+
+  /// Runs a command line and ends the process with its exit code.
+  public static void main(String[] arguments) {
+    System.exit(run(commandLine(), arguments));
+  }
+
+  /// The command with all its subcommands.
+  static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new WeftCommand());
+    ConfigFlags.add(line.getSubcommands().get("run"), List.of());
+    // A workload has a transport option of its own; it gets it untouched.
+    ConfigFlags.add(line.getSubcommands().get("train"), List.of("transport"));
+    line.setParameterExceptionHandler((wrong, given) -> wrongUsage(wrong));
+    line.setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
+    line.setUsageHelpWidth(100);
+    return line;
+  }
+
+  static int run(CommandLine line, String... arguments) {
+    return line.execute(arguments);
+  }
+
+  private static int wrongUsage(ParameterException wrong) {
+    CommandLine command = wrong.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("weft: " + wrong.getMessage());
+    UnmatchedArgumentException.printSuggestions(wrong, err);
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    debug(wrong, err);
+    err.flush();
+    return ExitCodes.WRONG_USAGE;
+  }
+
+  private static int failed(Exception failure, CommandLine command) {
+    PrintWriter err = command.getErr();
+    String message = failure.getMessage();
+    boolean expected =
+        failure instanceof CommException
+            || failure instanceof JobFailed
+            || failure instanceof Missing;
+    err.println("weft: " + (expected && message != null ? message : failure.toString()));
+    debug(failure, err);
+    if (!expected && System.getenv("WEFT_DEBUG") == null) {
+      err.println("weft: this should not happen; set WEFT_DEBUG=1 to see where");
+    }
+    err.flush();
+    return switch (failure) {
+      case CommException.Setup setup -> ExitCodes.WRONG_USAGE;
+      case Missing missing -> ExitCodes.MISSING;
+      default -> ExitCodes.FAILED;
+    };
+  }
+
+  private static void debug(Exception failure, PrintWriter err) {
+    if (System.getenv("WEFT_DEBUG") != null) {
+      failure.printStackTrace(err);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.launch.job.Host;
+import io.weft.launch.job.JobPlan;
+import io.weft.launch.job.Placement;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// How many ranks, where, and where their output goes: the same flags for `run` and `train`.
+final class PlacementFlags {
+
+  private static final int MOST_RANKS = 4096;
+
+  @Spec(Spec.Target.MIXEE)
+  private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "-np",
+      paramLabel = "N",
+      description = "number of ranks (default: the slots of -H or --hostfile, else 1)")
+  private @Nullable Integer ranks;
+
+  @Option(
+      names = "-H",
+      paramLabel = "HOSTS",
+      description = "hosts and their slots, such as h1:4,h2:4; reached by ssh without a password")
+  private @Nullable String hosts;
+
+  @Option(
+      names = "--hostfile",
+      paramLabel = "FILE",
+      description = "hosts, one per line: HOST slots=N")
+  private @Nullable Path hostfile;
+
+  @Option(
+      names = "--output-dir",
+      paramLabel = "DIR",
+      description = "also keep each rank's output, as DIR/rank.N/stdout and stderr")
+  private @Nullable Path outputDirectory;
+
+  @Option(
+      names = "--ssh",
+      paramLabel = "COMMAND",
+      defaultValue = "ssh",
+      description = "the ssh to use, with its options (default: ${DEFAULT-VALUE})")
+  private String ssh = "ssh";
+
+  @Option(
+      names = "-x",
+      paramLabel = "NAME[=VALUE]",
+      description = "also give this variable to ranks on other hosts; may be repeated")
+  private List<String> exports = new ArrayList<>();
+
+  /// Where the ranks go. Throws `ParameterException` with what is wrong.
+  List<Placement> placements() {
+    try {
+      if (hosts != null && hostfile != null) {
+        throw new IllegalArgumentException("-H and --hostfile exclude each other");
+      }
+      if (ranks != null && (ranks < 1 || ranks > MOST_RANKS)) {
+        throw new IllegalArgumentException(
+            "-np is " + ranks + "; it must be from 1 to " + MOST_RANKS);
+      }
+      if (hosts == null && hostfile == null) {
+        return Placement.here(ranks == null ? 1 : ranks);
+      }
+      List<Host> list = hosts != null ? Host.parseList(hosts) : Host.readFile(file());
+      int slots = list.stream().mapToInt(Host::slots).sum();
+      return Placement.of(ranks == null ? slots : ranks, list);
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(command().commandLine(), wrong.getMessage(), wrong);
+    }
+  }
+
+  /// The plan of a job with these flags and the settings' flags. Throws `ParameterException` or
+  /// `CommException.Setup` with what is wrong.
+  JobPlan plan(List<String> program, Map<String, String> environment, JobPlan.Output output) {
+    List<Placement> placements = placements();
+    if (outputDirectory != null
+        && Files.exists(outputDirectory)
+        && !Files.isDirectory(outputDirectory)) {
+      throw new ParameterException(
+          command().commandLine(), "--output-dir " + outputDirectory + " is not a directory");
+    }
+    var variables = new LinkedHashMap<>(environment);
+    variables.putAll(ConfigFlags.variables(command()));
+    exports.forEach(export -> add(export, variables));
+    return new JobPlan(
+        placements,
+        program,
+        variables,
+        ConfigFlags.config(command()),
+        output,
+        Optional.ofNullable(outputDirectory),
+        List.of(ssh.strip().split("\\s+")));
+  }
+
+  private void add(String export, Map<String, String> variables) {
+    int equals = export.indexOf('=');
+    String name = equals < 0 ? export : export.substring(0, equals);
+    String value = equals < 0 ? System.getenv(name) : export.substring(equals + 1);
+    if (!name.matches("[A-Za-z_][A-Za-z0-9_]*") || value == null) {
+      throw new ParameterException(
+          command().commandLine(), "-x " + export + ": not NAME=VALUE nor a variable that is set");
+    }
+    variables.put(name, value);
+  }
+
+  private Path file() {
+    return Objects.requireNonNull(hostfile, "checked by the caller");
+  }
+
+  private CommandSpec command() {
+    return Objects.requireNonNull(spec, "picocli sets the spec");
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.launch.job.Job;
+import io.weft.launch.job.JobFailed;
+import io.weft.launch.job.JobPlan;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/// `weft run`: starts ranks of any command.
+@Command(
+    name = "run",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Starts ranks of any command, here or on other hosts, and waits for them.",
+      "",
+      "Each rank finds its place in WEFT_RANK, WEFT_SIZE, WEFT_LOCAL_RANK, WEFT_LOCAL_SIZE,"
+          + " WEFT_CROSS_RANK and WEFT_CROSS_SIZE, and the others through WEFT_STORE; Weft.init()"
+          + " reads them. When a rank fails, the others are ended and the exit code is 1.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  weft run -np 4 -- sh -c 'echo I am $WEFT_RANK of $WEFT_SIZE'",
+      "  weft run -H node1:4,node2:4 -- java -cp app.jar Train --epochs 5"
+    })
+final class RunCommand implements Callable<Integer> {
+
+  @Mixin private PlacementFlags placement = new PlacementFlags();
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "COMMAND",
+      description = "program and arguments; '--' before it ends the options")
+  private List<String> command = new ArrayList<>();
+
+  RunCommand() {}
+
+  @Override
+  public Integer call() throws JobFailed, InterruptedException {
+    JobPlan plan = placement.plan(command, Map.of(), JobPlan.Output.PREFIXED);
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    try (Job job = Job.start(plan, out, err)) {
+      return job.await() == 0 ? ExitCodes.DONE : ExitCodes.FAILED;
+    }
+  }
+}

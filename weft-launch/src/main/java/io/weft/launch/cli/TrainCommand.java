@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.ConfigOption;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.launch.job.Job;
+import io.weft.launch.job.JobFailed;
+import io.weft.launch.job.JobPlan;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+/// `weft train`: checks the workload's own arguments here, then starts the ranks that train. In a
+/// process that another launcher started as a rank it trains itself.
+@Command(
+    name = "train",
+    sortOptions = false,
+    customSynopsis = "weft train WORKLOAD [-np N] [options] [the workload's options]",
+    description = {
+      "Trains one of the papers' workloads; without --data, on embedded data.",
+      "",
+      "Without a workload, lists them. Under mpirun, srun or torchrun each process is one rank.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  weft train mnist-cnn -np 2",
+      "  weft train mnist-dnn -np 2 --data DIR --epochs 5 --json report.json",
+      "  mpirun -np 2 weft train mnist-dnn"
+    })
+final class TrainCommand implements Callable<Integer> {
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Mixin private PlacementFlags placement = new PlacementFlags();
+
+  @Option(
+      names = {"-h", "--help"},
+      description = "show this help, then the workloads' options")
+  private boolean help;
+
+  @Unmatched private List<String> arguments = new ArrayList<>();
+
+  TrainCommand() {}
+
+  @Override
+  public Integer call() throws JobFailed, InterruptedException {
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
+    if (help) {
+      command.commandLine().usage(out);
+      out.println();
+      return Training.find().run(out, err, List.of("--help"));
+    }
+    if (arguments.isEmpty()) {
+      return Training.find().run(out, err, List.of("--list"));
+    }
+    Training training = Training.find();
+    if (LaunchEnvironment.detect(System.getenv()).launched()) {
+      return asRank(training, command, out, err);
+    }
+    JobPlan plan =
+        placement.plan(
+            RankJvm.command(RankMain.class, arguments),
+            RankJvm.ENVIRONMENT,
+            JobPlan.Output.RANK_ZERO_RAW);
+    var check = new ArrayList<>(List.of("--validate"));
+    check.addAll(arguments);
+    int refused = training.run(out, err, check);
+    if (refused != ExitCodes.DONE) {
+      return refused;
+    }
+    try (Job job = Job.start(plan, out, err)) {
+      return codeOf(job.await());
+    }
+  }
+
+  /// The launcher said how many ranks there are; settings from the command line hold all the same.
+  private int asRank(Training training, CommandSpec command, PrintStream out, PrintStream err) {
+    var unused = ConfigFlags.config(command);
+    for (ConfigOption<?> option : ConfigOption.all()) {
+      String text = ConfigFlags.variables(command).get(option.variable());
+      if (text != null) {
+        System.setProperty(option.property(), text);
+      }
+    }
+    return training.run(out, err, arguments);
+  }
+
+  /// A rank's own 2 or 3 says more than that it failed.
+  private static int codeOf(int rankCode) {
+    return switch (rankCode) {
+      case ExitCodes.DONE -> ExitCodes.DONE;
+      case ExitCodes.WRONG_USAGE -> ExitCodes.WRONG_USAGE;
+      case ExitCodes.MISSING -> ExitCodes.MISSING;
+      default -> ExitCodes.FAILED;
+    };
+  }
+}

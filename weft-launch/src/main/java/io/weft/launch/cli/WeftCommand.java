@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.launch.perf.PerfCommand;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// `weft`, with nothing but a choice of subcommands.
+@Command(
+    name = "weft",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    description = "Carries tensors between processes for distributed deep learning.",
+    subcommands = {TrainCommand.class, RunCommand.class, PerfCommand.class, DoctorCommand.class},
+    footer = {
+      "",
+      "Examples:",
+      "  weft train mnist-cnn -np 2          train a network on two processes",
+      "  weft run -np 4 -- ./my-program      start four ranks of any program",
+      "  weft perf allreduce -np 2           measure",
+      "  weft doctor                         see what works on this machine",
+      "",
+      "Exit codes: 0 done, 1 failed, 2 wrong command line or settings, 3 something is missing"
+          + " here,",
+      "130 interrupted. 'weft COMMAND --help' tells more."
+    })
+public final class WeftCommand implements Callable<Integer> {
+
+  @Spec private @Nullable CommandSpec spec;
+
+  /// Made by picocli.
+  public WeftCommand() {}
+
+  @Override
+  public Integer call() {
+    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
+    throw new ParameterException(
+        command.commandLine(), "which command? train, run, perf or doctor");
+  }
+}

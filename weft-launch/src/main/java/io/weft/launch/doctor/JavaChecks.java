@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import io.weft.tensor.kernel.Kernels;
+import java.util.List;
+
+/// The Java that runs this, and the privileges it was given.
+final class JavaChecks {
+
+  private static final String AREA = "java";
+  private static final int OLDEST = 25;
+
+  private JavaChecks() {}
+
+  static List<Finding> look() {
+    return List.of(version(), kernels(), nativeAccess());
+  }
+
+  private static Finding version() {
+    String found = Runtime.version() + " in " + System.getProperty("java.home");
+    return Runtime.version().feature() >= OLDEST
+        ? Finding.works(AREA, "version", found)
+        : Finding.missing(AREA, "version", found, "install JDK " + OLDEST + " or newer");
+  }
+
+  private static Finding kernels() {
+    String kernels = Kernels.description();
+    return kernels.startsWith("vector")
+        ? Finding.works(AREA, "kernels", kernels)
+        : Finding.limited(
+            AREA, "kernels", kernels, "start Java with --add-modules jdk.incubator.vector");
+  }
+
+  private static Finding nativeAccess() {
+    return JavaChecks.class.getModule().isNativeAccessEnabled()
+        ? Finding.works(AREA, "native access", "enabled")
+        : Finding.limited(
+            AREA,
+            "native access",
+            "not enabled; Java warns, and later versions refuse",
+            "start Java with --enable-native-access=ALL-UNNAMED");
+  }
+}

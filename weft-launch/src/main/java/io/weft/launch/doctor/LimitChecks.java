@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// Limits on this process: open files, locked memory, and those of its control group.
+final class LimitChecks {
+
+  private static final String AREA = "limit";
+  private static final String LIMITS = "/proc/self/limits";
+  private static final long ENOUGH_FILES = 1024;
+  private static final long ENOUGH_LOCKED = 64L << 20;
+
+  private LimitChecks() {}
+
+  static List<Finding> look() {
+    var findings = new ArrayList<Finding>();
+    SystemFiles.field(LIMITS, "Max open files").ifPresent(text -> findings.add(files(soft(text))));
+    SystemFiles.field(LIMITS, "Max locked memory")
+        .ifPresent(text -> findings.add(locked(soft(text))));
+    group("memory", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+        .ifPresent(findings::add);
+    group("processor", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+        .ifPresent(findings::add);
+    return findings;
+  }
+
+  private static Finding files(long soft) {
+    return soft >= ENOUGH_FILES
+        ? Finding.works(AREA, "open files", shown(soft))
+        : Finding.limited(AREA, "open files", shown(soft), "run 'ulimit -n 4096'");
+  }
+
+  private static Finding locked(long soft) {
+    String text = soft == Long.MAX_VALUE ? "unlimited" : SystemFiles.size(soft);
+    return soft >= ENOUGH_LOCKED
+        ? Finding.works(AREA, "locked memory", text)
+        : Finding.limited(
+            AREA,
+            "locked memory",
+            text + "; RDMA registers memory by locking it",
+            "run 'ulimit -l unlimited' or set LimitMEMLOCK=infinity");
+  }
+
+  private static Optional<Finding> group(String what, String second, String first) {
+    return SystemFiles.text(second)
+        .or(() -> SystemFiles.text(first))
+        .map(
+            text ->
+                Finding.works(
+                    AREA, "control group, " + what, unlimited(text) ? "unlimited" : text));
+  }
+
+  /// `1024 524288 files`: the first is in force.
+  private static long soft(String text) {
+    String first = text.split("\\s+", 2)[0];
+    return first.matches("[0-9]{1,18}") ? Long.parseLong(first) : Long.MAX_VALUE;
+  }
+
+  /// The first version of control groups writes the largest number of pages for it.
+  private static boolean unlimited(String text) {
+    return text.startsWith("max") || text.equals("-1") || text.matches("9[0-9]{18}");
+  }
+
+  private static String shown(long limit) {
+    return limit == Long.MAX_VALUE ? "unlimited" : Long.toString(limit);
+  }
+}

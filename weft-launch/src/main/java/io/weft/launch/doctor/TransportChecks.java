@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+
+/// Every transport on the class path, by its own word, and TCP over loopback tried out.
+final class TransportChecks {
+
+  private static final String AREA = "transport";
+  private static final int LIMIT_MILLIS = 2_000;
+
+  private TransportChecks() {}
+
+  static List<Finding> look() {
+    var findings = new ArrayList<Finding>();
+    ServiceLoader.load(TransportProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .sorted(Comparator.comparing(TransportProvider::scheme))
+        .forEach(provider -> findings.add(probe(provider)));
+    if (findings.isEmpty()) {
+      findings.add(
+          Finding.missing(AREA, "any", "none on the class path", "add the jar of weft-transport"));
+    }
+    findings.add(loopback());
+    return findings;
+  }
+
+  private static Finding probe(TransportProvider provider) {
+    return switch (provider.probe()) {
+      case Availability.Available(List<Capabilities> devices) ->
+          Finding.works(
+              AREA,
+              provider.scheme(),
+              devices.stream().map(Capabilities::device).collect(Collectors.joining(", ")));
+      case Availability.Unavailable(String reason, String remedy) ->
+          Finding.missing(AREA, provider.scheme(), reason, remedy);
+    };
+  }
+
+  private static Finding loopback() {
+    InetAddress address = InetAddress.getLoopbackAddress();
+    try (var listener = new ServerSocket(0, 1, address);
+        var client = new Socket(address, listener.getLocalPort())) {
+      listener.setSoTimeout(LIMIT_MILLIS);
+      try (Socket server = listener.accept()) {
+        server.setSoTimeout(LIMIT_MILLIS);
+        client.getOutputStream().write(42);
+        return server.getInputStream().read() == 42
+            ? Finding.works(AREA, "loopback", address.getHostAddress() + " carries bytes")
+            : Finding.missing(AREA, "loopback", "bytes arrive changed", "check the firewall");
+      }
+    } catch (IOException blocked) {
+      return Finding.missing(
+          AREA, "loopback", blocked.toString(), "bring the interface up: 'ip link set lo up'");
+    }
+  }
+}

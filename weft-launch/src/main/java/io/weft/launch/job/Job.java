@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import io.weft.cluster.store.SecretFile;
+import io.weft.cluster.store.TcpStoreServer;
+import io.weft.transport.spi.Secret;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/// A running job: its ranks, the bootstrap store that they meet in, and its secret on disk. Ends
+/// all of it on `close`, which also a signal to this process does. Started and awaited by one
+/// thread, closed by any.
+public final class Job implements AutoCloseable {
+
+  private static final Duration GRACE = Duration.ofSeconds(3);
+  private static final Duration DRAIN = Duration.ofMillis(500);
+  private static final Duration LOOK = Duration.ofMinutes(1);
+
+  private final JobPlan plan;
+  private final PrintStream out;
+  private final PrintStream err;
+  private final String mark = UUID.randomUUID().toString();
+  private final List<RankProcess> ranks = new ArrayList<>();
+  private final BlockingQueue<RankProcess> ended;
+  private final ReentrantLock closing = new ReentrantLock();
+  private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
+  private final Path directory;
+  private final TcpStoreServer store;
+  private volatile boolean signalled;
+  private boolean closed;
+
+  private Job(
+      JobPlan plan, Path directory, TcpStoreServer store, PrintStream out, PrintStream err) {
+    this.plan = plan;
+    this.directory = directory;
+    this.store = store;
+    this.out = out;
+    this.err = err;
+    this.ended = new ArrayBlockingQueue<>(plan.ranks().size());
+  }
+
+  /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
+  /// rank cannot be started, `CommException.Setup` where secret or store cannot be had.
+  public static Job start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
+    Path directory;
+    try {
+      directory = Files.createTempDirectory("weft-job-");
+    } catch (IOException refused) {
+      throw new JobFailed(
+          "cannot keep the job's secret in a temporary directory: " + refused, refused);
+    }
+    Job job;
+    Secret secret;
+    try {
+      secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
+      Path file = directory.resolve("secret");
+      SecretFile.write(file, secret);
+      InetAddress address = LauncherAddress.of(plan);
+      int port = LauncherAddress.port(plan);
+      job = new Job(plan, directory, TcpStoreServer.bind(address, port, secret), out, err);
+    } catch (RuntimeException | JobFailed refused) {
+      remove(directory);
+      throw refused;
+    }
+    Runtime.getRuntime().addShutdownHook(job.onSignal);
+    try {
+      job.startRanks(secret);
+    } catch (IOException refused) {
+      job.close();
+      throw new JobFailed("cannot start a rank: " + refused.getMessage(), refused);
+    }
+    return job;
+  }
+
+  private void startRanks(Secret secret) throws IOException {
+    var local = new LocalStart();
+    var remote = new RemoteStart(plan.ssh());
+    var variables = new RankVariables(plan, store.location(), mark);
+    for (Placement placement : plan.ranks()) {
+      closing.lock();
+      try {
+        if (closed) {
+          return;
+        }
+        Process process;
+        if (placement.isHere()) {
+          process =
+              local.start(
+                  plan.command(),
+                  variables.here(placement, directory.resolve("secret")),
+                  variables.removedHere(placement));
+        } else {
+          Path here = Path.of("").toAbsolutePath();
+          process =
+              remote.start(
+                  placement.host(), here, plan.command(), variables.there(placement, secret));
+        }
+        RankProcess rank = RankProcess.of(placement, process, plan, out, err);
+        ranks.add(rank);
+        var unused = process.onExit().thenAccept(exited -> ended.add(rank));
+      } finally {
+        closing.unlock();
+      }
+    }
+  }
+
+  /// Waits until all ranks have ended well, or one has not and the others had time to say so and
+  /// were ended. Returns 0, or the exit code of the rank that failed first.
+  public int await() throws InterruptedException {
+    @Nullable RankProcess failed = null;
+    long end = Long.MAX_VALUE;
+    for (int running = plan.ranks().size(); running > 0; ) {
+      long left = failed == null ? LOOK.toNanos() : end - System.nanoTime();
+      RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
+      if (rank == null) {
+        if (failed != null) {
+          break;
+        }
+        continue;
+      }
+      running--;
+      rank.drain(DRAIN);
+      if (failed == null && rank.status().code() != 0 && !signalled) {
+        failed = rank;
+        end = System.nanoTime() + GRACE.toNanos();
+        report(failed);
+      }
+    }
+    close();
+    if (failed == null) {
+      return 0;
+    }
+    err.println(
+        "weft: the job failed: "
+            + failed.describe()
+            + ": "
+            + failed.status()
+            + (plan.ranks().size() > 1 ? "; all other ranks have ended" : ""));
+    return failed.status().code();
+  }
+
+  /// Ends what still runs, the store, and removes the secret. A second call has no effect.
+  @Override
+  public void close() {
+    closing.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList()).end(GRACE);
+      for (RankProcess rank : ranks) {
+        rank.drain(DRAIN);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    } finally {
+      store.close();
+      remove(directory);
+      closing.unlock();
+    }
+    if (!Thread.currentThread().equals(onSignal)) {
+      forgetSignal();
+    }
+  }
+
+  private void forgetSignal() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(onSignal);
+    } catch (IllegalStateException shuttingDown) {
+      // It runs already, and finds the job closed.
+      assert closed;
+    }
+  }
+
+  private void interrupted() {
+    signalled = true;
+    err.println("weft: interrupted; ending " + plan.ranks().size() + " ranks");
+    close();
+  }
+
+  private void report(RankProcess rank) {
+    err.println("weft: " + rank.describe() + " failed: " + rank.status());
+    List<String> last = rank.lastLines();
+    if (!last.isEmpty()) {
+      err.println("weft: its last output:");
+      last.forEach(line -> err.println("  | " + line));
+    }
+  }
+
+  private static void remove(Path directory) {
+    try {
+      Files.deleteIfExists(directory.resolve("secret"));
+      Files.deleteIfExists(directory);
+    } catch (IOException left) {
+      // A secret of a job that has ended opens nothing.
+      assert !left.toString().isEmpty();
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/// All processes of a job on this host: its ranks, what they started, and what is left of those
+/// that have ended. The latter carry the launcher's mark in their environment, where the system
+/// shows it.
+final class JobProcesses {
+
+  private static final Path PROC = Path.of("/proc");
+
+  private final byte[] mark;
+  private final Collection<Process> ranks;
+
+  JobProcesses(String mark, Collection<Process> ranks) {
+    this.mark = ("WEFT_LAUNCHER=" + mark).getBytes(StandardCharsets.UTF_8);
+    this.ranks = ranks;
+  }
+
+  /// Ends all: asks, waits, then makes them. Returns when none is left.
+  void end(Duration grace) throws InterruptedException {
+    List<ProcessHandle> alive = alive();
+    alive.forEach(ProcessHandle::destroy);
+    if (!await(alive, grace) || !alive().isEmpty()) {
+      List<ProcessHandle> deaf = alive();
+      deaf.forEach(ProcessHandle::destroyForcibly);
+      await(deaf, grace);
+    }
+  }
+
+  /// Without this process.
+  List<ProcessHandle> alive() {
+    Map<Long, ProcessHandle> alive = new LinkedHashMap<>();
+    for (Process rank : ranks) {
+      Stream.concat(Stream.of(rank.toHandle()), rank.descendants())
+          .filter(ProcessHandle::isAlive)
+          .forEach(handle -> alive.put(handle.pid(), handle));
+    }
+    marked().forEach(handle -> alive.put(handle.pid(), handle));
+    alive.remove(ProcessHandle.current().pid());
+    return List.copyOf(alive.values());
+  }
+
+  private List<ProcessHandle> marked() {
+    if (!Files.isDirectory(PROC)) {
+      return List.of();
+    }
+    try (var entries = Files.newDirectoryStream(PROC, "[0-9]*")) {
+      var found = new ArrayList<ProcessHandle>();
+      for (Path entry : entries) {
+        if (isMarked(entry)) {
+          Optional<ProcessHandle> handle =
+              ProcessHandle.of(Long.parseLong(entry.getFileName().toString()));
+          handle.filter(ProcessHandle::isAlive).ifPresent(found::add);
+        }
+      }
+      return found;
+    } catch (IOException | DirectoryIteratorException unreadable) {
+      return List.of();
+    }
+  }
+
+  private boolean isMarked(Path process) {
+    byte[] environment;
+    try {
+      environment = Files.readAllBytes(process.resolve("environ"));
+    } catch (IOException goneOrForeign) {
+      return false;
+    }
+    for (int at = 0; at + mark.length <= environment.length; at++) {
+      boolean begins = at == 0 || environment[at - 1] == 0;
+      if (begins && Arrays.equals(environment, at, at + mark.length, mark, 0, mark.length)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean await(List<ProcessHandle> handles, Duration limit)
+      throws InterruptedException {
+    CompletableFuture<?>[] exits =
+        handles.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(exits).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return true;
+    } catch (ExecutionException | TimeoutException stillThere) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/// Copies one stream of a rank as it comes: to ours, to the rank's file, and into its last lines. A
+/// line is written in one piece, so that ranks' lines do not mix. Runs on a thread of its own.
+final class OutputCopy implements Runnable {
+
+  private static final int LONGEST_LINE = 1 << 16;
+
+  private final InputStream from;
+  private final PrintStream to;
+  private final OutputStream file;
+  private final byte[] prefix;
+  private final LastLines last;
+  private final byte[] line;
+  private int length;
+
+  /// An empty `prefix` copies bytes at once, without waiting for the end of a line.
+  OutputCopy(InputStream from, PrintStream to, OutputStream file, String prefix, LastLines last) {
+    this.from = from;
+    this.to = to;
+    this.file = file;
+    this.prefix = prefix.getBytes(StandardCharsets.UTF_8);
+    this.last = last;
+    this.line = Arrays.copyOf(this.prefix, this.prefix.length + LONGEST_LINE + 1);
+    this.length = this.prefix.length;
+  }
+
+  @Override
+  public void run() {
+    byte[] chunk = new byte[1 << 13];
+    try (from;
+        file) {
+      for (int count = from.read(chunk); count >= 0; count = from.read(chunk)) {
+        if (prefix.length == 0) {
+          to.write(chunk, 0, count);
+          to.flush();
+        }
+        file.write(chunk, 0, count);
+        for (int i = 0; i < count; i++) {
+          take(chunk[i]);
+        }
+      }
+    } catch (IOException gone) {
+      // The rank ended with the stream open in a process of its own, which was ended too.
+      assert length >= prefix.length;
+    }
+    if (length > prefix.length) {
+      endLine();
+    }
+  }
+
+  private void take(byte next) {
+    boolean redraw = prefix.length == 0 && next == '\r';
+    if (next == '\n' || redraw) {
+      endLine();
+    } else {
+      line[length++] = next;
+      if (length == prefix.length + LONGEST_LINE) {
+        endLine();
+      }
+    }
+  }
+
+  private void endLine() {
+    last.add(Arrays.copyOfRange(line, prefix.length, length), length - prefix.length);
+    if (prefix.length > 0) {
+      line[length] = '\n';
+      to.write(line, 0, length + 1);
+      to.flush();
+    }
+    length = prefix.length;
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+
+/// The programs of this host, as PATH finds them.
+public final class Programs {
+
+  private Programs() {}
+
+  /// Where a program is.
+  public static Optional<Path> find(String name) {
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("/usr/bin:/bin");
+    return Arrays.stream(path.split(File.pathSeparator))
+        .filter(directory -> !directory.isEmpty())
+        .map(directory -> Path.of(directory, name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+}

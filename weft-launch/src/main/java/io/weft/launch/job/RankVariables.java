@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import io.weft.transport.spi.Secret;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What each rank finds in its environment.
+final class RankVariables {
+
+  private final JobPlan plan;
+  private final Map<String, String> common;
+
+  RankVariables(JobPlan plan, String store, String mark) {
+    this.plan = plan;
+    this.common = new HashMap<>(plan.environment());
+    common.put("WEFT_STORE", store);
+    common.put("WEFT_JOB", plan.config().job().orElse("weft-" + mark));
+    common.put("WEFT_LAUNCHER", mark);
+  }
+
+  /// On this host: the secret by its file, and whose end is the rank's.
+  Map<String, String> here(Placement placement, Path secret) {
+    var variables = new HashMap<>(common);
+    variables.putAll(placement.variables());
+    variables.put("WEFT_SECRET_FILE", secret.toString());
+    variables.put("WEFT_LAUNCHER_PID", Long.toString(ProcessHandle.current().pid()));
+    return variables;
+  }
+
+  /// What this process has and a rank must not: the secret itself, and the terminal where the
+  /// rank's lines are prefixed.
+  List<String> removedHere(Placement placement) {
+    boolean raw = plan.output() == JobPlan.Output.RANK_ZERO_RAW && placement.rank() == 0;
+    return raw ? List.of("WEFT_SECRET") : List.of("WEFT_SECRET", "WEFT_TERMINAL");
+  }
+
+  /// On another host: the secret itself, and the settings of this process.
+  Map<String, String> there(Placement placement, Secret secret) {
+    var variables = new HashMap<String, String>();
+    System.getenv()
+        .forEach(
+            (name, value) -> {
+              if (name.matches("WEFT_[A-Z_]+")) {
+                variables.put(name, value);
+              }
+            });
+    variables.keySet().removeAll(List.of("WEFT_SECRET_FILE", "WEFT_TERMINAL", "WEFT_LAUNCHER_PID"));
+    variables.putAll(common);
+    variables.putAll(placement.variables());
+    variables.put("WEFT_SECRET", new String(secret.bytes(), StandardCharsets.UTF_8));
+    return variables;
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import de.erichseifert.vectorgraphics2d.Processors;
+import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
+import de.erichseifert.vectorgraphics2d.util.PageSize;
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.RenderingHints;
+import java.awt.geom.AffineTransform;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import javax.imageio.ImageIO;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/// Draws latency and bus bandwidth over size, one curve for each contestant, on logarithmic axes.
+record CurvePlot(List<Measurement> measurements) {
+
+  private static final int PANEL_WIDTH = 720;
+  private static final int HEIGHT = 520;
+  private static final int SCALE = 2;
+
+  CurvePlot {
+    measurements = List.copyOf(measurements);
+  }
+
+  /// Whether `file` has a suffix that `save` knows.
+  static boolean knows(Path file) {
+    String name = file.toString().toLowerCase(Locale.ROOT);
+    return name.endsWith(".svg") || name.endsWith(".png");
+  }
+
+  /// Writes `file` as its suffix says: SVG or PNG.
+  void save(Path file) throws IOException {
+    if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
+      VectorGraphics2D graphics = new VectorGraphics2D();
+      draw(graphics);
+      PageSize page = new PageSize(0, 0, width(), HEIGHT);
+      try (OutputStream out = Files.newOutputStream(file)) {
+        Processors.get("svg").getDocument(graphics.getCommands(), page).writeTo(out);
+      }
+      return;
+    }
+    BufferedImage image =
+        new BufferedImage(SCALE * width(), SCALE * HEIGHT, BufferedImage.TYPE_INT_RGB);
+    Graphics2D graphics = image.createGraphics();
+    graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
+    graphics.scale(SCALE, SCALE);
+    draw(graphics);
+    graphics.dispose();
+    if (!ImageIO.write(image, "png", file.toFile())) {
+      throw new IOException("this JDK cannot write PNG");
+    }
+  }
+
+  private void draw(Graphics2D graphics) {
+    AffineTransform origin = graphics.getTransform();
+    List<XYChart> panels = panels();
+    for (int p = 0; p < panels.size(); p++) {
+      graphics.setTransform(origin);
+      graphics.translate(p * PANEL_WIDTH, 0);
+      panels.get(p).paint(graphics, PANEL_WIDTH, HEIGHT);
+    }
+  }
+
+  private int width() {
+    return panels().size() * PANEL_WIDTH;
+  }
+
+  /// Latency, and bandwidth where bytes moved.
+  private List<XYChart> panels() {
+    Measurement first = measurements.getFirst();
+    String what = "%s, %d ranks, %s".formatted(first.benchmark(), first.ranks(), first.transport());
+    XYChart latency =
+        panel(
+            what + ": latency",
+            "p50, microseconds",
+            Measurement::p50Micros,
+            LegendPosition.InsideNW);
+    if (measurements.stream().noneMatch(m -> m.busGigabytesPerSecond() > 0)) {
+      return List.of(latency);
+    }
+    return List.of(
+        latency,
+        panel(
+            what + ": bus bandwidth",
+            "GB/s",
+            Measurement::busGigabytesPerSecond,
+            LegendPosition.InsideSE));
+  }
+
+  /// `10`, `1 k`, `10 M`: decimal, as the axis is.
+  private static String decade(double bytes) {
+    if (bytes >= 1e9) {
+      return "%.0f G".formatted(bytes / 1e9);
+    }
+    if (bytes >= 1e6) {
+      return "%.0f M".formatted(bytes / 1e6);
+    }
+    return bytes >= 1e3 ? "%.0f k".formatted(bytes / 1e3) : "%.0f".formatted(bytes);
+  }
+
+  private XYChart panel(
+      String title, String axis, Function<Measurement, Double> figure, LegendPosition legend) {
+    XYChart chart =
+        new XYChartBuilder()
+            .width(PANEL_WIDTH)
+            .height(HEIGHT)
+            .title(title)
+            .xAxisTitle("bytes")
+            .yAxisTitle(axis)
+            .build();
+    chart.getStyler().setLegendPosition(legend).setChartBackgroundColor(Color.WHITE);
+    chart
+        .getStyler()
+        .setXAxisLogarithmic(true)
+        .setYAxisLogarithmic(true)
+        .setPlotGridLinesColor(new Color(225, 225, 225))
+        .setPlotGridLinesStroke(new BasicStroke(0.5f))
+        .setXAxisTickLabelsFormattingFunction(CurvePlot::decade)
+        .setYAxisDecimalPattern("#,##0.####");
+    List<String> peers = measurements.stream().map(Measurement::peer).distinct().toList();
+    for (String peer : peers) {
+      List<Measurement> curve = measurements.stream().filter(m -> m.peer().equals(peer)).toList();
+      chart
+          .addSeries(
+              peer,
+              curve.stream().map(m -> Math.max(1, m.bytes())).toList(),
+              curve.stream().map(m -> Math.max(1e-6, figure.apply(m))).toList())
+          .setMarker(SeriesMarkers.CIRCLE);
+    }
+    return chart;
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The report for programs: one object per line, fields in the order of the record.
+final class JsonLines {
+
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
+
+  private JsonLines() {}
+
+  /// Replaces `file`.
+  static void write(Path file, List<Measurement> measurements) throws IOException {
+    Files.write(file, measurements.stream().map(MAPPER::writeValueAsString).toList());
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.launch.perf.process.CProgram;
+import io.weft.launch.perf.process.Child;
+import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.process.SearchPath;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Open MPI, measured by this project's own small C program over its collectives, started as a user
+/// of its `mpirun` would: its default binding (each of two ranks on a core of its own), its default
+/// algorithms, its default (spinning) waits.
+final class OpenMpi implements Peer {
+
+  private static final String REMEDY =
+      "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
+
+  private final SearchPath path;
+  private final Path cache;
+
+  /// Finds programs on `path`, keeps the compiled program under `cache`.
+  OpenMpi(SearchPath path, Path cache) {
+    this.path = path;
+    this.cache = cache;
+  }
+
+  @Override
+  public String name() {
+    return "openmpi";
+  }
+
+  @Override
+  public Contestant prepare(Plan plan) throws InterruptedException {
+    List<String> fabric = fabric(plan.transport());
+    Path mpirun = find("mpirun");
+    Path program =
+        new CProgram(OpenMpi.class, "openmpi.c", cache).compiledBy(find("mpicc"), REMEDY);
+    boolean root = "root".equals(System.getProperty("user.name"));
+    int cores = Runtime.getRuntime().availableProcessors();
+    List<String> command = command(mpirun, program, fabric, plan, root, cores);
+    return () -> {
+      Child.Outcome outcome = Child.run(command, plan.limit());
+      if (outcome.exit() != 0) {
+        throw new PerfException.Failed(
+            "Open MPI ended with status %d:%n%s%n(%s)"
+                .formatted(outcome.exit(), outcome.lastWords(), String.join(" ", command)));
+      }
+      return RankReport.parse(outcome.out(), plan);
+    };
+  }
+
+  private Path find(String program) {
+    return path.find(program + ".openmpi", program)
+        .orElseThrow(
+            () ->
+                new PerfException.Missing(
+                    "peer openmpi: there is no " + program + " on PATH" + REMEDY));
+  }
+
+  /// Point-to-point layer `ob1` with exactly the byte transports of this name: loopback TCP, or
+  /// shared memory.
+  static List<String> fabric(String transport) {
+    return switch (transport) {
+      case "tcp" ->
+          List.of(
+              "--mca",
+              "pml",
+              "ob1",
+              "--mca",
+              "btl",
+              "tcp,self",
+              "--mca",
+              "btl_tcp_if_include",
+              "lo");
+      case "shm" -> List.of("--mca", "pml", "ob1", "--mca", "btl", "vader,self");
+      default ->
+          throw new IllegalArgumentException(
+              "peer openmpi has no transport '%s'; allowed: tcp, shm".formatted(transport));
+    };
+  }
+
+  static List<String> command(
+      Path mpirun, Path program, List<String> fabric, Plan plan, boolean root, int cores) {
+    List<String> command = new ArrayList<>(List.of(mpirun.toString()));
+    if (root) {
+      command.add("--allow-run-as-root");
+    }
+    if (plan.ranks() > cores) {
+      command.add("--oversubscribe");
+    }
+    command.addAll(fabric);
+    command.addAll(List.of("-np", Integer.toString(plan.ranks()), program.toString()));
+    command.addAll(plan.arguments());
+    return command;
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What every contestant runs in each round: the same sizes, the same iteration counts, in this
+/// order.
+///
+/// @param benchmark what is measured
+/// @param transport "tcp", "shm"
+/// @param ranks at least 1
+/// @param cases in ascending order of size
+/// @param warmUp untimed work on each size, twice: once over all sizes, once before each
+/// @param limit a round of one contestant that takes longer is ended, and the measurement fails
+record Plan(
+    Benchmark benchmark,
+    String transport,
+    int ranks,
+    List<Case> cases,
+    Duration warmUp,
+    Duration limit) {
+
+  private static final long BYTES_PER_CASE = 512L << 20;
+  private static final int MOST_ITERATIONS = 2000;
+  private static final int FEWEST_ITERATIONS = 10;
+
+  Plan {
+    cases = List.copyOf(cases);
+  }
+
+  /// One size.
+  record Case(long bytes, int iterations) {}
+
+  /// Iterations per round for this size unless the user says otherwise: 2000 up to 256 KiB, then as
+  /// many as move 512 MiB, at least 10.
+  static int iterations(long bytes) {
+    return Math.clamp(BYTES_PER_CASE / Math.max(bytes, 1), FEWEST_ITERATIONS, MOST_ITERATIONS);
+  }
+
+  /// The arguments that every rank program takes: `BENCHMARK WARM_UP_MILLIS BYTES:ITERATIONS...`.
+  List<String> arguments() {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(benchmark.label());
+    arguments.add(Long.toString(warmUp.toMillis()));
+    cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
+    return arguments;
+  }
+}

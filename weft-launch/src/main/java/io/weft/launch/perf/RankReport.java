@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.launch.perf.process.PerfException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/// What rank 0 of a contestant printed in one round.
+///
+/// @param peer "weft", or the peer's name and version: "openmpi 4.1.4"
+/// @param samples one per case, in the plan's order
+record RankReport(String peer, List<Sample> samples) {
+
+  RankReport {
+    samples = List.copyOf(samples);
+  }
+
+  /// One case of one round.
+  ///
+  /// @param bytes size of the tensor
+  /// @param checked whether every result of every rank was compared and right
+  /// @param latencies of the slowest rank of each iteration
+  record Sample(long bytes, boolean checked, Latencies latencies) {}
+
+  /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...` and `done`; other
+  /// lines (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the
+  /// plan.
+  static RankReport parse(List<String> lines, Plan plan) {
+    String peer = "";
+    boolean done = false;
+    List<Sample> samples = new ArrayList<>();
+    for (String line : lines) {
+      String[] words = line.strip().split(" +");
+      switch (words[0]) {
+        case "peer" -> peer = String.join(" ", List.of(words).subList(1, words.length));
+        case "times" -> samples.add(sample(words, plan, samples.size()));
+        case "done" -> done = true;
+        default -> {}
+      }
+    }
+    if (peer.isEmpty() || !done || samples.size() != plan.cases().size()) {
+      throw new PerfException.Failed(
+          "a rank program printed %d of %d measurements and %s"
+              .formatted(
+                  samples.size(),
+                  plan.cases().size(),
+                  peer.isEmpty() ? "not who it is" : done ? "ended" : "did not end"));
+    }
+    return new RankReport(peer, samples);
+  }
+
+  private static Sample sample(String[] words, Plan plan, int index) {
+    if (index < plan.cases().size()) {
+      Plan.Case expected = plan.cases().get(index);
+      try {
+        long[] nanos = Stream.of(words).skip(3).mapToLong(Long::parseLong).toArray();
+        if (Long.parseLong(words[1]) == expected.bytes()
+            && nanos.length == expected.iterations()
+            && LongStream.of(nanos).allMatch(n -> n >= 0)) {
+          return new Sample(expected.bytes(), words[2].equals("checked"), Latencies.of(nanos));
+        }
+      } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+        throw new PerfException.Failed("a rank program printed a line that is no measurement", e);
+      }
+    }
+    throw new PerfException.Failed(
+        "a rank program printed a measurement that was not asked for: "
+            + String.join(" ", List.of(words).subList(0, Math.min(words.length, 3))));
+  }
+}

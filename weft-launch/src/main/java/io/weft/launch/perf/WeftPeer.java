@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.launch.perf.process.LocalRanks;
+import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.rank.PerfRank;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.TransportProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/// Weft itself: ranks of this build on this host, each a JVM of its own.
+final class WeftPeer implements Peer {
+
+  private static final String WITHIN_ONE_PROCESS = "inproc";
+  private static final long OVERHEAD_BYTES = 1L << 30;
+
+  @Override
+  public String name() {
+    return "weft";
+  }
+
+  @Override
+  public Contestant prepare(Plan plan) {
+    probe(plan.transport());
+    LocalRanks ranks = new LocalRanks(PerfRank.class, plan.ranks(), directMemory(plan));
+    return () ->
+        RankReport.parse(ranks.run(plan.transport(), plan.arguments(), plan.limit()), plan);
+  }
+
+  /// Input, output and staging of the largest case, and what the transport keeps.
+  private static long directMemory(Plan plan) {
+    return OVERHEAD_BYTES + 4 * plan.cases().stream().mapToLong(Plan.Case::bytes).max().orElse(0);
+  }
+
+  private static void probe(String scheme) {
+    List<String> here = new ArrayList<>();
+    for (TransportProvider provider : ServiceLoader.load(TransportProvider.class)) {
+      if (provider.scheme().equals(scheme)) {
+        if (provider.probe() instanceof Availability.Unavailable missing) {
+          throw new PerfException.Missing(
+              "transport %s cannot be used here: %s; %s"
+                  .formatted(scheme, missing.reason(), missing.remedy()));
+        }
+        return;
+      }
+      here.add(provider.scheme());
+    }
+    here.remove(WITHIN_ONE_PROCESS);
+    throw new PerfException.Missing(
+        "this build of Weft has no transport '%s' between processes; it has: %s"
+            .formatted(scheme, String.join(", ", here)));
+  }
+}

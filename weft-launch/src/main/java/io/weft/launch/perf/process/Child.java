@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.process;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/// A running program whose output is collected. Closed, or when this JVM ends, its processes are
+/// gone. Confined to one thread but for `exited`.
+public final class Child implements AutoCloseable {
+
+  private static final int ERROR_LINES_KEPT = 20;
+  private static final Duration GRACE = Duration.ofSeconds(3);
+  private static final File NOTHING = new File("/dev/null");
+
+  /// Variables by which a launcher tells its ranks who they are: not for grandchildren.
+  private static final List<String> RANK_VARIABLES = List.of("OMPI_", "PMIX_", "PMI_", "WEFT_");
+
+  private final String name;
+  private final Process process;
+  private final Thread atExit;
+  private final List<String> out = new ArrayList<>();
+  private final Deque<String> err = new ArrayDeque<>();
+  private final List<Thread> readers;
+
+  private Child(String name, Process process) {
+    this.name = name;
+    this.process = process;
+    this.atExit = new Thread(() -> end(process), "end-" + process.pid());
+    this.readers =
+        List.of(
+            drain(process.inputReader(), out::add), drain(process.errorReader(), this::keepLast));
+    Runtime.getRuntime().addShutdownHook(atExit);
+  }
+
+  /// Starts `command` with this process's environment, less what makes it a rank, plus `variables`.
+  /// Throws `PerfException.Failed` if it cannot be started.
+  public static Child start(List<String> command, Map<String, String> variables) {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectInput(NOTHING);
+    builder.environment().keySet().removeIf(k -> RANK_VARIABLES.stream().anyMatch(k::startsWith));
+    builder.environment().putAll(variables);
+    try {
+      String name = Path.of(command.getFirst()).getFileName().toString();
+      return new Child(name, builder.start());
+    } catch (IOException e) {
+      throw new PerfException.Failed("cannot start " + command.getFirst(), e);
+    }
+  }
+
+  /// Starts a program, waits for its end.
+  public static Outcome run(List<String> command, Duration limit) throws InterruptedException {
+    try (Child child = start(command, Map.of())) {
+      return child.await(limit);
+    }
+  }
+
+  /// Completes when the program has ended. Any thread.
+  public CompletableFuture<Process> exited() {
+    return process.onExit();
+  }
+
+  /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
+  /// `limit`.
+  public Outcome await(Duration limit) throws InterruptedException {
+    if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+      throw new PerfException.Failed(
+          "%s was still running after %d s; measure fewer or smaller --bytes, or raise --limit"
+              .formatted(name, limit.toSeconds()));
+    }
+    for (Thread reader : readers) {
+      if (!reader.join(GRACE)) {
+        throw new PerfException.Failed(name + " ended, but its output did not");
+      }
+    }
+    return new Outcome(process.exitValue(), List.copyOf(out), List.copyOf(err));
+  }
+
+  @Override
+  public void close() {
+    end(process);
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // The JVM is ending: the hook does, once more, what has been done.
+    }
+  }
+
+  private static Thread drain(BufferedReader from, Consumer<String> line) {
+    return Thread.startVirtualThread(
+        () -> {
+          try (from) {
+            from.lines().forEach(line);
+          } catch (IOException | UncheckedIOException e) {
+            line.accept("(output lost: " + e.getMessage() + ")");
+          }
+        });
+  }
+
+  private void keepLast(String line) {
+    err.addLast(line);
+    if (err.size() > ERROR_LINES_KEPT) {
+      err.removeFirst();
+    }
+  }
+
+  /// Asks the process to end, then makes it and what it started.
+  private static void end(Process process) {
+    if (!process.isAlive()) {
+      return;
+    }
+    List<ProcessHandle> offspring = process.descendants().toList();
+    process.destroy();
+    try {
+      process.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    process.destroyForcibly();
+    offspring.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /// How a program ended.
+  ///
+  /// @param exit exit status
+  /// @param out all lines of its standard output
+  /// @param err the last lines of its standard error
+  public record Outcome(int exit, List<String> out, List<String> err) {
+
+    /// The last words on standard error, for messages.
+    public String lastWords() {
+      return err.isEmpty() ? "it said nothing" : String.join("\n", err);
+    }
+  }
+}

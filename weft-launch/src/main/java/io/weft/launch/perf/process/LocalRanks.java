@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.process;
+
+import io.weft.WeftConfig;
+import io.weft.launch.job.Job;
+import io.weft.launch.job.JobFailed;
+import io.weft.launch.job.JobPlan;
+import io.weft.launch.job.Placement;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// Ranks of a program of this build, all on this host, started as those of any job are.
+///
+/// @param program its main class
+/// @param size number of ranks
+/// @param directMemoryBytes that one rank may allocate outside the heap
+public record LocalRanks(Class<?> program, int size, long directMemoryBytes) {
+
+  private static final int LAST_LINES = 20;
+
+  /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
+  /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
+  /// what the ranks said last.
+  public List<String> run(String transport, List<String> arguments, Duration limit)
+      throws InterruptedException {
+    JobPlan plan =
+        new JobPlan(
+            Placement.here(size),
+            command(arguments),
+            Map.of("WEFT_TRANSPORT", transport),
+            WeftConfig.load(),
+            JobPlan.Output.RANK_ZERO_RAW,
+            Optional.empty(),
+            List.of("ssh"));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int code;
+    try (Job job = Job.start(plan, print(out), print(err))) {
+      code = await(job, limit);
+    } catch (JobFailed refused) {
+      throw new PerfException.Failed("Weft: " + refused.getMessage(), refused);
+    }
+    if (code != 0) {
+      List<String> said = err.toString(StandardCharsets.UTF_8).lines().toList();
+      throw new PerfException.Failed(
+          "Weft's ranks failed:%n%s"
+              .formatted(
+                  String.join(
+                      "\n", said.subList(Math.max(0, said.size() - LAST_LINES), said.size()))));
+    }
+    return out.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  /// A job waits for its ranks as long as they live; a second thread ends it after `limit`.
+  private static int await(Job job, Duration limit) throws InterruptedException {
+    CountDownLatch ended = new CountDownLatch(1);
+    AtomicBoolean expired = new AtomicBoolean();
+    Thread watch =
+        Thread.startVirtualThread(
+            () -> {
+              if (!arrives(ended, limit)) {
+                expired.set(true);
+                job.close();
+              }
+            });
+    int code;
+    try {
+      code = job.await();
+    } finally {
+      ended.countDown();
+      watch.join();
+    }
+    if (expired.get()) {
+      throw new PerfException.Failed(
+          "Weft's ranks were still running after "
+              + limit.toSeconds()
+              + " s; measure fewer or smaller --bytes, or raise --limit");
+    }
+    return code;
+  }
+
+  private static boolean arrives(CountDownLatch latch, Duration limit) {
+    try {
+      return latch.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static PrintStream print(ByteArrayOutputStream into) {
+    return new PrintStream(into, true, StandardCharsets.UTF_8);
+  }
+
+  /// This JVM, its class path and its module and access flags.
+  private List<String> command(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-XX:+UseSerialGC",
+            "-XX:-UsePerfData",
+            "-Xmx1g",
+            "-XX:MaxDirectMemorySize=" + directMemoryBytes,
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            System.getProperty("java.class.path"),
+            program.getName()));
+    command.addAll(arguments);
+    return command;
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.arch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import io.weft.testkit.arch.LayerRules;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Checks the layer rules here, because this module alone has all others on its class path.
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class LayerRulesTest {
+
+  private JavaClasses classes;
+
+  @BeforeAll
+  void importClasses() {
+    classes =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("io.weft");
+  }
+
+  static List<ArchRule> rules() {
+    return LayerRules.all();
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void codeObeys(ArchRule rule) {
+    rule.check(classes);
+  }
+
+  @Test
+  void allModulesAreLookedAt() {
+    for (String part :
+        List.of("tensor", "transport", "cluster", "tensorflow", "workloads", "launch", "testkit")) {
+      assertThat(classes)
+          .as(part)
+          .anyMatch(type -> type.getPackageName().startsWith("io.weft." + part));
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.ConfigOption;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class CommandLineTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int run(String... arguments) {
+    CommandLine line = Main.commandLine();
+    line.setOut(new PrintWriter(out));
+    line.setErr(new PrintWriter(err));
+    return Main.run(line, arguments);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "run -np 0 -- true | -np is 0; it must be from 1 to 4096",
+        "run -np abc -- true | 'abc' is not an int",
+        "run -np 2 | Missing required parameter: 'COMMAND'",
+        "run --bogus -- true | Unknown option: '--bogus'",
+        "run -H h: -- true | 'h:' is not HOST or HOST:SLOTS",
+        "run -np 3 -H a:1,b:1 -- true | -np 3 is more than the 2 slots",
+        "run -H a --hostfile b -- true | exclude each other",
+        "run --hostfile /nowhere/hosts -- true | /nowhere/hosts cannot be read",
+        "run --deadline 5 -- true | option deadline: '5' from the command line",
+        "run --start-deadline soon -- true | option start-deadline",
+        "run -x A-B -- true | -x A-B",
+        "trian | Did you mean: weft train?",
+        "`` | which command?"
+      })
+  void wrongCommandLineIsTold(String line, String message) {
+    int code = run(line.isEmpty() ? new String[0] : line.split(" "));
+    assertThat(err.toString()).contains(message).doesNotContain("\tat ");
+    assertThat(out.toString()).isEmpty();
+    assertThat(code).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "run", "train", "perf", "doctor"})
+  void everyCommandTeachesWithAnExample(String command) {
+    String text =
+        command.isEmpty()
+            ? Main.commandLine().getUsageMessage()
+            : Main.commandLine().getSubcommands().get(command).getUsageMessage();
+    assertThat(text).contains("Example").contains("weft " + command);
+  }
+
+  @Test
+  void everySettingIsFlagOfRun() {
+    String help = Main.commandLine().getSubcommands().get("run").getUsageMessage();
+    ConfigOption.all().forEach(option -> assertThat(help).contains(option.flag()));
+  }
+
+  @Test
+  void doctorTellsAndWritesItsReport(@TempDir Path directory) throws Exception {
+    Path report = directory.resolve("report.json");
+    assertThat(run("doctor", "--json", report.toString())).isZero();
+    assertThat(out.toString()).contains("java").contains("tcp").contains("loopback");
+    assertThat(Files.readString(report))
+        .startsWith("{\"weftVersion\":")
+        .contains("\"subject\":\"tcp\",\"verdict\":\"WORKS\"");
+  }
+
+  @Test
+  void unwritableReportIsNamed() {
+    assertThat(run("doctor", "--json", "/nowhere/report.json")).isEqualTo(2);
+    assertThat(err.toString()).contains("/nowhere/report.json");
+  }
+}

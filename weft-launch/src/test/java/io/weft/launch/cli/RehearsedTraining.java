@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.spi.ToolProvider;
+
+/// Stands in for the workloads: prints what it was given, and misbehaves as its workload's name
+/// says.
+public final class RehearsedTraining implements ToolProvider {
+
+  /// Made by the service loader.
+  public RehearsedTraining() {}
+
+  @Override
+  public String name() {
+    return "weft-train";
+  }
+
+  @Override
+  public int run(PrintWriter out, PrintWriter err, String... arguments) {
+    List<String> all = List.of(arguments);
+    return switch (all.getFirst()) {
+      case "--list" -> say(out, "rehearsal", 0);
+      case "--help" -> say(out, "options of rehearsal", 0);
+      case "--validate" -> all.contains("--wrong") ? say(err, "option --wrong is wrong", 2) : 0;
+      case "rehearsal" ->
+          say(
+              out,
+              System.getenv("WEFT_RANK")
+                  + " "
+                  + all.subList(1, all.size())
+                  + " "
+                  + System.getenv("OMP_WAIT_POLICY")
+                  + " "
+                  + System.getenv("WEFT_DEADLINE")
+                  + " "
+                  + System.getProperty("weft.deadline"),
+              0);
+      case "lonely" ->
+          System.getenv("WEFT_RANK").equals("1") ? say(err, "rank 1 gives up", 3) : wait(out);
+      case "endless" -> wait(out);
+      default -> throw new IllegalStateException("rehearsed crash");
+    };
+  }
+
+  private static int say(PrintWriter to, String text, int code) {
+    to.println(text);
+    to.flush();
+    return code;
+  }
+
+  private static int wait(PrintWriter out) {
+    try {
+      Process sleeper = new ProcessBuilder("sleep", "1000").start();
+      say(out, "pid " + ProcessHandle.current().pid(), 0);
+      return sleeper.waitFor();
+    } catch (IOException | InterruptedException broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  @Override
+  public int run(PrintStream out, PrintStream err, String... arguments) {
+    return run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+  }
+}

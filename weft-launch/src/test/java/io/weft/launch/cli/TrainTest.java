@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.weft.launch.job.Programs;
+import java.io.BufferedReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The command in a process of its own, with training that is rehearsed.
+@Timeout(60)
+class TrainTest {
+
+  @TempDir Path directory;
+
+  private record Ended(int code, String out, String err) {}
+
+  private Process start(Map<String, String> environment, String... arguments) throws Exception {
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                ManagementFactory.getRuntimeMXBean().getClassPath(),
+                Main.class.getName()));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).redirectError(directory.resolve("stderr").toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
+    builder.environment().putAll(environment);
+    return builder.start();
+  }
+
+  private Ended run(Map<String, String> environment, String... arguments) throws Exception {
+    Process process = start(environment, arguments);
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      String out = String.join("\n", reader.lines().toList());
+      assertThat(process.waitFor(50, TimeUnit.SECONDS)).isTrue();
+      return new Ended(process.exitValue(), out, err());
+    }
+  }
+
+  private String err() throws Exception {
+    return Files.readString(directory.resolve("stderr"));
+  }
+
+  /// The processes of the two ranks, as they print them.
+  private static Map<Integer, ProcessHandle> ranks(BufferedReader reader) throws Exception {
+    var ranks = new HashMap<Integer, ProcessHandle>();
+    while (ranks.size() < 2) {
+      String line = reader.readLine();
+      assertThat(line).isNotNull();
+      if (line.contains("pid ")) {
+        long pid = Long.parseLong(line.replaceFirst(".*pid ", ""));
+        ranks.put(line.startsWith("[1]") ? 1 : 0, ProcessHandle.of(pid).orElseThrow());
+      }
+    }
+    return ranks;
+  }
+
+  private static void signal(String name, long pid) throws Exception {
+    Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
+    assertThat(kill.waitFor(10, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static void assertEnds(ProcessHandle handle) {
+    handle.onExit().orTimeout(20, TimeUnit.SECONDS).join();
+    assertThat(handle.isAlive()).isFalse();
+  }
+
+  @Test
+  void workloadGetsItsArgumentsAndRanksTheirEnvironment() throws Exception {
+    Ended ended =
+        run(
+            Map.of(),
+            "train",
+            "rehearsal",
+            "-np",
+            "2",
+            "--epochs",
+            "3",
+            "--deadline",
+            "7s",
+            "--transport",
+            "tcp");
+    assertThat(ended.err()).isEmpty();
+    assertThat(ended.out().lines())
+        .containsExactlyInAnyOrder(
+            "0 [--epochs, 3, --transport, tcp] PASSIVE 7s null",
+            "[1] 1 [--epochs, 3, --transport, tcp] PASSIVE 7s null");
+    assertThat(ended.code()).isZero();
+  }
+
+  @Test
+  void processThatIsRankAlreadyTrainsItself() throws Exception {
+    Ended ended =
+        run(
+            Map.of("OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1", "WEFT_RANK", ""),
+            "train",
+            "rehearsal",
+            "--deadline",
+            "7s");
+    assertThat(ended.out()).isEqualTo(" [] null null 7s");
+    assertThat(ended.code()).isZero();
+  }
+
+  @Test
+  void withoutWorkloadTheyAreListed() throws Exception {
+    assertThat(run(Map.of(), "train")).isEqualTo(new Ended(0, "rehearsal", ""));
+  }
+
+  @Test
+  void wrongOptionIsToldOnceBeforeAnythingStarts() throws Exception {
+    assertThat(run(Map.of(), "train", "rehearsal", "-np", "2", "--wrong"))
+        .isEqualTo(new Ended(2, "", "option --wrong is wrong\n"));
+  }
+
+  @Test
+  void crashIsOneLine() throws Exception {
+    Ended ended = run(Map.of(), "train", "crash");
+    assertThat(ended.code()).isEqualTo(1);
+    assertThat(ended.err()).contains("rehearsed crash").doesNotContain("\tat ");
+  }
+
+  @Test
+  void rankThatMissesSomethingGivesTheCommandItsCode() throws Exception {
+    Ended ended = run(Map.of(), "train", "lonely", "-np", "2");
+    assertThat(ended.code()).isEqualTo(3);
+    assertThat(ended.err())
+        .contains("[1] rank 1 gives up")
+        .contains("rank 1 on localhost failed: exit code 3");
+  }
+
+  @Test
+  void interruptEndsAllAndIsTheExitCode() throws Exception {
+    Process process = start(Map.of(), "train", "endless", "-np", "2");
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      Map<Integer, ProcessHandle> ranks = ranks(reader);
+      List<ProcessHandle> offspring = process.descendants().toList();
+      signal("INT", process.pid());
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(130);
+      assertThat(err()).contains("interrupted").doesNotContain("failed");
+      assertThat(ranks.values()).noneMatch(ProcessHandle::isAlive);
+      assertThat(offspring).hasSizeGreaterThanOrEqualTo(4).noneMatch(ProcessHandle::isAlive);
+    }
+  }
+
+  @Test
+  void killedRankIsNamedAndTheOthersEnd() throws Exception {
+    Process process = start(Map.of(), "train", "endless", "-np", "2");
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      Map<Integer, ProcessHandle> ranks = ranks(reader);
+      assertThat(ranks.get(1).destroyForcibly()).isTrue();
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(1);
+      assertThat(err()).contains("rank 1 on localhost failed: killed by SIGKILL (exit code 137)");
+      assertEnds(ranks.get(0));
+    }
+  }
+
+  @Test
+  void ranksEndWithKilledLauncher() throws Exception {
+    assumeTrue(Programs.find("setpriv").isPresent(), "without setpriv only Weft's own ranks do");
+    Process process = start(Map.of(), "train", "endless", "-np", "2");
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      Map<Integer, ProcessHandle> ranks = ranks(reader);
+      List<ProcessHandle> offspring = process.descendants().toList();
+      process.destroyForcibly();
+      ranks.values().forEach(TrainTest::assertEnds);
+      offspring.forEach(ProcessHandle::destroyForcibly);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.weft.CommException;
+import io.weft.WeftConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class JobTest {
+
+  @TempDir Path directory;
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  private JobPlan plan(int ranks, JobPlan.Output output, String script) {
+    return new JobPlan(
+        Placement.here(ranks),
+        List.of("sh", "-c", script),
+        Map.of("FROM_PLAN", "yes", "DIR", directory.toString()),
+        WeftConfig.load(Map.of(), new Properties()),
+        output,
+        Optional.of(directory.resolve("out")),
+        List.of("ssh"));
+  }
+
+  private int run(int ranks, String script) throws Exception {
+    return run(plan(ranks, JobPlan.Output.PREFIXED, script));
+  }
+
+  private int run(JobPlan plan) throws Exception {
+    PrintStream shown = new PrintStream(out, true, StandardCharsets.UTF_8);
+    PrintStream told = new PrintStream(err, true, StandardCharsets.UTF_8);
+    try (Job job = Job.start(plan, shown, told)) {
+      return job.await();
+    }
+  }
+
+  private String pidIn(String file) throws Exception {
+    return Files.readString(directory.resolve(file)).strip();
+  }
+
+  private static boolean lives(String pid) {
+    return ProcessHandle.of(Long.parseLong(pid)).filter(ProcessHandle::isAlive).isPresent();
+  }
+
+  @Test
+  void ranksFindTheirPlaceAndTheJobsFacts() throws Exception {
+    int code =
+        run(
+            2,
+            "echo $WEFT_RANK/$WEFT_SIZE $WEFT_LOCAL_RANK/$WEFT_LOCAL_SIZE $FROM_PLAN"
+                + " ${WEFT_STORE%:*} ${WEFT_SECRET:-none} ${WEFT_TERMINAL:-none};"
+                + " test -s $WEFT_SECRET_FILE || exit 9; test $WEFT_LAUNCHER_PID -gt 1 || exit 8;"
+                + " stat -c %a $WEFT_SECRET_FILE; echo to err $WEFT_RANK >&2");
+    assertThat(err.toString(StandardCharsets.UTF_8).lines())
+        .containsExactlyInAnyOrder("[0] to err 0", "[1] to err 1");
+    assertThat(out.toString(StandardCharsets.UTF_8).lines())
+        .containsExactlyInAnyOrder(
+            "[0] 0/2 0/2 yes 127.0.0.1 none none",
+            "[1] 1/2 1/2 yes 127.0.0.1 none none",
+            "[0] 600",
+            "[1] 600");
+    assertThat(code).isZero();
+    assertThat(directory.resolve("out/rank.1/stderr")).hasContent("to err 1");
+  }
+
+  @Test
+  void rawRankZeroKeepsItsBytes() throws Exception {
+    String script = "printf 'a\\rb %s' $WEFT_RANK";
+    assertThat(run(plan(2, JobPlan.Output.RANK_ZERO_RAW, script))).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("a\rb 0").contains("[1] a\rb 1\n");
+  }
+
+  @Test
+  void firstFailureIsNamedWithItsLastWordsAndTheOthersEnd() throws Exception {
+    int code =
+        run(
+            3,
+            "echo $$ > $DIR/pid.$WEFT_RANK;"
+                + "if [ $WEFT_RANK = 1 ]; then echo last words >&2; exit 7; fi; sleep 1000");
+    assertThat(code).isEqualTo(7);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 1 on localhost failed: exit code 7")
+        .contains("  | last words")
+        .endsWith("the job failed: rank 1 on localhost: exit code 7; all other ranks have ended\n");
+    assertThat(lives(pidIn("pid.0"))).isFalse();
+    assertThat(lives(pidIn("pid.2"))).isFalse();
+  }
+
+  @Test
+  void rankKilledBySignalIsToldInWords() throws Exception {
+    assertThat(run(1, "kill -9 $$")).isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("killed by SIGKILL (exit code 137)");
+  }
+
+  @Test
+  void commandThatIsNotThereIsNamed() throws Exception {
+    JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "");
+    var missing =
+        new JobPlan(
+            plan.ranks(),
+            List.of("weft-no-such-command"),
+            plan.environment(),
+            plan.config(),
+            plan.output(),
+            plan.outputDirectory(),
+            plan.ssh());
+    assumeTrue(Programs.find("setsid").isPresent(), "without setsid Java itself refuses");
+    assertThat(run(missing)).isEqualTo(127);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("weft-no-such-command")
+        .contains("command not found (exit code 127)");
+  }
+
+  @Test
+  void othersHaveTimeToReport() throws Exception {
+    int code =
+        run(2, "if [ $WEFT_RANK = 1 ]; then exit 5; fi; sleep 0.5; echo lost rank 1 >&2; exit 1");
+    assertThat(code).isEqualTo(5);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("[0] lost rank 1");
+  }
+
+  @Test
+  void deafRanksAndWhatTheyLeaveBehindAreEnded() throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find orphans");
+    int code =
+        run(
+            2,
+            "trap '' TERM; (trap '' TERM; setsid sleep 1000 & echo $! > $DIR/orphan.$WEFT_RANK);"
+                + " if [ $WEFT_RANK = 1 ]; then exit 4; fi; while :; do sleep 1; done");
+    assertThat(code).isEqualTo(4);
+    assertThat(lives(pidIn("orphan.0"))).isFalse();
+    assertThat(lives(pidIn("orphan.1"))).isFalse();
+  }
+
+  @Test
+  void closingEndsRunningJob() throws Exception {
+    String pid;
+    try (Job job =
+        Job.start(
+            plan(1, JobPlan.Output.PREFIXED, "echo $$; exec sleep 1000"),
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8))) {
+      long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+      while (!out.toString(StandardCharsets.UTF_8).endsWith("\n") && System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      pid = out.toString(StandardCharsets.UTF_8).replaceAll("\\D", "").substring(1);
+      assertThat(lives(pid)).isTrue();
+      assertThat(job).isNotNull();
+    }
+    assertThat(lives(pid)).isFalse();
+  }
+
+  @Test
+  void takenStorePortIsNamed() throws Exception {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String store = "127.0.0.1:" + taken.getLocalPort();
+      JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "true");
+      var there =
+          new JobPlan(
+              plan.ranks(),
+              plan.command(),
+              plan.environment(),
+              WeftConfig.builder().store(store).build(),
+              plan.output(),
+              plan.outputDirectory(),
+              plan.ssh());
+      assertThatThrownBy(() -> run(there))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining(store);
+    }
+  }
+}

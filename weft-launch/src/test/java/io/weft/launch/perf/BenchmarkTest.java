@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class BenchmarkTest {
+
+  @Test
+  void busFactorsAreThoseOfOptimalAlgorithms() {
+    assertThat(Benchmark.ALLREDUCE.busFactor(2)).isEqualTo(1);
+    assertThat(Benchmark.ALLREDUCE.busFactor(4)).isEqualTo(1.5);
+    assertThat(Benchmark.BROADCAST.busFactor(4)).isEqualTo(1);
+    assertThat(Benchmark.ALLTOALL.busFactor(4)).isEqualTo(0.75);
+    assertThat(Benchmark.ALLREDUCE.busFactor(1)).isZero();
+  }
+
+  @Test
+  void sharedOutTensorsHaveWholeShares() {
+    assertThat(Benchmark.ALLGATHER.sizes(List.of(4L, 8L, 16L, 1024L), 3))
+        .containsExactly(12L, 24L, 1032L);
+    assertThat(Benchmark.ALLREDUCE.sizes(List.of(4L, 16L), 3)).containsExactly(4L, 16L);
+  }
+
+  @Test
+  void aBarrierHasOneEmptyCase() {
+    assertThat(Benchmark.BARRIER.sizes(List.of(4L, 16L), 3)).containsExactly(0L);
+  }
+
+  @Test
+  void anUnknownNameIsRefusedWithTheKnownOnes() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Benchmark.of("scan"))
+        .withMessage(
+            "unknown benchmark 'scan'; allowed: allreduce, broadcast, allgather, reducescatter,"
+                + " alltoall, barrier");
+  }
+
+  @Test
+  void iterationsFallWithSize() {
+    assertThat(Plan.iterations(4)).isEqualTo(2000);
+    assertThat(Plan.iterations(1 << 20)).isEqualTo(512);
+    assertThat(Plan.iterations(64L << 20)).isEqualTo(10);
+    assertThat(Plan.iterations(0)).isEqualTo(2000);
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.launch.perf.process.SearchPath;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+final class PerfCommandTest {
+
+  @TempDir private Path directory;
+
+  private final List<String> order = new ArrayList<>();
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private boolean peerIsRight = true;
+
+  /// Answers at once: Weft in 10 us, the peer in 20 us.
+  private Peer peer(String name, String reported, long nanos) {
+    return new Peer() {
+      @Override
+      public String name() {
+        return name;
+      }
+
+      @Override
+      public Contestant prepare(Plan plan) {
+        return () -> {
+          order.add(name);
+          List<String> lines = new ArrayList<>(List.of("peer " + reported));
+          for (Plan.Case one : plan.cases()) {
+            lines.add(
+                "times "
+                    + one.bytes()
+                    + (peerIsRight ? " checked" : " wrong")
+                    + (" " + nanos).repeat(one.iterations()));
+          }
+          lines.add("done");
+          return RankReport.parse(lines, plan);
+        };
+      }
+    };
+  }
+
+  private int weftPerf(String... arguments) {
+    PerfCommand command =
+        new PerfCommand(
+            peer("weft", "weft", 10_000), List.of(peer("openmpi", "openmpi 4.1.4", 20_000)));
+    return new CommandLine(command)
+        .setOut(new PrintWriter(out, true))
+        .setErr(new PrintWriter(err, true))
+        .execute(arguments);
+  }
+
+  @Test
+  void roundsAreInterleaved() {
+    assertThat(weftPerf("allreduce", "--peer", "openmpi", "--rounds", "3")).isZero();
+    assertThat(order).containsExactly("weft", "openmpi", "weft", "openmpi", "weft", "openmpi");
+    assertThat(err.toString()).contains("round 3 of 3: openmpi");
+    assertThat(out.toString()).contains("64 MiB").contains("2.00");
+  }
+
+  @Test
+  void jsonHasOneObjectPerLineWithTheFieldsOfTheContract() throws IOException {
+    Path file = directory.resolve("figures.jsonl");
+    assertThat(
+            weftPerf(
+                "allreduce",
+                "-np",
+                "4",
+                "--bytes",
+                "4,1M",
+                "--peer",
+                "openmpi",
+                "--json",
+                file.toString()))
+        .isZero();
+    List<String> lines = Files.readAllLines(file);
+    assertThat(lines).hasSize(4);
+    JsonNode last = new JsonMapper().readTree(lines.getLast());
+    assertThat(last.propertyNames())
+        .containsExactly(
+            "benchmark",
+            "peer",
+            "transport",
+            "ranks",
+            "bytes",
+            "iterations",
+            "rounds",
+            "p50Micros",
+            "p99Micros",
+            "minMicros",
+            "meanMicros",
+            "gigabytesPerSecond",
+            "busGigabytesPerSecond",
+            "checked",
+            "host");
+    assertThat(last.get("host").propertyNames())
+        .containsExactly("cpu", "cores", "memory", "kernel", "jdk", "loadAverage");
+    assertThat(last.get("peer").asString()).isEqualTo("openmpi 4.1.4");
+    assertThat(last.get("ranks").asInt()).isEqualTo(4);
+    assertThat(last.get("busGigabytesPerSecond").asDouble()).isEqualTo(78.6432);
+    assertThat(last.get("checked").asBoolean()).isTrue();
+  }
+
+  @Test
+  void aWrongResultIsReportedAndFails() throws IOException {
+    peerIsRight = false;
+    Path file = directory.resolve("figures.jsonl");
+    assertThat(weftPerf("allreduce", "--bytes", "4", "--json", file.toString())).isEqualTo(1);
+    assertThat(err.toString()).contains("weft gave a wrong result: allreduce of 4 B on 2 ranks");
+    assertThat(Files.readString(file)).contains("\"checked\":false");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          allreduce -np 0                | -np: 0 is out of range; allowed: 1 to 180
+          allreduce -np two              | -np
+          scan                           | allowed: allreduce, broadcast
+          allreduce --peer ucx           | --peer: unknown peer 'ucx'; allowed: openmpi
+          allreduce --transport carrier  | --transport: unknown transport 'carrier'; allowed: tcp, shm
+          allreduce --bytes 4..x         | --bytes: 'x' in '4..x' is not a size
+          allreduce --rounds 0           | --rounds: 0 is out of range
+          allreduce --iterations 0       | --iterations: 0 is out of range
+          allreduce --plot curve.pdf     | --plot: curve.pdf must end in .svg or .png
+          allreduce --json no/where.json | --json: cannot write no/where.json
+          allreduce --fast               | Unknown option
+          """)
+  void aWrongCommandLineIsRefusedWithWhatIsAllowed(String arguments, String message) {
+    assertThat(weftPerf(arguments.split(" "))).isEqualTo(2);
+    assertThat(err.toString()).contains(message);
+    assertThat(order).isEmpty();
+  }
+
+  @Test
+  void nothingToMeasureIsRefused() {
+    assertThat(weftPerf()).isEqualTo(2);
+  }
+
+  @Test
+  void whatIsMissingIsNamedWithItsRemedy() {
+    Peer missing = new OpenMpi(new SearchPath(List.of(directory)), directory);
+    PerfCommand command = new PerfCommand(peer("weft", "weft", 10_000), List.of(missing));
+    int exit =
+        new CommandLine(command)
+            .setErr(new PrintWriter(err, true))
+            .execute("allreduce", "--peer", "openmpi");
+    assertThat(exit).isEqualTo(3);
+    assertThat(err.toString())
+        .contains("there is no mpirun on PATH")
+        .contains("apt-get install openmpi-bin libopenmpi-dev gcc");
+    assertThat(order).isEmpty();
+  }
+
+  @Test
+  void aBarrierIsDrawnWithoutBandwidth() throws IOException {
+    Path png = directory.resolve("barrier.png");
+    assertThat(weftPerf("barrier", "--peer", "openmpi", "--plot", png.toString())).isZero();
+    assertThat(javax.imageio.ImageIO.read(png.toFile()).getWidth()).isLessThan(2000);
+    assertThat(out.toString()).contains("2.00");
+  }
+
+  @Test
+  void curvesAreDrawnAsSvgAndPng() throws IOException {
+    Path svg = directory.resolve("curves.svg");
+    Path png = directory.resolve("curves.png");
+    assertThat(weftPerf("allreduce", "--peer", "openmpi", "--plot", svg.toString())).isZero();
+    assertThat(weftPerf("allreduce", "--peer", "openmpi", "--plot", png.toString())).isZero();
+    assertThat(Files.readString(svg).lines().filter(line -> line.contains("<ellipse")))
+        .as("markers: two panels, two curves, 13 sizes and one in the legend")
+        .hasSize(2 * 2 * 14);
+    assertThat(javax.imageio.ImageIO.read(png.toFile()).getWidth()).isGreaterThan(1000);
+  }
+}

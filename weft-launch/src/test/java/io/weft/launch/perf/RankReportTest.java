@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.weft.launch.perf.process.PerfException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class RankReportTest {
+
+  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1024:2");
+
+  @Test
+  void linesBecomeSamples() {
+    RankReport report =
+        RankReport.parse(
+            List.of(
+                "[warning of a launcher]",
+                "peer openmpi 4.1.4",
+                "times 4 checked 5000 6000 7000",
+                "",
+                "times 1024 wrong 9000 9000",
+                "done"),
+            PLAN);
+    assertThat(report.peer()).isEqualTo("openmpi 4.1.4");
+    assertThat(report.samples()).hasSize(2);
+    assertThat(report.samples().get(0).checked()).isTrue();
+    assertThat(report.samples().get(0).latencies().p50Micros()).isEqualTo(6);
+    assertThat(report.samples().get(1).bytes()).isEqualTo(1024);
+    assertThat(report.samples().get(1).checked()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "times 4 checked 1 2 3;times 1024 checked 1 2;done",
+        "peer x 1;times 4 checked 1 2 3;done",
+        "peer x 1;times 4 checked 1 2 3;times 1024 checked 1 2",
+        "peer x 1;times 4 checked 1 2;times 1024 checked 1 2;done",
+        "peer x 1;times 1024 checked 1 2;times 4 checked 1 2 3;done",
+        "peer x 1;times 4 checked 1 two 3;times 1024 checked 1 2;done",
+        "peer x 1;times 4 checked 1 -2 3;times 1024 checked 1 2;done",
+        "peer x 1;times 4 checked 1 2 3;times 1024 checked 1 2;times 4 checked 1 2 3;done",
+        "peer x 1;times;done",
+        ""
+      })
+  void whatDoesNotFitThePlanFails(String lines) {
+    assertThatExceptionOfType(PerfException.Failed.class)
+        .isThrownBy(() -> RankReport.parse(List.of(lines.split(";")), PLAN))
+        .withMessageStartingWith("a rank program printed ");
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class RatioTableTest {
+
+  private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
+
+  private static Measurement measured(String peer, boolean checked, double... p50s) {
+    List<RankReport.Sample> rounds =
+        java.util.Arrays.stream(p50s)
+            .mapToObj(
+                p50 ->
+                    new RankReport.Sample(
+                        1 << 20, checked, new Latencies(p50, 2 * p50, p50 / 2, p50)))
+            .toList();
+    return Measurement.of(PLAN, PLAN.cases().getFirst(), peer, rounds, HOST);
+  }
+
+  @Test
+  void bandwidthComesFromTheMedianOfRounds() {
+    Measurement measurement = measured("weft", true, 300, 100, 200);
+    assertThat(measurement.p50Micros()).isEqualTo(200);
+    assertThat(measurement.minMicros()).isEqualTo(50);
+    assertThat(measurement.rounds()).isEqualTo(3);
+    assertThat(measurement.gigabytesPerSecond()).isCloseTo(5.24288, within(1e-5));
+    assertThat(measurement.busGigabytesPerSecond()).isCloseTo(5.24288, within(1e-5));
+  }
+
+  @Test
+  void aRatioAboveOneMeansThatWeftIsAhead() {
+    Measurement weft = measured("weft", true, 100);
+    Measurement peer = measured("openmpi 4.1.4", true, 250);
+    assertThat(RatioTable.p50Ratio(weft, peer)).isEqualTo(2.5);
+    assertThat(peer.busGigabytesPerSecond() * 2.5)
+        .isCloseTo(weft.busGigabytesPerSecond(), within(1e-4));
+    assertThat(new RatioTable(List.of(weft, peer)).text())
+        .contains("allreduce, 2 ranks, tcp, 1 rounds; a CPU, 2 cores, load 0.50")
+        .contains("weft / openmpi 4.1.4")
+        .containsPattern("1 MiB +100\\.0 +10\\.486 +250\\.0 +4\\.194 +2\\.50 +2\\.50");
+  }
+
+  @Test
+  void weftAloneHasNoRatios() {
+    assertThat(new RatioTable(List.of(measured("weft", true, 100))).text()).doesNotContain("/ ");
+  }
+
+  @Test
+  void aWrongResultIsShown() {
+    Measurement peer = measured("openmpi 4.1.4", false, 250);
+    assertThat(new RatioTable(List.of(measured("weft", true, 100), peer)).text())
+        .contains("WRONG RESULT");
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.weft.launch.perf.process.PerfException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
+
+final class WeftPeerTest {
+
+  @ParameterizedTest
+  @EnumSource(value = Benchmark.class, mode = EnumSource.Mode.EXCLUDE, names = "ALLREDUCE")
+  void everyOtherBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
+    Plan plan =
+        benchmark == Benchmark.BARRIER
+            ? Plans.of(benchmark, 2, "0:5")
+            : Plans.of(benchmark, 2, "8:5", "10240:3", "1048576:2");
+    RankReport report = new WeftPeer().prepare(plan).round();
+    assertThat(report.peer()).isEqualTo("weft");
+    assertThat(report.samples()).hasSize(plan.cases().size());
+    assertThat(report.samples()).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
+  void aTransportThatIsNotThereIsNamed() {
+    Plan plan =
+        new Plan(
+            Benchmark.ALLREDUCE,
+            "carrier",
+            2,
+            List.of(new Plan.Case(4, 1)),
+            Duration.ZERO,
+            Duration.ofSeconds(1));
+    assertThatExceptionOfType(PerfException.Missing.class)
+        .isThrownBy(() -> new WeftPeer().prepare(plan))
+        .withMessageContaining("no transport 'carrier'")
+        .withMessageContaining("tcp");
+  }
+
+  @Test
+  void theWholeCommandMeasures(@TempDir Path directory) throws Exception {
+    Path json = directory.resolve("figures.jsonl");
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exit =
+        new CommandLine(new PerfCommand())
+            .setOut(new PrintWriter(out, true))
+            .setErr(new PrintWriter(err, true))
+            .execute(
+                "allreduce",
+                "-np",
+                "2",
+                "--bytes",
+                "4,64K",
+                "--rounds",
+                "1",
+                "--iterations",
+                "5",
+                "--warm-up",
+                "1",
+                "--json",
+                json.toString());
+    assertThat(exit).as(err.toString()).isZero();
+    assertThat(Files.readAllLines(json)).hasSize(2).allMatch(l -> l.contains("\"checked\":true"));
+    assertThat(out.toString()).contains("64 KiB");
+  }
+}
