@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.launch.cli.Main;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ExamplesTest {
+
+  private static final long LIMIT_SECONDS = 120;
+
+  @TempDir private Path folder;
+
+  @Test
+  void allreduceAddsOverTwoProcesses() throws Exception {
+    assertThat(runOnTwo(Allreduce.class)).contains("sum over 2 ranks: [10.0, 12.0, 14.0, 16.0]");
+  }
+
+  @Test
+  void tensorFlowFindsTheLineOnTwoProcesses() throws Exception {
+    assertThat(runOnTwo(TensorFlowTraining.class))
+        .contains("rank 0 of 2: y = 3.00 x + 2.00")
+        .contains("rank 1 of 2: y = 3.00 x + 2.00");
+  }
+
+  /// Runs the example as its head says, with the compiled class instead of the source.
+  private String runOnTwo(Class<?> example) throws Exception {
+    List<String> command = new ArrayList<>(java());
+    command.addAll(List.of(Main.class.getName(), "run", "-np", "2", "--"));
+    command.addAll(java());
+    command.add(example.getName());
+    File output = folder.resolve("output.txt").toFile();
+    Process run =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
+    try {
+      boolean ended = run.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      String text = Files.readString(output.toPath());
+      assertThat(ended).as("%s ended within %d s: %s", example, LIMIT_SECONDS, text).isTrue();
+      assertThat(run.exitValue()).as("exit status; output: %s", text).isZero();
+      return text;
+    } finally {
+      run.descendants().forEach(ProcessHandle::destroyForcibly);
+      run.destroyForcibly();
+    }
+  }
+
+  private static List<String> java() {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "--add-modules=jdk.incubator.vector",
+        "--enable-native-access=ALL-UNNAMED",
+        "--sun-misc-unsafe-memory-access=allow",
+        "-XX:+UseSerialGC",
+        "-cp",
+        System.getProperty("java.class.path"));
+  }
+}
