@@ -31,6 +31,9 @@ class TrainTest {
     var command =
         new ArrayList<>(
             List.of(
+                // A build in the background ignores this signal, and children would inherit that.
+                "env",
+                "--default-signal=INT",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
