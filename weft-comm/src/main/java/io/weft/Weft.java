@@ -2,7 +2,7 @@
 package io.weft;
 
 import io.weft.agent.Lane;
-import io.weft.agent.Ticker;
+import io.weft.agent.Lanes;
 import io.weft.agent.WaitPolicy;
 import io.weft.cluster.Bootstrap;
 import io.weft.cluster.LaunchEnvironment;
@@ -73,7 +73,15 @@ public final class Weft implements AutoCloseable {
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try (JobStore job = JobStore.open(launch, config, environment)) {
-      Weft joined = join(config, launch, job.store(), job.secret(), job.job(), job.bind());
+      var surroundings =
+          new Surroundings(
+              job.store(),
+              job.secret(),
+              job.job(),
+              job.bind(),
+              provider(config.transport(), launch.size()),
+              Lanes.THREADS);
+      Weft joined = join(config, launch, surroundings);
       warmUp.join(config.startDeadline());
       return joined;
     } catch (InterruptedException e) {
@@ -85,38 +93,48 @@ public final class Weft implements AutoCloseable {
   /// The same with a store and a secret at hand.
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Store store, Secret secret, String job) {
+    return init(
+        config,
+        launch,
+        new Surroundings(
+            store,
+            secret,
+            job,
+            config.bind().orElse("127.0.0.1"),
+            provider(config.transport(), launch.size()),
+            Lanes.THREADS));
+  }
+
+  /// The same with everything around it given, as a simulation does.
+  public static Weft init(WeftConfig config, LaunchEnvironment launch, Surroundings surroundings) {
     try {
-      return join(config, launch, store, secret, job, config.bind().orElse("127.0.0.1"));
+      return join(config, launch, surroundings);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommException.Setup("interrupted while joining the job", e);
     }
   }
 
-  private static Weft join(
-      WeftConfig config,
-      LaunchEnvironment launch,
-      Store store,
-      Secret secret,
-      String job,
-      String bind)
+  private static Weft join(WeftConfig config, LaunchEnvironment launch, Surroundings around)
       throws InterruptedException {
-    TransportProvider provider = provider(config.transport(), launch.size());
     var transportConfig =
         new TransportConfig(
-            bind, config.startDeadline(), new Credentials(job, FIRST_EPOCH, launch.rank(), secret));
+            around.bind(),
+            config.startDeadline(),
+            new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()));
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), config.poolBytes());
     Mesh mesh =
         new Mesh(
             launch.rank(),
-            Ticker.SYSTEM,
+            around.lanes().ticker(),
             collectives,
-            sink -> open(provider, transportConfig, sink));
+            sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =
           Bootstrap.exchange(
-              store,
+              around.lanes().ticker(),
+              around.store(),
               launch,
               FIRST_EPOCH,
               List.of(mesh.transport().address()),
@@ -126,7 +144,7 @@ public final class Weft implements AutoCloseable {
       mesh.close();
       throw e;
     }
-    Lane lane = lane(config, mesh);
+    Lane lane = lane(config, mesh, around.lanes());
     collectives.runBy(lane);
     lane.start();
     return new Weft(config, mesh, collectives, lane);
@@ -148,7 +166,7 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static Lane lane(WeftConfig config, Mesh mesh) {
+  private static Lane lane(WeftConfig config, Mesh mesh, Lanes lanes) {
     int local = mesh.topology().localSize(mesh.rank());
     int cores = Runtime.getRuntime().availableProcessors();
     WaitPolicy caller = WaitPolicy.forCaller(local, cores);
@@ -157,7 +175,7 @@ public final class Weft implements AutoCloseable {
       caller = new WaitPolicy(config.spin().getAsInt(), caller.yields());
       own = new WaitPolicy(config.spin().getAsInt(), own.yields());
     }
-    return new Lane(mesh, Ticker.SYSTEM, own, caller);
+    return lanes.lane(mesh, own, caller);
   }
 
   private static Tuning tuning(WeftConfig config) {

@@ -18,6 +18,7 @@ public final class Bootstrap {
 
   private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
+  private final Ticker ticker;
   private final Store store;
   private final LaunchEnvironment launch;
   private final long epoch;
@@ -25,12 +26,14 @@ public final class Bootstrap {
   private final long endNanos;
   private int meeting;
 
-  private Bootstrap(Store store, LaunchEnvironment launch, long epoch, Duration limit) {
+  private Bootstrap(
+      Ticker ticker, Store store, LaunchEnvironment launch, long epoch, Duration limit) {
+    this.ticker = ticker;
     this.store = store;
     this.launch = launch;
     this.epoch = epoch;
     this.limit = limit;
-    this.endNanos = Ticker.SYSTEM.nanos() + limit.toNanos();
+    this.endNanos = ticker.nanos() + limit.toNanos();
   }
 
   /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
@@ -38,9 +41,14 @@ public final class Bootstrap {
   /// others have read everything, so that a store which rank 0 keeps may then be closed. Throws
   /// `CommException.Setup` naming the ranks that never came, or what they disagree on.
   public static Topology exchange(
-      Store store, LaunchEnvironment launch, long epoch, List<Address> mine, Duration limit)
+      Ticker ticker,
+      Store store,
+      LaunchEnvironment launch,
+      long epoch,
+      List<Address> mine,
+      Duration limit)
       throws InterruptedException {
-    return new Bootstrap(store, launch, epoch, limit).meet(mine);
+    return new Bootstrap(ticker, store, launch, epoch, limit).meet(mine);
   }
 
   private Topology meet(List<Address> mine) throws InterruptedException {
@@ -105,11 +113,11 @@ public final class Bootstrap {
   }
 
   private byte[] await(String what, int rank) throws InterruptedException {
-    long left = Math.max(0, endNanos - Ticker.SYSTEM.nanos());
+    long left = Math.max(0, endNanos - ticker.nanos());
     try {
       return store.get(key(what, rank), Duration.ofNanos(left));
     } catch (CommException.Setup failed) {
-      if (endNanos - Ticker.SYSTEM.nanos() > LAST_WORDS.toNanos()) {
+      if (endNanos - ticker.nanos() > LAST_WORDS.toNanos()) {
         throw failed;
       }
       throw missing(what, failed);

@@ -101,9 +101,9 @@ public final class Collectives implements MeshService {
     if (dead != null) {
       throw dead;
     }
-    long start = lane().nanos();
+    long end = lane().nanos() + limit.toNanos();
     while (!commands.offer(command)) {
-      if (lane().nanos() - start > limit.toNanos()) {
+      if (lane().isOwnThread() || lane().nanos() - end > 0) {
         throw new CommException.TimedOut(
             MAX_COMMANDS
                 + " operations are queued and none was taken for "
@@ -111,8 +111,9 @@ public final class Collectives implements MeshService {
                 + " s; submit fewer at a time",
             List.of());
       }
-      lane().commandQueued();
-      Thread.yield();
+      if (!lane().drive(() -> commands.size() < MAX_COMMANDS, end)) {
+        Thread.yield();
+      }
     }
     java.lang.invoke.VarHandle.fullFence(); // the queue's write before the read of "parked"
     lane().commandQueued();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.CommException;
+import io.weft.agent.Ticker;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.transport.Address;
 import java.time.Duration;
@@ -35,7 +36,7 @@ class BootstrapTest {
 
   private static Topology join(Store store, int rank, int size, long epoch) throws Exception {
     var mine = List.of(new Address("tcp", "127.0.0.1:" + (4000 + rank)));
-    return Bootstrap.exchange(store, launch(rank, size), epoch, mine, LIMIT);
+    return Bootstrap.exchange(Ticker.SYSTEM, store, launch(rank, size), epoch, mine, LIMIT);
   }
 
   private static Announcement on(String host, String boot) {
@@ -72,7 +73,9 @@ class BootstrapTest {
   void missingRanksAreNamed() {
     var store = new InMemoryStore();
     assertThatThrownBy(
-            () -> Bootstrap.exchange(store, launch(1, 6), 0, List.of(), Duration.ofMillis(50)))
+            () ->
+                Bootstrap.exchange(
+                    Ticker.SYSTEM, store, launch(1, 6), 0, List.of(), Duration.ofMillis(50)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("ranks 0, 2-5 of 6 did not join within 0.05 s");
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class LaneTest {
+class ThreadLaneTest {
 
   /// Runs queued commands; notes if two threads are ever inside.
   private static final class Counter implements Agent {
@@ -76,7 +76,7 @@ class LaneTest {
   }
 
   private static Lane lane(Counter agent) {
-    return new Lane(agent, Ticker.SYSTEM, new WaitPolicy(10, 10), new WaitPolicy(100, 10));
+    return Lanes.THREADS.lane(agent, new WaitPolicy(10, 10), new WaitPolicy(100, 10));
   }
 
   @Test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Turns one agent's duty cycle on a thread of its own, and lets a waiting caller turn it instead:
+/// then a small blocking operation costs no thread hand-over. At any time at most one thread is
+/// inside the agent; the turnstile's compare-and-set, paired with its release, orders what they
+/// see.
+final class ThreadLane implements Lane {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ThreadLane.class);
+  private static final long PARK_NANOS = 10_000_000;
+  private static final long CALLER_PARK_NANOS = 1_000_000;
+
+  /// How long the lane's thread leaves an idle agent to callers after one of them has driven it:
+  /// longer than what a program does between two blocking operations in a loop. Otherwise the
+  /// thread would sit in the agent's wait when the next caller comes, and each operation would pay
+  /// for waking it.
+  private static final long LINGER_NANOS = 20_000_000;
+
+  /// How often it looks meanwhile whether someone has submitted and not waited.
+  private static final long REST_NANOS = 500_000;
+
+  private static final long MOMENT_NANOS = 20_000;
+
+  private static final int TURNSTILE_TRIES = 2000;
+
+  private final Agent agent;
+  private final Ticker ticker;
+  private final WaitPolicy lanePolicy;
+  private final WaitPolicy callerPolicy;
+  private final AtomicBoolean inside = new AtomicBoolean();
+  private final AtomicInteger callers = new AtomicInteger();
+  private final Thread thread;
+  private volatile boolean parked;
+  private volatile long lastDriven;
+  private volatile boolean closed;
+
+  /// Takes the agent over; `start` begins.
+  ThreadLane(Agent agent, Ticker ticker, WaitPolicy lanePolicy, WaitPolicy callerPolicy) {
+    this.agent = agent;
+    this.ticker = ticker;
+    this.lanePolicy = lanePolicy;
+    this.callerPolicy = callerPolicy;
+    this.lastDriven = ticker.nanos() - LINGER_NANOS;
+    this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
+  }
+
+  @Override
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void commandQueued() {
+    if (parked) {
+      agent.wake();
+    }
+  }
+
+  @Override
+  public boolean isOwnThread() {
+    return Thread.currentThread() == thread;
+  }
+
+  @Override
+  public boolean drive(BooleanSupplier done, long deadlineNanos) {
+    callers.incrementAndGet();
+    try {
+      if (parked) {
+        agent.wake();
+      }
+      if (!enter(done)) {
+        return done.getAsBoolean();
+      }
+      try {
+        turn(done, deadlineNanos);
+        return true;
+      } finally {
+        lastDriven = ticker.nanos();
+        inside.set(false);
+      }
+    } finally {
+      if (callers.decrementAndGet() == 0 && agent.busy()) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  @Override
+  public long nanos() {
+    return ticker.nanos();
+  }
+
+  private boolean enter(BooleanSupplier done) {
+    for (int tries = 0; !inside.compareAndSet(false, true); tries++) {
+      if (closed || tries > TURNSTILE_TRIES || done.getAsBoolean()) {
+        return false;
+      }
+      if (tries < 100) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
+    }
+    return true;
+  }
+
+  private void turn(BooleanSupplier done, long deadlineNanos) {
+    int idle = 0;
+    while (!closed && !done.getAsBoolean()) {
+      long now = ticker.nanos();
+      if (now - deadlineNanos >= 0) {
+        return;
+      }
+      if (work(now) > 0) {
+        idle = 0;
+      } else if (callerPolicy.idle(++idle)) {
+        park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
+      }
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      if (callers.get() > 0 || isLeftToCallers()) {
+        LockSupport.parkNanos(this, REST_NANOS);
+      } else if (inside.compareAndSet(false, true)) {
+        try {
+          turnUntilACallerComes();
+        } finally {
+          inside.set(false);
+        }
+      } else {
+        Thread.yield();
+      }
+    }
+  }
+
+  /// Whether a caller has driven lately and there is nothing to do that nobody waits for. What has
+  /// just been submitted gets the moment that a caller takes to come and wait for it.
+  private boolean isLeftToCallers() {
+    long start = ticker.nanos();
+    if (start - lastDriven >= LINGER_NANOS) {
+      return false;
+    }
+    while (agent.busy() || agent.hasCommands()) {
+      if (callers.get() > 0) {
+        return true;
+      }
+      if (ticker.nanos() - start > MOMENT_NANOS) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  private int work(long now) {
+    try {
+      return agent.work(now);
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} has died; its operations fail", agent.role(), e);
+      closed = true;
+      agent.crash(e);
+      return 1;
+    }
+  }
+
+  private void turnUntilACallerComes() {
+    int idle = 0;
+    while (!closed && callers.get() == 0) {
+      if (work(ticker.nanos()) > 0) {
+        idle = 0;
+      } else if (!agent.busy() || lanePolicy.idle(++idle)) {
+        park(PARK_NANOS, true);
+      }
+    }
+  }
+
+  private void park(long nanos, boolean yieldToCallers) {
+    parked = true; // volatile: ordered before the checks; pairs with commandQueued and drive
+    try {
+      if (!closed && !agent.hasCommands() && !(yieldToCallers && callers.get() > 0)) {
+        agent.await(Math.max(1, nanos));
+      }
+    } finally {
+      parked = false;
+    }
+  }
+
+  /// Waits for the thread at most two seconds.
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    agent.wake();
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    try {
+      if (Thread.currentThread() != thread && thread.isAlive()) {
+        thread.join(2000);
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    for (int tries = 0; !inside.compareAndSet(false, true) && tries < 1_000_000; tries++) {
+      Thread.yield();
+    }
+    agent.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
