@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.inproc;
 
-import io.weft.transport.secure.Claim;
-import io.weft.transport.secure.JobProof;
-import io.weft.transport.secure.ProvedClaim;
-import io.weft.transport.secure.Role;
-import io.weft.transport.secure.Verdict;
+import io.weft.transport.secure.HandshakeStep;
+import io.weft.transport.secure.InitiatorHandshake;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /// The initiator's way to an endpoint: find the peer by its name, again until the deadline while
-/// nobody has it, then wait for its answer. In one JVM nothing can be replayed, so the initiator
-/// draws both nonces.
+/// nobody has it, then the handshake.
 final class Call {
 
   private final InprocTransport transport;
   private final InprocEndpoint endpoint;
   private final String name;
-  private @Nullable Line line;
-  private @Nullable InprocTransport called;
+  private @Nullable Ringing ringing;
   private boolean started;
   private boolean over;
   private long startNanos;
+
+  /// A peer that was found.
+  private record Ringing(Line line, InprocTransport peer, InitiatorHandshake handshake) {}
 
   Call(InprocTransport transport, InprocEndpoint endpoint, String name) {
     this.transport = transport;
@@ -36,6 +35,11 @@ final class Call {
     return over;
   }
 
+  boolean hasWork() {
+    Ringing found = ringing;
+    return found != null && found.line.isAudible(true);
+  }
+
   /// One step; returns the amount of work.
   int tick(long nowNanos) {
     if (over) {
@@ -45,84 +49,78 @@ final class Call {
       started = true;
       startNanos = nowNanos;
     }
-    Line waiting = line;
-    InprocTransport peer = called;
     if (!endpoint.isOpen()) {
-      over = true;
-      if (waiting != null) {
-        waiting.close(true, "it closed its endpoint");
-      }
-    } else if (waiting == null || peer == null) {
-      ring();
-    } else if (waiting.answer() != null) {
-      over = true;
-      judge(waiting, peer, waiting.answer());
-      return 1;
-    } else if (waiting.ended() != null) {
-      giveUp(waiting.ended());
+      abandon("it closed its endpoint");
+      return 0;
     }
+    Ringing found = ringing;
+    int work = found == null ? ring() : shakeHands(found);
     long waited = nowNanos - startNanos;
     if (!over && waited > transport.connectNanos()) {
-      if (waiting != null) {
-        waiting.close(true, "it waited for too long");
-      }
+      abandon("it waited for too long");
       giveUp(
           "not connected after "
               + waited / 1_000_000
               + " ms: "
-              + (waiting == null ? "nobody has this name" : "the peer does not poll")
+              + (ringing == null ? "nobody has this name" : "the peer does not poll")
               + "; is its transport open and polled?");
     }
-    return 0;
+    return work;
   }
 
-  private void ring() {
+  private int ring() {
     InprocTransport peer = Names.ofProcess().find(name);
     if (peer == null) {
-      return;
+      return 0;
     }
-    JobProof proof = transport.proof();
-    byte[] nonce = proof.nonce();
-    byte[] responderNonce = proof.nonce();
-    Claim claim = proof.claim(endpoint.node(), Verdict.ACCEPTED);
-    byte[] tag = proof.tag(nonce, responderNonce);
-    byte[] mac = proof.prove(Role.INITIATOR, nonce, responderNonce, claim, tag);
-    Line offered = new Line(nonce, responderNonce, new ProvedClaim(claim, tag, mac), transport);
-    if (peer.ring(offered)) {
-      line = offered;
-      called = peer;
+    InitiatorHandshake handshake = new InitiatorHandshake(transport.proof(), endpoint.node());
+    Line line = new Line(transport);
+    line.say(true, handshake.hello());
+    if (!peer.ring(line)) {
+      return 0;
     }
+    ringing = new Ringing(line, peer, handshake);
+    return 1;
   }
 
-  private void judge(Line answered, InprocTransport peer, ProvedClaim answer) {
-    JobProof proof = transport.proof();
-    Claim claim = answer.claim();
-    byte[] mac =
-        proof.prove(
-            Role.RESPONDER, answered.initiatorNonce, answered.responderNonce, claim, answer.tag());
-    if (!JobProof.same(mac, answer.proof())) {
-      giveUp("it does not know the job's secret; is another job listening there?");
-      return;
+  private int shakeHands(Ringing found) {
+    // Read before: whatever was said comes before the end.
+    String end = found.line.ended();
+    ByteBuffer heard = found.line.hear(true);
+    if (heard == null) {
+      if (end != null) {
+        giveUp(found.handshake.ended(end).orElse(end));
+      }
+      return 0;
     }
-    Verdict verdict = Verdict.of(claim.verdict());
-    if (verdict == Verdict.ACCEPTED) {
-      verdict =
-          proof.check(
-              claim,
-              endpoint.node(),
-              answered.initiatorNonce,
-              answered.responderNonce,
-              answer.tag());
+    HandshakeStep step = found.handshake.receive(heard);
+    found.line.say(true, step.reply());
+    found.peer.wakeIfWaiting();
+    switch (step) {
+      case HandshakeStep.Continued more -> {}
+      case HandshakeStep.Refused refused -> {
+        abandon("it refused us");
+        giveUp(refused.why());
+      }
+      case HandshakeStep.Established established -> {
+        over = true;
+        transport.established(endpoint, found.line, found.peer);
+      }
     }
-    if (verdict == Verdict.ACCEPTED) {
-      transport.established(endpoint, answered, peer);
-    } else {
-      giveUp("refused: " + proof.explain(verdict, claim, endpoint.node()));
-    }
+    return 1;
   }
 
-  private void giveUp(@Nullable String why) {
+  /// Ends what is not over.
+  void abandon(String why) {
+    Ringing found = ringing;
+    if (!over && found != null) {
+      found.line.close(true, why);
+    }
     over = true;
-    endpoint.fail(endpoint.exception(String.valueOf(why), null));
+  }
+
+  private void giveUp(String why) {
+    over = true;
+    endpoint.fail(endpoint.exception(why, null));
   }
 }

@@ -7,12 +7,8 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.secure.Claim;
 import io.weft.transport.secure.JobProof;
-import io.weft.transport.secure.ProvedClaim;
 import io.weft.transport.secure.RateLimitedLog;
-import io.weft.transport.secure.Role;
-import io.weft.transport.secure.Verdict;
 import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.wire.MessageBuffer;
@@ -47,6 +43,7 @@ final class InprocTransport implements Transport {
   private final AtomicLong bytesSent = new AtomicLong();
   // Calls of other threads' transports, bounded.
   private final ArrayBlockingQueue<Line> calls = new ArrayBlockingQueue<>(MAX_CALLS);
+  private final List<Answer> answers = new ArrayList<>();
   private final List<Call> outgoing = new ArrayList<>();
   private InprocEndpoint[] endpoints = {};
   private volatile @Nullable Thread waiter;
@@ -113,9 +110,14 @@ final class InprocTransport implements Transport {
     }
     log.tick(nowNanos);
     int work = 0;
-    for (Line call = calls.poll(); call != null; call = calls.poll()) {
-      answer(call);
-      work++;
+    while (answers.size() < MAX_CALLS && !calls.isEmpty()) {
+      answers.add(new Answer(this, calls.remove(), nowNanos));
+    }
+    if (!answers.isEmpty()) {
+      for (int i = 0; i < answers.size(); i++) {
+        work += answers.get(i).tick(nowNanos);
+      }
+      answers.removeIf(Answer::isOver);
     }
     if (!outgoing.isEmpty()) {
       for (int i = 0; i < outgoing.size(); i++) {
@@ -128,39 +130,6 @@ final class InprocTransport implements Transport {
       work += endpoint.turn();
     }
     return work;
-  }
-
-  private void answer(Line call) {
-    ProvedClaim offer = call.offer;
-    Claim peer = offer.claim();
-    byte[] expected =
-        proof.prove(Role.INITIATOR, call.initiatorNonce, call.responderNonce, peer, offer.tag());
-    if (!JobProof.same(expected, offer.proof())) {
-      log.warning("dropped a call: it does not know the job's secret");
-      call.close(
-          false,
-          "it closed the line when we proved the job's secret; do all processes"
-              + " have the same secret?");
-      call.initiator.wakeIfWaiting();
-      return;
-    }
-    byte[] tag = proof.tag(call.initiatorNonce, call.responderNonce);
-    Verdict verdict = proof.judge(peer, tag, offer.tag());
-    Claim own = proof.claim(peer.node(), verdict);
-    byte[] mac = proof.prove(Role.RESPONDER, call.initiatorNonce, call.responderNonce, own, tag);
-    call.answer(new ProvedClaim(own, tag, mac), table);
-    if (verdict == Verdict.ACCEPTED) {
-      InprocEndpoint endpoint =
-          new InprocEndpoint(this, peer.node(), call.initiator.address(), false);
-      established(endpoint, call, call.initiator);
-    } else {
-      log.warning(
-          "dropped a call of node "
-              + peer.node()
-              + ": "
-              + proof.explain(verdict, peer, peer.wanted()));
-    }
-    call.initiator.wakeIfWaiting();
   }
 
   /// Takes a call of another transport; false if too many wait or this one is closed. Any thread.
@@ -206,15 +175,26 @@ final class InprocTransport implements Transport {
     // Pairs with the fence in wakeIfWaiting: either the peer sees the waiter or we see its work.
     VarHandle.fullFence();
     if (!woken && !hasWork()) {
-      LockSupport.parkNanos(this, outgoing.isEmpty() ? maxNanos : Math.min(maxNanos, CALL_NANOS));
+      boolean settled = outgoing.isEmpty() && answers.isEmpty();
+      LockSupport.parkNanos(this, settled ? maxNanos : Math.min(maxNanos, CALL_NANOS));
     }
     waiter = null;
     woken = false;
   }
 
   private boolean hasWork() {
-    if (!calls.isEmpty()) {
+    if (!calls.isEmpty() && answers.size() < MAX_CALLS) {
       return true;
+    }
+    for (int i = 0; i < answers.size(); i++) {
+      if (answers.get(i).hasWork()) {
+        return true;
+      }
+    }
+    for (int i = 0; i < outgoing.size(); i++) {
+      if (outgoing.get(i).hasWork()) {
+        return true;
+      }
     }
     for (InprocEndpoint endpoint : endpoints) {
       if (endpoint.hasWork()) {
@@ -262,6 +242,10 @@ final class InprocTransport implements Transport {
     return proof;
   }
 
+  RateLimitedLog log() {
+    return log;
+  }
+
   MessageBuffer messages() {
     return messages;
   }
@@ -276,8 +260,10 @@ final class InprocTransport implements Transport {
       return;
     }
     for (Call call : List.copyOf(outgoing)) {
+      call.abandon("it closed its transport");
       call.endpoint().close();
     }
+    answers.forEach(answer -> answer.close("its transport was closed"));
     for (InprocEndpoint endpoint : endpoints) {
       endpoint.close();
     }

@@ -2,7 +2,7 @@
 package io.weft.transport.inproc;
 
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.secure.ProvedClaim;
+import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -15,34 +15,40 @@ final class Line {
   private static final class Side {
     final Pipe outgoing = new Pipe();
     final AtomicBoolean copying = new AtomicBoolean();
+    // The handshake's frame that the other side has not taken; sides take turns.
+    final AtomicReference<@Nullable ByteBuffer> said = new AtomicReference<>();
   }
 
-  final byte[] initiatorNonce;
-  final byte[] responderNonce;
-  final ProvedClaim offer;
   final InprocTransport initiator;
   private final Side first = new Side();
   private final Side second = new Side();
-  // Set by the responder, read by the initiator.
-  private final AtomicReference<@Nullable ProvedClaim> answer = new AtomicReference<>();
   private final AtomicReference<@Nullable String> end = new AtomicReference<>();
   private volatile @Nullable RegionTable responderTable;
 
-  Line(byte[] initiatorNonce, byte[] responderNonce, ProvedClaim offer, InprocTransport initiator) {
-    this.initiatorNonce = initiatorNonce;
-    this.responderNonce = responderNonce;
-    this.offer = offer;
+  Line(InprocTransport initiator) {
     this.initiator = initiator;
   }
 
-  /// The responder's answer; null until there is one.
-  @Nullable ProvedClaim answer() {
-    return answer.get();
+  /// Says something of the handshake, if there is something to say.
+  void say(boolean initiating, ByteBuffer frame) {
+    if (frame.hasRemaining()) {
+      side(initiating).said.set(frame);
+    }
   }
 
-  void answer(ProvedClaim made, RegionTable table) {
+  /// Takes what the other side has said, or null.
+  @Nullable ByteBuffer hear(boolean initiating) {
+    return side(!initiating).said.getAndSet(null);
+  }
+
+  /// Whether `hear` would hear something.
+  boolean isAudible(boolean initiating) {
+    return side(!initiating).said.get() != null;
+  }
+
+  /// The responder's regions, before it says that it accepts.
+  void accept(RegionTable table) {
     responderTable = table;
-    answer.set(made);
   }
 
   /// The peer's regions, once the line is answered.

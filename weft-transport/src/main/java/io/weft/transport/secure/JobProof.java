@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.util.random.RandomGenerator;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -18,20 +19,27 @@ import javax.crypto.spec.SecretKeySpec;
 public final class JobProof {
 
   /// Bytes of a nonce, of a tag and of a proof.
-  public static final int BYTES = 32;
+  static final int BYTES = 32;
 
   private static final byte[] PROOF_LABEL = "weft handshake 1".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] TAG_LABEL = "weft job tag 1".getBytes(StandardCharsets.US_ASCII);
 
   private final Credentials credentials;
   private final long incarnation;
-  private final SecureRandom random = new SecureRandom();
+  private final RandomGenerator random;
   private final Mac mac;
 
   /// Proofs for a transport with this incarnation.
   public JobProof(Credentials credentials, long incarnation) {
+    this(credentials, incarnation, new SecureRandom());
+  }
+
+  /// Proofs whose nonces come from `random`, so that a simulation can repeat them. Only with a
+  /// cryptographic generator do they keep anybody out.
+  public JobProof(Credentials credentials, long incarnation, RandomGenerator random) {
     this.credentials = credentials;
     this.incarnation = incarnation;
+    this.random = random;
     try {
       mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(credentials.secret().bytes(), "HmacSHA256"));
@@ -41,19 +49,19 @@ public final class JobProof {
   }
 
   /// 32 fresh random bytes.
-  public byte[] nonce() {
+  byte[] nonce() {
     byte[] nonce = new byte[BYTES];
     random.nextBytes(nonce);
     return nonce;
   }
 
   /// What this side says of itself to a peer that must be `wanted`.
-  public Claim claim(int wanted, Verdict verdict) {
+  Claim claim(int wanted, Verdict verdict) {
     return new Claim(credentials.node(), wanted, credentials.epoch(), incarnation, verdict.code());
   }
 
   /// The tag of this side's job in one handshake.
-  public byte[] tag(byte[] initiatorNonce, byte[] responderNonce) {
+  byte[] tag(byte[] initiatorNonce, byte[] responderNonce) {
     mac.update(TAG_LABEL);
     mac.update(initiatorNonce);
     mac.update(responderNonce);
@@ -61,8 +69,7 @@ public final class JobProof {
   }
 
   /// The proof of a claim. Fixed lengths: no two inputs make the same bytes.
-  public byte[] prove(
-      Role role, byte[] initiatorNonce, byte[] responderNonce, Claim claim, byte[] tag) {
+  byte[] prove(Role role, byte[] initiatorNonce, byte[] responderNonce, Claim claim, byte[] tag) {
     mac.update(PROOF_LABEL);
     mac.update(role.code());
     mac.update(initiatorNonce);
@@ -80,12 +87,12 @@ public final class JobProof {
   }
 
   /// Whether two tags or proofs are equal; takes the same time wherever they differ.
-  public static boolean same(byte[] expected, byte[] actual) {
+  static boolean same(byte[] expected, byte[] actual) {
     return MessageDigest.isEqual(expected, actual);
   }
 
   /// The responder's verdict on an initiator whose proof was right.
-  public Verdict judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
+  Verdict judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
     if (!same(ownTag, initiatorTag)) {
       return Verdict.WRONG_JOB;
     }
@@ -96,7 +103,7 @@ public final class JobProof {
   }
 
   /// The initiator's verdict on a responder that accepted and whose proof was right.
-  public Verdict check(
+  Verdict check(
       Claim responder, int wanted, byte[] initiatorNonce, byte[] responderNonce, byte[] tag) {
     if (!same(tag(initiatorNonce, responderNonce), tag)) {
       return Verdict.WRONG_JOB;
@@ -111,7 +118,7 @@ public final class JobProof {
 
   /// Why both do not belong together, for the log and the exceptions of sides that are proved.
   /// `wanted` is the node that the initiator wants.
-  public String explain(Verdict verdict, Claim peer, int wanted) {
+  String explain(Verdict verdict, Claim peer, int wanted) {
     return switch (verdict) {
       case ACCEPTED, WRONG_JOB -> verdict.meaning();
       case WRONG_EPOCH ->

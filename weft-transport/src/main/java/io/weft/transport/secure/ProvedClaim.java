@@ -2,31 +2,31 @@
 package io.weft.transport.secure;
 
 /// A claim with the tag of its job and the proof of both; immutable by convention.
-public final class ProvedClaim {
+final class ProvedClaim {
 
   private final Claim claim;
   private final byte[] tag;
   private final byte[] proof;
 
   /// Takes the arrays over.
-  public ProvedClaim(Claim claim, byte[] tag, byte[] proof) {
+  ProvedClaim(Claim claim, byte[] tag, byte[] proof) {
     this.claim = claim;
     this.tag = tag;
     this.proof = proof;
   }
 
   /// What is claimed.
-  public Claim claim() {
+  Claim claim() {
     return claim;
   }
 
   /// The job's tag in this handshake; not to be changed.
-  public byte[] tag() {
+  byte[] tag() {
     return tag;
   }
 
   /// The proof; not to be changed.
-  public byte[] proof() {
+  byte[] proof() {
     return proof;
   }
 }

@@ -3,7 +3,7 @@ package io.weft.transport.secure;
 
 /// The two sides of a handshake. The role is part of what is proved, so that a proof cannot be sent
 /// back to the side that made it.
-public enum Role {
+enum Role {
   /// Connects, proves first.
   INITIATOR((byte) 1),
   /// Listens, proves only to a proved initiator.

@@ -3,7 +3,7 @@ package io.weft.transport.secure;
 
 /// What a responder answers an initiator that has proved to know the secret. The ordinal is the
 /// code on the wire.
-public enum Verdict {
+enum Verdict {
   /// They belong together.
   ACCEPTED(0, "accepted"),
   /// Another job with the same secret.
@@ -22,17 +22,17 @@ public enum Verdict {
   }
 
   /// On the wire.
-  public int code() {
+  int code() {
     return code;
   }
 
   /// In words, with what to do.
-  public String meaning() {
+  String meaning() {
     return meaning;
   }
 
   /// The verdict with this code; unknown codes read as `WRONG_JOB`.
-  public static Verdict of(int code) {
+  static Verdict of(int code) {
     for (Verdict verdict : values()) {
       if (verdict.code == code) {
         return verdict;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
-import io.weft.transport.secure.Claim;
-import io.weft.transport.secure.JobProof;
-import io.weft.transport.secure.ProvedClaim;
-import io.weft.transport.secure.Role;
-import io.weft.transport.secure.Verdict;
+import io.weft.transport.secure.HandshakeStep;
+import io.weft.transport.secure.InitiatorHandshake;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// The initiator's way to an endpoint: connect, again until the deadline while nobody answers, then
@@ -23,20 +20,17 @@ final class Dial extends Pollable {
   private enum State {
     PAUSING,
     CONNECTING,
-    WAITS_FOR_CHALLENGE,
-    WAITS_FOR_PROOF,
+    SHAKING_HANDS,
     OVER
   }
 
   private final TcpTransport transport;
   private final TcpEndpoint endpoint;
   private final InetSocketAddress address;
-  private final ByteBuffer incoming = HandshakeFrame.empty();
   private State state = State.PAUSING;
   private @Nullable SocketChannel channel;
   private @Nullable SelectionKey key;
-  private byte[] nonce = {};
-  private byte[] challenge = {};
+  private @Nullable InitiatorHandshake handshake;
   private long startNanos;
   private long retryAtNanos;
   private long pauseNanos = FIRST_PAUSE_NANOS;
@@ -120,32 +114,13 @@ final class Dial extends Pollable {
             connected(socket, registered);
           }
         }
-        case WAITS_FOR_CHALLENGE -> {
-          if (TcpSockets.fill(socket, incoming)) {
-            challenged(socket);
-          }
-        }
-        case WAITS_FOR_PROOF -> {
-          if (TcpSockets.fill(socket, incoming)) {
-            proved(socket, registered);
-          }
-        }
+        case SHAKING_HANDS -> shakeHands(socket, registered);
         case PAUSING, OVER -> {
           return 0;
         }
       }
-    } catch (ProtocolFault e) {
-      giveUp("it answered with " + e.getMessage(), e);
     } catch (IOException e) {
-      if (state == State.WAITS_FOR_PROOF) {
-        giveUp(
-            "it closed the connection when we proved the job's secret ("
-                + e.getMessage()
-                + "); do all processes have the same secret?",
-            e);
-      } else {
-        again(nowNanos, e.getMessage());
-      }
+      ended(nowNanos, e);
     }
     return 1;
   }
@@ -155,51 +130,42 @@ final class Dial extends Pollable {
       throw new IOException("nobody listens (the socket met itself)");
     }
     registered.interestOps(SelectionKey.OP_READ);
-    nonce = transport.proof().nonce();
-    transport.countSent(
-        TcpSockets.sendAll(socket, HandshakeFrame.nonce(HandshakeFrame.HELLO, nonce)));
-    state = State.WAITS_FOR_CHALLENGE;
-    incoming.clear().limit(HandshakeFrame.NONCE_BYTES);
+    InitiatorHandshake begun = new InitiatorHandshake(transport.proof(), endpoint.node());
+    transport.countSent(TcpSockets.sendAll(socket, begun.hello()));
+    handshake = begun;
+    state = State.SHAKING_HANDS;
   }
 
-  private void challenged(SocketChannel socket) throws IOException {
-    challenge = HandshakeFrame.readNonce(incoming.flip(), HandshakeFrame.CHALLENGE);
-    JobProof proof = transport.proof();
-    Claim claim = proof.claim(endpoint.node(), Verdict.ACCEPTED);
-    byte[] tag = proof.tag(nonce, challenge);
-    byte[] mac = proof.prove(Role.INITIATOR, nonce, challenge, claim, tag);
-    state = State.WAITS_FOR_PROOF;
-    incoming.clear().limit(HandshakeFrame.PROOF_BYTES);
-    transport.countSent(
-        TcpSockets.sendAll(
-            socket,
-            HandshakeFrame.proof(
-                HandshakeFrame.INITIATOR_PROOF, new ProvedClaim(claim, tag, mac))));
+  private void shakeHands(SocketChannel socket, SelectionKey registered) throws IOException {
+    InitiatorHandshake begun = handshake;
+    if (begun == null) {
+      return;
+    }
+    HandshakeStep step = begun.receive(TcpSockets.read(socket, begun.lacking()));
+    transport.countSent(TcpSockets.sendAll(socket, step.reply()));
+    switch (step) {
+      case HandshakeStep.Continued more -> {}
+      case HandshakeStep.Refused refused -> giveUp(refused.why(), null);
+      case HandshakeStep.Established established -> {
+        state = State.OVER;
+        transport.established(endpoint, socket, registered, established.peer().incarnation());
+      }
+    }
   }
 
-  private void proved(SocketChannel socket, SelectionKey registered) throws IOException {
-    ProvedClaim answer = HandshakeFrame.readProof(incoming.flip(), HandshakeFrame.RESPONDER_PROOF);
-    JobProof proof = transport.proof();
-    Claim claim = answer.claim();
-    byte[] mac = proof.prove(Role.RESPONDER, nonce, challenge, claim, answer.tag());
-    if (!JobProof.same(mac, answer.proof())) {
-      giveUp("it does not know the job's secret; is another job listening there?", null);
-      return;
+  private void ended(long nowNanos, IOException e) {
+    InitiatorHandshake begun = handshake;
+    Optional<String> why = begun == null ? Optional.empty() : begun.ended(e.getMessage());
+    if (why.isPresent()) {
+      giveUp(why.get(), e);
+    } else {
+      again(nowNanos, e.getMessage());
     }
-    Verdict verdict = Verdict.of(claim.verdict());
-    if (verdict == Verdict.ACCEPTED) {
-      verdict = proof.check(claim, endpoint.node(), nonce, challenge, answer.tag());
-    }
-    if (verdict != Verdict.ACCEPTED) {
-      giveUp("refused: " + proof.explain(verdict, claim, endpoint.node()), null);
-      return;
-    }
-    state = State.OVER;
-    transport.established(endpoint, socket, registered, claim.incarnation());
   }
 
   private void again(long nowNanos, @Nullable String failure) {
     abandon();
+    handshake = null;
     lastFailure = String.valueOf(failure);
     state = State.PAUSING;
     retryAtNanos = nowNanos + pauseNanos;

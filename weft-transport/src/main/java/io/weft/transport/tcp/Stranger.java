@@ -3,13 +3,10 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.Address;
 import io.weft.transport.secure.Claim;
-import io.weft.transport.secure.JobProof;
-import io.weft.transport.secure.ProvedClaim;
-import io.weft.transport.secure.Role;
-import io.weft.transport.secure.Verdict;
+import io.weft.transport.secure.HandshakeStep;
+import io.weft.transport.secure.ResponderHandshake;
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
@@ -18,28 +15,20 @@ import org.jspecify.annotations.Nullable;
 /// random number, and is closed without a word when its proof is wrong.
 final class Stranger extends Pollable {
 
-  private enum State {
-    WAITS_FOR_HELLO,
-    WAITS_FOR_PROOF,
-    OVER
-  }
-
   private final TcpTransport transport;
   private final SocketChannel channel;
   private final SocketAddress from;
-  private final ByteBuffer incoming = HandshakeFrame.empty();
+  private final ResponderHandshake handshake;
   private final long deadlineNanos;
   private @Nullable SelectionKey key;
-  private State state = State.WAITS_FOR_HELLO;
-  private byte[] hello = {};
-  private byte[] nonce = {};
+  private boolean over;
 
   Stranger(TcpTransport transport, SocketChannel channel, SocketAddress from, long deadlineNanos) {
     this.transport = transport;
     this.channel = channel;
     this.from = from;
     this.deadlineNanos = deadlineNanos;
-    incoming.limit(HandshakeFrame.NONCE_BYTES);
+    handshake = new ResponderHandshake(transport.proof());
   }
 
   void watch() throws IOException {
@@ -47,11 +36,11 @@ final class Stranger extends Pollable {
   }
 
   boolean isOver() {
-    return state == State.OVER;
+    return over;
   }
 
   void tick(long nowNanos) {
-    if (state != State.OVER && nowNanos - deadlineNanos > 0) {
+    if (!over && nowNanos - deadlineNanos > 0) {
       drop("it was silent for too long");
     }
   }
@@ -63,74 +52,32 @@ final class Stranger extends Pollable {
   }
 
   void close() {
-    state = State.OVER;
+    over = true;
     TcpSockets.close(channel);
   }
 
   @Override
   int ready(long nowNanos) {
     SelectionKey registered = key;
-    if (state == State.OVER || registered == null) {
+    if (over || registered == null) {
       return 0;
     }
     try {
-      if (TcpSockets.fill(channel, incoming)) {
-        if (state == State.WAITS_FOR_HELLO) {
-          answerHello();
-        } else {
-          answerProof(registered);
-        }
-      } else {
-        checkStart();
+      HandshakeStep step = handshake.receive(TcpSockets.read(channel, handshake.lacking()));
+      transport.countSent(TcpSockets.sendAll(channel, step.reply()));
+      switch (step) {
+        case HandshakeStep.Continued more -> {}
+        case HandshakeStep.Refused refused -> drop(refused.why());
+        case HandshakeStep.Established established -> accept(established.peer(), registered);
       }
-    } catch (ProtocolFault e) {
-      drop("it sent " + e.getMessage());
     } catch (IOException e) {
       drop(String.valueOf(e.getMessage()));
     }
     return 1;
   }
 
-  /// Foreign protocols are recognised by their first bytes and do not wait for the deadline.
-  private void checkStart() throws ProtocolFault {
-    if (incoming.position() >= HandshakeFrame.START_BYTES) {
-      HandshakeFrame.checkStart(
-          incoming.duplicate().order(incoming.order()).flip(),
-          state == State.WAITS_FOR_HELLO ? HandshakeFrame.HELLO : HandshakeFrame.INITIATOR_PROOF);
-    }
-  }
-
-  private void answerHello() throws IOException {
-    hello = HandshakeFrame.readNonce(incoming.flip(), HandshakeFrame.HELLO);
-    nonce = transport.proof().nonce();
-    transport.countSent(
-        TcpSockets.sendAll(channel, HandshakeFrame.nonce(HandshakeFrame.CHALLENGE, nonce)));
-    state = State.WAITS_FOR_PROOF;
-    incoming.clear().limit(HandshakeFrame.PROOF_BYTES);
-  }
-
-  private void answerProof(SelectionKey registered) throws IOException {
-    ProvedClaim offered = HandshakeFrame.readProof(incoming.flip(), HandshakeFrame.INITIATOR_PROOF);
-    JobProof proof = transport.proof();
-    Claim peer = offered.claim();
-    byte[] expected = proof.prove(Role.INITIATOR, hello, nonce, peer, offered.tag());
-    if (!JobProof.same(expected, offered.proof())) {
-      drop("it does not know the job's secret");
-      return;
-    }
-    byte[] tag = proof.tag(hello, nonce);
-    Verdict verdict = proof.judge(peer, tag, offered.tag());
-    Claim own = proof.claim(peer.node(), verdict);
-    byte[] mac = proof.prove(Role.RESPONDER, hello, nonce, own, tag);
-    transport.countSent(
-        TcpSockets.sendAll(
-            channel,
-            HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(own, tag, mac))));
-    if (verdict != Verdict.ACCEPTED) {
-      drop("node " + peer.node() + ": " + proof.explain(verdict, peer, peer.wanted()));
-      return;
-    }
-    state = State.OVER;
+  private void accept(Claim peer, SelectionKey registered) {
+    over = true;
     Address address = new Address(TcpProvider.SCHEME, TcpAddress.format(from));
     transport.established(
         new TcpEndpoint(transport, peer.node(), address), channel, registered, peer.incarnation());

@@ -38,7 +38,7 @@ final class TcpSockets {
     return channel;
   }
 
-  /// Sends a handshake frame, for which a fresh socket always has room. Returns its bytes.
+  /// Sends what a handshake says, for which a fresh socket always has room. Returns its bytes.
   static int sendAll(SocketChannel channel, ByteBuffer frame) throws IOException {
     int sent = channel.write(frame);
     if (frame.hasRemaining()) {
@@ -47,12 +47,13 @@ final class TcpSockets {
     return sent;
   }
 
-  /// Reads into `frame`; whether it is full.
-  static boolean fill(SocketChannel channel, ByteBuffer frame) throws IOException {
-    if (channel.read(frame) < 0) {
+  /// Reads what there is of the next `bytes` of a handshake; ready to be taken from.
+  static ByteBuffer read(SocketChannel channel, int bytes) throws IOException {
+    ByteBuffer read = ByteBuffer.allocate(bytes);
+    if (channel.read(read) < 0) {
       throw new EOFException("closed during the handshake");
     }
-    return !frame.hasRemaining();
+    return read.flip();
   }
 
   /// Closes; a failure changes nothing any more.

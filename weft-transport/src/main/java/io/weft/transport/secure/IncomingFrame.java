@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.secure;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/// The frame of the handshake that is arriving, in pieces of any size. Holds 96 bytes, whatever the
+/// peer sends.
+final class IncomingFrame {
+
+  private final ByteBuffer bytes =
+      ByteBuffer.allocate(HandshakeFrame.PROOF_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private byte kind;
+
+  /// Begins to wait for a frame of this kind and length.
+  void expect(byte expectedKind, int length) {
+    kind = expectedKind;
+    bytes.clear().limit(length);
+  }
+
+  /// Bytes that are missing.
+  int lacking() {
+    return bytes.remaining();
+  }
+
+  /// Takes what belongs to the frame and leaves the rest. Returns what is wrong with the frame as
+  /// far as it is there, or null: other protocols are recognised by their first bytes.
+  @Nullable String take(ByteBuffer in) {
+    int taken = Math.min(in.remaining(), bytes.remaining());
+    int end = in.limit();
+    bytes.put(in.limit(in.position() + taken));
+    in.limit(end);
+    return bytes.position() < HandshakeFrame.START_BYTES ? null : fault();
+  }
+
+  private @Nullable String fault() {
+    if (bytes.getInt(0) != HandshakeFrame.MAGIC) {
+      return "something that is not Weft's handshake";
+    }
+    byte version = bytes.get(4);
+    if (version != HandshakeFrame.VERSION) {
+      return "protocol version "
+          + version
+          + "; ours is "
+          + HandshakeFrame.VERSION
+          + ", use the same version of Weft everywhere";
+    }
+    byte actual = bytes.get(5);
+    return actual == kind ? null : "handshake frame " + actual + " where " + kind + " is due";
+  }
+
+  /// The nonce of a complete `HELLO` or `CHALLENGE`.
+  byte[] nonce() {
+    return read(HandshakeFrame.START_BYTES);
+  }
+
+  /// What a complete proof frame claims.
+  ProvedClaim proof() {
+    Claim claim =
+        new Claim(
+            bytes.getInt(8),
+            bytes.getInt(12),
+            bytes.getLong(16),
+            bytes.getLong(24),
+            bytes.getShort(6) & 0xFFFF);
+    return new ProvedClaim(claim, read(32), read(32 + JobProof.BYTES));
+  }
+
+  private byte[] read(int from) {
+    byte[] read = new byte[JobProof.BYTES];
+    bytes.get(from, read);
+    return read;
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.secure;
+
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// The handshake of the side that connects: `hello` goes out, then every byte that comes in goes
+/// through `receive` until that says something else than `Continued`. Does no input or output and
+/// knows no time. Confined to one thread.
+public final class InitiatorHandshake {
+
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+  private enum State {
+    WAITS_FOR_CHALLENGE,
+    WAITS_FOR_PROOF,
+    OVER
+  }
+
+  private final JobProof proof;
+  private final int wanted;
+  private final byte[] nonce;
+  private final IncomingFrame incoming = new IncomingFrame();
+  private byte[] challenge = {};
+  private State state = State.WAITS_FOR_CHALLENGE;
+
+  /// A handshake with a peer that must be node `wanted`; draws a fresh nonce.
+  public InitiatorHandshake(JobProof proof, int wanted) {
+    this.proof = proof;
+    this.wanted = wanted;
+    nonce = proof.nonce();
+    incoming.expect(HandshakeFrame.CHALLENGE, HandshakeFrame.NONCE_BYTES);
+  }
+
+  /// What is sent first, 40 bytes.
+  public ByteBuffer hello() {
+    return HandshakeFrame.nonce(HandshakeFrame.HELLO, nonce);
+  }
+
+  /// How many bytes the handshake can use now, so that a caller reads none that are not its own.
+  public int lacking() {
+    return state == State.OVER ? 0 : incoming.lacking();
+  }
+
+  /// Takes bytes as they arrive, at most `lacking`, and leaves the rest. Not to be called when it
+  /// is over.
+  public HandshakeStep receive(ByteBuffer in) {
+    if (state == State.OVER) {
+      throw new IllegalStateException("the handshake is over");
+    }
+    String fault = incoming.take(in);
+    if (fault != null) {
+      return refused("it answered with " + fault);
+    }
+    if (incoming.lacking() > 0) {
+      return new HandshakeStep.Continued(NOTHING);
+    }
+    return state == State.WAITS_FOR_CHALLENGE ? challenged() : proved();
+  }
+
+  /// The connection has ended, for this reason. Returns why trying again is of no use, or nothing
+  /// where the peer may not have been there yet.
+  public Optional<String> ended(@Nullable String how) {
+    return state == State.WAITS_FOR_PROOF
+        ? Optional.of(
+            "it closed the connection when we proved the job's secret ("
+                + how
+                + "); do all processes have the same secret?")
+        : Optional.empty();
+  }
+
+  private HandshakeStep challenged() {
+    challenge = incoming.nonce();
+    Claim claim = proof.claim(wanted, Verdict.ACCEPTED);
+    byte[] tag = proof.tag(nonce, challenge);
+    byte[] mac = proof.prove(Role.INITIATOR, nonce, challenge, claim, tag);
+    incoming.expect(HandshakeFrame.RESPONDER_PROOF, HandshakeFrame.PROOF_BYTES);
+    state = State.WAITS_FOR_PROOF;
+    return new HandshakeStep.Continued(
+        HandshakeFrame.proof(HandshakeFrame.INITIATOR_PROOF, new ProvedClaim(claim, tag, mac)));
+  }
+
+  private HandshakeStep proved() {
+    ProvedClaim answer = incoming.proof();
+    Claim peer = answer.claim();
+    byte[] mac = proof.prove(Role.RESPONDER, nonce, challenge, peer, answer.tag());
+    if (!JobProof.same(mac, answer.proof())) {
+      return refused("it does not know the job's secret; is another job listening there?");
+    }
+    Verdict verdict = Verdict.of(peer.verdict());
+    if (verdict == Verdict.ACCEPTED) {
+      verdict = proof.check(peer, wanted, nonce, challenge, answer.tag());
+    }
+    if (verdict != Verdict.ACCEPTED) {
+      return refused("refused: " + proof.explain(verdict, peer, wanted));
+    }
+    state = State.OVER;
+    return new HandshakeStep.Established(NOTHING, peer);
+  }
+
+  private HandshakeStep refused(String why) {
+    state = State.OVER;
+    return new HandshakeStep.Refused(NOTHING, why);
+  }
+}
