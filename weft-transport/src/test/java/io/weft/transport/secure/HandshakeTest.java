@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.secure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.transport.spi.Credentials;
+import io.weft.transport.spi.Secret;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/// Who gets through the handshake, and who does not.
+class HandshakeTest {
+
+  private static final String SECRET = "the secret of this job";
+  private static final int CALLER = 3;
+  private static final int CALLED = 7;
+
+  private final JobProof caller = proof("job", 1, CALLER, SECRET, 33);
+  private final JobProof called = proof("job", 1, CALLED, SECRET, 77);
+
+  private static JobProof proof(String job, long epoch, int node, String secret, long incarnation) {
+    Secret known = Secret.of(secret.getBytes(StandardCharsets.UTF_8));
+    return new JobProof(new Credentials(job, epoch, node, known), incarnation);
+  }
+
+  /// Both sides of one handshake and what they said.
+  private static final class Conversation {
+    final InitiatorHandshake initiator;
+    final ResponderHandshake responder;
+    byte[] hello = {};
+    byte[] challenge = {};
+    byte[] proof = {};
+    byte[] answer = {};
+
+    Conversation(JobProof caller, JobProof called, int wanted) {
+      initiator = new InitiatorHandshake(caller, wanted);
+      responder = new ResponderHandshake(called);
+    }
+
+    /// Up to the initiator's proof, which is not delivered.
+    Conversation begin() {
+      hello = bytes(initiator.hello());
+      challenge = said(responder.receive(ByteBuffer.wrap(hello)));
+      proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
+      return this;
+    }
+
+    HandshakeStep toResponder() {
+      HandshakeStep step = responder.receive(ByteBuffer.wrap(proof));
+      answer = bytes(step.reply().duplicate());
+      return step;
+    }
+
+    HandshakeStep toInitiator() {
+      return initiator.receive(ByteBuffer.wrap(answer));
+    }
+  }
+
+  private static byte[] said(HandshakeStep step) {
+    assertThat(step).isInstanceOf(HandshakeStep.Continued.class);
+    return bytes(step.reply());
+  }
+
+  private static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(bytes);
+    return bytes;
+  }
+
+  private static void assertRefused(HandshakeStep step, String why) {
+    assertThat(step).isInstanceOf(HandshakeStep.Refused.class);
+    assertThat(((HandshakeStep.Refused) step).why()).contains(why);
+  }
+
+  /// Refused without a word.
+  private static void assertShut(HandshakeStep step, String why) {
+    assertRefused(step, why);
+    assertThat(step.reply().remaining()).isZero();
+  }
+
+  private static byte[] flipped(byte[] bytes, int at) {
+    byte[] changed = bytes.clone();
+    changed[at] ^= 1;
+    return changed;
+  }
+
+  @Test
+  void sidesOfOneJobLearnWhoTheOtherIs() {
+    Conversation talk = new Conversation(caller, called, CALLED).begin();
+    assertThat(talk.toResponder())
+        .isEqualTo(
+            new HandshakeStep.Established(
+                ByteBuffer.wrap(talk.answer), new Claim(CALLER, CALLED, 1, 33, 0)));
+    assertThat(talk.toInitiator())
+        .isEqualTo(
+            new HandshakeStep.Established(
+                ByteBuffer.allocate(0), new Claim(CALLED, CALLER, 1, 77, 0)));
+  }
+
+  @Test
+  void bytesMayArriveInPiecesOfAnySizeAndWhatFollowsIsLeft() {
+    long seed = Long.getLong("weft.test.seed", System.nanoTime());
+    Random random = new Random(seed);
+    for (int round = 0; round < 50; round++) {
+      Conversation talk = new Conversation(caller, called, CALLED).begin();
+      talk.toResponder();
+      byte[] stream = Arrays.copyOf(talk.answer, talk.answer.length + 5);
+      ByteBuffer in = ByteBuffer.wrap(stream).limit(0);
+      HandshakeStep step;
+      do {
+        in.limit(Math.min(stream.length, in.position() + 1 + random.nextInt(40)));
+        step = talk.initiator.receive(in);
+      } while (step instanceof HandshakeStep.Continued);
+      assertThat(step).as("seed " + seed).isInstanceOf(HandshakeStep.Established.class);
+      assertThat(in.position()).as("seed " + seed).isEqualTo(talk.answer.length);
+      assertThat(talk.initiator.lacking()).isZero();
+    }
+  }
+
+  @Test
+  void replayedProofIsRefused() {
+    Conversation recorded = new Conversation(caller, called, CALLED).begin();
+    ResponderHandshake again = new ResponderHandshake(called);
+    said(again.receive(ByteBuffer.wrap(recorded.hello)));
+    assertShut(again.receive(ByteBuffer.wrap(recorded.proof)), "does not know the job's secret");
+  }
+
+  @Test
+  void replayedAnswerIsRefused() {
+    Conversation recorded = new Conversation(caller, called, CALLED).begin();
+    recorded.toResponder();
+    InitiatorHandshake again = new InitiatorHandshake(caller, CALLED);
+    said(again.receive(ByteBuffer.wrap(recorded.challenge)));
+    assertShut(again.receive(ByteBuffer.wrap(recorded.answer)), "does not know the job's secret");
+  }
+
+  @Test
+  void ownProofSentBackIsRefusedByItsMaker() {
+    // A mirror: the caller's own proof, made to look like a responder's.
+    Conversation talk = new Conversation(caller, called, CALLER).begin();
+    byte[] mirrored = talk.proof.clone();
+    mirrored[5] = HandshakeFrame.RESPONDER_PROOF;
+    assertShut(talk.initiator.receive(ByteBuffer.wrap(mirrored)), "does not know the job's secret");
+  }
+
+  @Test
+  void proofMadeByTheCalledSideItselfIsRefused() {
+    // Both of its faces: what it proves as an initiator elsewhere is played back to it.
+    ResponderHandshake victim = new ResponderHandshake(called);
+    InitiatorHandshake elsewhere = new InitiatorHandshake(called, CALLER);
+    byte[] challenge = said(victim.receive(elsewhere.hello()));
+    byte[] proof = said(elsewhere.receive(ByteBuffer.wrap(challenge)));
+    assertRefused(victim.receive(ByteBuffer.wrap(proof)), "the address belongs to another node");
+    // With the claim turned to what the victim wants to hear, the proof does not fit.
+    ResponderHandshake second = new ResponderHandshake(called);
+    said(second.receive(elsewhere.hello()));
+    byte[] bent = proof.clone();
+    bent[12] = CALLED;
+    assertShut(second.receive(ByteBuffer.wrap(bent)), "does not know the job's secret");
+  }
+
+  @Test
+  void frameOfTheOtherRoleIsRefused() {
+    Conversation talk = new Conversation(caller, called, CALLED).begin();
+    byte[] asResponder = talk.proof.clone();
+    asResponder[5] = HandshakeFrame.RESPONDER_PROOF;
+    assertShut(talk.responder.receive(ByteBuffer.wrap(asResponder)), "frame 20 where 19 is due");
+    ResponderHandshake fresh = new ResponderHandshake(called);
+    assertShut(fresh.receive(ByteBuffer.wrap(talk.challenge)), "frame 18 where 17 is due");
+    InitiatorHandshake other = new InitiatorHandshake(caller, CALLED);
+    assertShut(other.receive(ByteBuffer.wrap(talk.hello)), "frame 17 where 18 is due");
+  }
+
+  @Test
+  void otherEpochIsRefusedOnBothSides() {
+    JobProof late = proof("job", 2, CALLER, SECRET, 33);
+    Conversation talk = new Conversation(late, called, CALLED).begin();
+    assertRefused(talk.toResponder(), "its epoch is 2, ours is 1");
+    assertRefused(talk.toInitiator(), "its epoch is 1, ours is 2");
+  }
+
+  @Test
+  void otherJobIsRefusedOnBothSides() {
+    JobProof other = proof("other", 1, CALLER, SECRET, 33);
+    Conversation talk = new Conversation(other, called, CALLED).begin();
+    assertRefused(talk.toResponder(), "the jobs have different names");
+    assertRefused(talk.toInitiator(), "the jobs have different names");
+  }
+
+  @Test
+  void otherNodeThanWantedIsRefusedOnBothSides() {
+    Conversation talk = new Conversation(caller, called, 8).begin();
+    assertRefused(talk.toResponder(), "node 8 was wanted, nodes 3 and 7 met");
+    assertRefused(talk.toInitiator(), "node 8 was wanted, nodes 7 and 3 met");
+  }
+
+  @Test
+  void responderThatLiesAboutItsNodeIsRefusedByTheInitiator() {
+    // It knows the secret and accepts, but is not who was wanted.
+    JobProof eight = proof("job", 1, 8, SECRET, 88);
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
+    byte[] challenge = new byte[40];
+    System.arraycopy(bytes(initiator.hello()), 0, challenge, 0, 40);
+    challenge[5] = HandshakeFrame.CHALLENGE;
+    byte[] proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
+    byte[] nonce = Arrays.copyOfRange(challenge, 8, 40);
+    assertThat(proof).hasSize(96);
+    Claim lie = eight.claim(CALLER, Verdict.ACCEPTED);
+    byte[] tag = eight.tag(nonce, nonce);
+    byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag);
+    ByteBuffer answer =
+        HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(lie, tag, mac));
+    assertRefused(initiator.receive(answer), "node 7 was wanted, nodes 8 and 3 met");
+  }
+
+  @Test
+  void otherSecretIsRefusedWithoutAWord() {
+    JobProof stranger = proof("job", 1, CALLER, "a secret of another job", 33);
+    Conversation talk = new Conversation(stranger, called, CALLED).begin();
+    assertShut(talk.toResponder(), "does not know the job's secret");
+    assertThat(talk.initiator.ended("reset"))
+        .hasValueSatisfying(why -> assertThat(why).contains("reset", "have the same secret?"));
+  }
+
+  @Test
+  void responderWithoutTheSecretIsRefused() {
+    JobProof impostor = proof("job", 1, CALLED, "a secret of another job", 77);
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
+    byte[] hello = bytes(initiator.hello());
+    byte[] nonce = Arrays.copyOfRange(hello, 8, 40);
+    said(initiator.receive(HandshakeFrame.nonce(HandshakeFrame.CHALLENGE, nonce)));
+    Claim claim = impostor.claim(CALLER, Verdict.ACCEPTED);
+    byte[] tag = impostor.tag(nonce, nonce);
+    byte[] mac = impostor.prove(Role.RESPONDER, nonce, nonce, claim, tag);
+    ByteBuffer answer =
+        HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(claim, tag, mac));
+    assertShut(initiator.receive(answer), "does not know the job's secret");
+  }
+
+  @Test
+  void changingAnyByteOfAProofSpoilsIt() {
+    for (int at = 0; at < 96; at++) {
+      Conversation talk = new Conversation(caller, called, CALLED).begin();
+      assertShut(
+          talk.responder.receive(ByteBuffer.wrap(flipped(talk.proof, at))),
+          at < 6 ? "it sent" : "does not know the job's secret");
+      Conversation next = new Conversation(caller, called, CALLED).begin();
+      next.toResponder();
+      assertShut(
+          next.initiator.receive(ByteBuffer.wrap(flipped(next.answer, at))),
+          at < 6 ? "it answered with" : "does not know the job's secret");
+    }
+  }
+
+  @Test
+  void truncatedFrameIsNeverEnough() {
+    Conversation talk = new Conversation(caller, called, CALLED).begin();
+    ByteBuffer cut = ByteBuffer.wrap(talk.proof).limit(95);
+    assertThat(said(talk.responder.receive(cut))).isEmpty();
+    assertThat(talk.responder.lacking()).isEqualTo(1);
+    // The next connection's frames do not complete it.
+    assertShut(
+        talk.responder.receive(ByteBuffer.wrap(talk.hello)), "does not know the job's secret");
+    InitiatorHandshake early = new InitiatorHandshake(caller, CALLED);
+    assertThat(said(early.receive(ByteBuffer.wrap(talk.challenge).limit(39)))).isEmpty();
+    assertThat(early.ended("closed")).as("nothing was proved: try again").isEmpty();
+  }
+
+  @Test
+  void overlongFrameSpoilsTheNext() {
+    ResponderHandshake responder = new ResponderHandshake(called);
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
+    ByteBuffer hello = ByteBuffer.allocate(41).put(initiator.hello()).put((byte) 0).flip();
+    byte[] challenge = said(responder.receive(hello));
+    assertThat(hello.remaining()).as("left in the stream").isEqualTo(1);
+    assertThat(said(responder.receive(hello))).isEmpty();
+    byte[] proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
+    assertShut(responder.receive(ByteBuffer.wrap(proof)), "not Weft's handshake");
+  }
+
+  @Test
+  void foreignProtocolIsKnownByItsFirstBytes() {
+    ResponderHandshake responder = new ResponderHandshake(called);
+    byte[] request = "GET / HT".getBytes(StandardCharsets.US_ASCII);
+    assertShut(responder.receive(ByteBuffer.wrap(request)), "not Weft's handshake");
+    assertThatThrownBy(() -> responder.receive(ByteBuffer.wrap(request)))
+        .isInstanceOf(IllegalStateException.class);
+  }
+}
