@@ -9,6 +9,7 @@ import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
+import io.weft.cluster.Surroundings;
 import io.weft.cluster.Topology;
 import io.weft.cluster.store.JobStore;
 import io.weft.collective.Collectives;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft;
+package io.weft.cluster;
 
 import io.weft.agent.Lanes;
-import io.weft.cluster.Store;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportProvider;
 
