@@ -129,7 +129,7 @@ public final class Weft implements AutoCloseable {
         new Mesh(
             launch.rank(),
             around.lanes().ticker(),
-            collectives,
+            List.of(collectives),
             sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =

@@ -31,7 +31,7 @@ public final class Mesh implements Agent, FrameSink {
 
   private final int rank;
   private final Ticker ticker;
-  private final MeshService service;
+  private final Services services;
   private final Transport transport;
   private final MemorySegment goodbye = Arena.ofAuto().allocate(8);
   private @Nullable Topology topology;
@@ -45,11 +45,13 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Opens the transport with this mesh as its sink.
   ///
+  /// @param services what will speak over it, each with a number of its own
   /// @param open opens a transport for a sink
-  public Mesh(int rank, Ticker ticker, MeshService service, Function<FrameSink, Transport> open) {
+  public Mesh(
+      int rank, Ticker ticker, List<MeshService> services, Function<FrameSink, Transport> open) {
     this.rank = rank;
     this.ticker = ticker;
-    this.service = service;
+    this.services = new Services(services);
     this.goodbye.set(ValueLayout.JAVA_BYTE, 0, (byte) GOODBYE);
     this.transport = open.apply(this);
   }
@@ -117,7 +119,7 @@ public final class Mesh implements Agent, FrameSink {
     }
     now = ticker.nanos();
     java.util.Arrays.fill(lastSeen, now);
-    service.onStart(this);
+    services.onStart(this);
   }
 
   private String notConnected(Topology members, Duration deadline) {
@@ -184,17 +186,19 @@ public final class Mesh implements Agent, FrameSink {
   public void onMessage(Endpoint from, MemorySegment message) {
     int peer = from.node();
     lastSeen[peer] = now;
-    if ((message.get(ValueLayout.JAVA_BYTE, 0) & 0xff) == GOODBYE) {
+    if (message.byteSize() > 0 && (message.get(ValueLayout.JAVA_BYTE, 0) & 0xff) == GOODBYE) {
       goneBy(peer, PeerGone.LEFT, new TransportException.EndpointLost("it left the job", null));
-    } else {
-      service.onMessage(peer, message);
+    } else if (!services.onMessage(peer, message)) {
+      drop(peer);
     }
   }
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
     lastSeen[from.node()] = now;
-    service.onNotify(from.node(), immediate);
+    if (!services.onNotify(from.node(), immediate)) {
+      drop(from.node());
+    }
   }
 
   @Override
@@ -223,7 +227,7 @@ public final class Mesh implements Agent, FrameSink {
     if (!gone[peer]) {
       gone[peer] = true;
       if (!closed) {
-        service.onPeerGone(peer, how, cause);
+        services.onPeerGone(peer, how, cause);
       }
     }
   }
@@ -239,7 +243,7 @@ public final class Mesh implements Agent, FrameSink {
   public int work(long nowNanos) {
     now = nowNanos;
     int done = transport.poll(nowNanos);
-    return done + service.work(nowNanos);
+    return done + services.work(nowNanos);
   }
 
   @Override
@@ -254,12 +258,12 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public boolean busy() {
-    return service.busy();
+    return services.busy();
   }
 
   @Override
   public boolean hasCommands() {
-    return service.hasCommands();
+    return services.hasCommands();
   }
 
   /// Ends at once: the peers see the connections break.
@@ -267,9 +271,9 @@ public final class Mesh implements Agent, FrameSink {
   public void crash(Throwable cause) {
     if (!closed) {
       closed = true;
-      service.onCrash(cause);
+      services.onCrash(cause);
       transport.close();
-      service.onClosing();
+      services.onClosing();
     }
   }
 
@@ -280,17 +284,17 @@ public final class Mesh implements Agent, FrameSink {
     if (closed) {
       return;
     }
-    service.onClose();
+    services.onClose();
     closed = true;
     boolean[] told = new boolean[endpoints.length];
     long start = ticker.nanos();
     while (topology != null && farewellsOpen(told) && ticker.nanos() - start < FAREWELL_NANOS) {
       now = ticker.nanos();
-      if (transport.poll(now) + service.work(now) == 0) {
+      if (transport.poll(now) + services.work(now) == 0) {
         transport.await(1_000_000);
       }
     }
-    service.onClosing();
+    services.onClosing();
     transport.close();
   }
 

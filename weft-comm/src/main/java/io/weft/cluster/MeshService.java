@@ -7,6 +7,10 @@ import java.lang.foreign.MemorySegment;
 /// What speaks over a mesh: collectives, later others. All on the lane's thread; must not block.
 public interface MeshService {
 
+  /// 0 to 3, its own on the mesh: the first byte of its messages, and the top two bits of the
+  /// immediate values of its writes. Any thread.
+  int number();
+
   /// The mesh is connected; endpoints may be used from now on.
   void onStart(Mesh mesh);
 

@@ -124,6 +124,11 @@ public final class Collectives implements MeshService {
   }
 
   @Override
+  public int number() {
+    return Frame.SERVICE;
+  }
+
+  @Override
   public boolean busy() {
     return pending > 0;
   }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.cluster.MeshService.PeerGone;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The services of one mesh: each gets the messages and notifications that bear its number, and all
+/// hear what happens to the mesh, in the order in which they were given. Confined to the lane's
+/// thread but for `busy` and `hasCommands`.
+final class Services {
+
+  /// A service's number stands in two bits of an immediate value.
+  private static final int MOST = 4;
+
+  private final List<MeshService> all;
+  private final @Nullable MeshService[] byNumber = new MeshService[MOST];
+
+  /// Throws `IllegalArgumentException` for a number that does not fit or stands twice.
+  Services(List<MeshService> services) {
+    this.all = List.copyOf(services);
+    for (MeshService service : all) {
+      int number = service.number();
+      if (number < 0 || number >= MOST || byNumber[number] != null) {
+        throw new IllegalArgumentException(
+            "service number " + number + " is taken or not one of 0 to " + (MOST - 1));
+      }
+      byNumber[number] = service;
+    }
+  }
+
+  /// Returns whether there is such a service; if not, the peer speaks another protocol.
+  ///
+  /// Hot path.
+  boolean onMessage(int fromRank, MemorySegment message) {
+    int number = message.byteSize() == 0 ? MOST : message.get(ValueLayout.JAVA_BYTE, 0);
+    MeshService service = number < 0 || number >= MOST ? null : byNumber[number];
+    if (service == null) {
+      return false;
+    }
+    service.onMessage(fromRank, message);
+    return true;
+  }
+
+  /// Returns whether there is such a service.
+  ///
+  /// Hot path.
+  boolean onNotify(int fromRank, int immediate) {
+    MeshService service = byNumber[immediate >>> 30];
+    if (service == null) {
+      return false;
+    }
+    service.onNotify(fromRank, immediate);
+    return true;
+  }
+
+  void onStart(Mesh mesh) {
+    all.forEach(service -> service.onStart(mesh));
+  }
+
+  /// Hot path.
+  int work(long nowNanos) {
+    int work = 0;
+    for (int i = 0; i < all.size(); i++) {
+      work += all.get(i).work(nowNanos);
+    }
+    return work;
+  }
+
+  void onPeerGone(int rank, PeerGone how, TransportException cause) {
+    all.forEach(service -> service.onPeerGone(rank, how, cause));
+  }
+
+  boolean busy() {
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i).busy()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean hasCommands() {
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i).hasCommands()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void onClose() {
+    all.forEach(MeshService::onClose);
+  }
+
+  void onCrash(Throwable cause) {
+    all.forEach(service -> service.onCrash(cause));
+  }
+
+  void onClosing() {
+    all.forEach(MeshService::onClosing);
+  }
+}
