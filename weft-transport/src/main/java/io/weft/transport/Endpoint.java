@@ -27,6 +27,15 @@ public interface Endpoint extends AutoCloseable {
   @CheckReturnValue
   PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
 
+  /// Bytes that the peer has sent here so far, payload and protocol, also those of a message or
+  /// write that is not complete yet where the transport sees them: so it grows with every sign of
+  /// life. Stays when the endpoint ends. Costs nothing.
+  long bytesReceived();
+
+  /// Bytes that have left for the peer so far, payload and protocol, in the same way; does not grow
+  /// while the way to the peer is blocked.
+  long bytesSent();
+
   /// Closes this end; posted work fails with `EndpointLost`; the sink is not told. A second call
   /// has no effect.
   @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.transport.Endpoint;
+import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -104,6 +105,37 @@ public abstract class MessageContract extends ConnectionContract {
       MemorySegment received = MemorySegment.ofArray(b.heardMessage(i));
       assertThat(received.get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
     }
+  }
+
+  @Test
+  final void everythingThatArrivesIsCountedAsASignOfLife() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    Endpoint back = b.to(0);
+    MemoryRegion from = a.region(1 << 20);
+    MemoryRegion into = b.region(1 << 20);
+    for (int i = 1; i <= 3; i++) {
+      int messages = i;
+      long sent = endpoint.bytesSent();
+      long received = back.bytesReceived();
+      net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[0])));
+      net().until(() -> b.heard(Event.Received.class).size() == messages, "an empty message");
+      assertThat(endpoint.bytesSent()).isGreaterThan(sent);
+      assertThat(back.bytesReceived()).isGreaterThan(received);
+    }
+    long sent = endpoint.bytesSent();
+    long received = back.bytesReceived();
+    net()
+        .post(
+            () ->
+                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new Outcome()));
+    net().until(() -> b.heard(Event.Notified.class).size() == 1, "landed");
+    assertThat(endpoint.bytesSent() - sent).isBetween(1L << 20, (1L << 20) + 4096);
+    assertThat(back.bytesReceived() - received).isBetween(1L << 20, (1L << 20) + 4096);
+    long all = back.bytesReceived();
+    back.close();
+    assertThat(back.bytesReceived()).isEqualTo(all);
   }
 
   @Test

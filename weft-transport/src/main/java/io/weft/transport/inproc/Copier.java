@@ -21,6 +21,7 @@ final class Copier {
   private final boolean initiating;
   private final Pipe pipe;
   private final String peer;
+  private long bytesSent;
   private boolean busy;
   private boolean ended;
 
@@ -32,6 +33,10 @@ final class Copier {
     this.peer = peer;
   }
 
+  long bytesSent() {
+    return bytesSent;
+  }
+
   /// Publishes messages that wait for nothing.
   ///
   /// Hot path.
@@ -40,6 +45,7 @@ final class Copier {
         next != null && next.kind == Parcel.Kind.MESSAGE;
         next = pipe.unpublished()) {
       transport.countSent(next.bytes);
+      bytesSent += next.traffic();
       pipe.publish();
     }
   }
@@ -132,6 +138,7 @@ final class Copier {
     if (error != null) {
       parcel.kind = Parcel.Kind.SILENT;
     }
+    bytesSent += parcel.traffic();
     pipe.publish();
     if (region != null) {
       region.settle();

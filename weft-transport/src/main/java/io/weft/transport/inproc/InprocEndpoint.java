@@ -25,6 +25,7 @@ final class InprocEndpoint implements Endpoint {
   private @Nullable Line line;
   private @Nullable Copier copier;
   private InprocTransport peerTransport;
+  private long bytesReceived;
   private boolean closed;
 
   InprocEndpoint(InprocTransport transport, int node, Address peer, boolean initiating) {
@@ -115,6 +116,7 @@ final class InprocEndpoint implements Endpoint {
     parcel.region = region;
     parcel.offset = own.offset();
     parcel.remaining = own.bytes();
+    parcel.length = own.bytes();
     parcel.remoteKey = remote.region().key();
     parcel.remoteOffset = remote.offset();
     parcel.done = done;
@@ -127,6 +129,17 @@ final class InprocEndpoint implements Endpoint {
                     + "'s transport; ask the peer for its present regions",
                 null);
     return PostResult.POSTED;
+  }
+
+  @Override
+  public long bytesReceived() {
+    return bytesReceived;
+  }
+
+  @Override
+  public long bytesSent() {
+    Copier worker = copier;
+    return worker == null ? 0 : worker.bytesSent();
   }
 
   /// Whether a turn would find something.
@@ -175,6 +188,7 @@ final class InprocEndpoint implements Endpoint {
       work++;
       Parcel.Kind kind = parcel.kind;
       int immediate = parcel.immediate;
+      bytesReceived += parcel.traffic();
       MemorySegment message =
           kind == Parcel.Kind.MESSAGE
               ? transport.messages().copy(incoming.staging(), parcel.at, parcel.bytes)

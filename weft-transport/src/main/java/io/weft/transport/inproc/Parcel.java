@@ -24,6 +24,9 @@ final class Parcel {
   int at;
   int bytes;
 
+  /// Of a write.
+  long length;
+
   // The posting side's own.
   long stagedTo;
   @Nullable LocalRegion region;
@@ -33,4 +36,13 @@ final class Parcel {
   long remoteOffset;
   @Nullable Completion done;
   @Nullable TransportException error;
+
+  /// What it brings to the receiver, in bytes, at least one.
+  long traffic() {
+    return switch (kind) {
+      case MESSAGE -> 1L + bytes;
+      case WRITE -> 1L + length;
+      case SILENT -> 1;
+    };
+  }
 }

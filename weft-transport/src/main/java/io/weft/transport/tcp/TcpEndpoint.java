@@ -22,6 +22,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private final int node;
   private final Address peer;
   private @Nullable Link link;
+  private long bytesReceived;
+  private long bytesSent;
   private boolean closed;
 
   /// What exists once the peer is proved.
@@ -170,6 +172,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       if (got < 0 && !closed) {
         lost("the connection was closed by its side or on the way", null);
       }
+      bytesReceived += Math.max(got, 0);
       return got == 0 ? 0 : 1;
     } catch (ProtocolFault fault) {
       fault(open, fault);
@@ -195,7 +198,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     }
     try {
       long sent = open.outbound.flush(open.channel);
-      transport.countSent(sent);
+      countSent(sent);
       return sent == 0 ? 0 : 1;
     } catch (ProtocolFault fault) {
       fault(open, fault);
@@ -203,6 +206,21 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       lost("sending failed: " + e.getMessage(), e);
     }
     return 1;
+  }
+
+  private void countSent(long bytes) {
+    bytesSent += bytes;
+    transport.countSent(bytes);
+  }
+
+  @Override
+  public long bytesReceived() {
+    return bytesReceived;
+  }
+
+  @Override
+  public long bytesSent() {
+    return bytesSent;
   }
 
   /// In direct mode the socket itself is asked each time.
@@ -327,7 +345,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     Link open = link;
     if (open != null) {
       try {
-        transport.countSent(open.outbound.flush(open.channel));
+        countSent(open.outbound.flush(open.channel));
       } catch (IOException e) {
         transport.log().debug("last flush to " + name() + ": " + e.getMessage());
       }
@@ -354,7 +372,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private void leave(Link open, byte kind, String text) {
     try {
       if (open.outbound.last(kind, text)) {
-        transport.countSent(open.outbound.flush(open.channel));
+        countSent(open.outbound.flush(open.channel));
       }
     } catch (IOException e) {
       transport.log().debug("last frame to " + name() + ": " + e.getMessage());
