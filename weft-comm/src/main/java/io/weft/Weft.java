@@ -5,6 +5,7 @@ import io.weft.agent.Lane;
 import io.weft.agent.Lanes;
 import io.weft.agent.WaitPolicy;
 import io.weft.cluster.Bootstrap;
+import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
@@ -81,7 +82,8 @@ public final class Weft implements AutoCloseable {
               job.job(),
               job.bind(),
               provider(config.transport(), launch.size()),
-              Lanes.THREADS);
+              Lanes.THREADS,
+              JobProcess.current());
       Weft joined = join(config, launch, surroundings);
       warmUp.join(config.startDeadline());
       return joined;
@@ -103,7 +105,8 @@ public final class Weft implements AutoCloseable {
             job,
             config.bind().orElse("127.0.0.1"),
             provider(config.transport(), launch.size()),
-            Lanes.THREADS));
+            Lanes.THREADS,
+            JobProcess.current()));
   }
 
   /// The same with everything around it given, as a simulation does.
@@ -138,6 +141,7 @@ public final class Weft implements AutoCloseable {
               around.store(),
               launch,
               FIRST_EPOCH,
+              around.process(),
               List.of(mesh.transport().address()),
               config.startDeadline());
       mesh.connect(topology, config.startDeadline());

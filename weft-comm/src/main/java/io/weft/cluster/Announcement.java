@@ -3,14 +3,13 @@ package io.weft.cluster;
 
 import io.weft.transport.Address;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
 /// What one rank tells the others through the store: one fact per line, UTF-8.
 ///
 /// @param size of the job, as this rank was told
-/// @param process number and start, so that two processes with one rank are found out
+/// @param process its identity, as `JobProcess` has it
 /// @param host where it runs
 /// @param addresses where its transports listen
 record Announcement(int size, String process, HostIdentity host, List<Address> addresses) {
@@ -21,11 +20,10 @@ record Announcement(int size, String process, HostIdentity host, List<Address> a
     addresses = List.copyOf(addresses);
   }
 
-  /// Of this process.
-  static Announcement local(int size, List<Address> addresses) {
-    ProcessHandle self = ProcessHandle.current();
-    long start = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
-    return new Announcement(size, self.pid() + "@" + start, HostIdentity.local(), addresses);
+  /// What a process says.
+  static Announcement of(JobProcess process, int size, List<Address> addresses) {
+    return new Announcement(
+        size, process.identity(), new HostIdentity(process.host(), process.boot()), addresses);
   }
 
   /// Whether one process made both.

@@ -7,10 +7,11 @@ import io.weft.transport.Address;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// The first meeting of a job's ranks: each says where it is, each learns where all are. User
 /// thread.
@@ -40,19 +41,23 @@ public final class Bootstrap {
   /// each host, cross ranks in order of rank among equal local ranks. Returns on rank 0 when all
   /// others have read everything, so that a store which rank 0 keeps may then be closed. Throws
   /// `CommException.Setup` naming the ranks that never came, or what they disagree on.
+  ///
+  /// @param self the calling rank's process
+  /// @param mine where its transports listen
   public static Topology exchange(
       Ticker ticker,
       Store store,
       LaunchEnvironment launch,
       long epoch,
+      JobProcess self,
       List<Address> mine,
       Duration limit)
       throws InterruptedException {
-    return new Bootstrap(ticker, store, launch, epoch, limit).meet(mine);
+    return new Bootstrap(ticker, store, launch, epoch, limit)
+        .meet(Announcement.of(self, launch.size(), mine));
   }
 
-  private Topology meet(List<Address> mine) throws InterruptedException {
-    Announcement own = Announcement.local(launch.size(), mine);
+  private Topology meet(Announcement own) throws InterruptedException {
     enterNextMeeting(own);
     store.put(key("member", launch.rank()), own.encode());
     var announcements = new ArrayList<Announcement>();
@@ -182,15 +187,17 @@ public final class Bootstrap {
 
   /// The host's name, with the start of its boot id where two hosts share the name.
   private static Map<HostIdentity, String> labels(List<Announcement> announcements) {
-    var labels = new LinkedHashMap<HostIdentity, String>();
+    var boots = new HashMap<String, Set<HostIdentity>>();
     for (Announcement announcement : announcements) {
       HostIdentity host = announcement.host();
-      boolean shared =
-          announcements.stream()
-              .map(Announcement::host)
-              .anyMatch(other -> other.name().equals(host.name()) && !other.equals(host));
-      labels.put(host, shared ? host.name() + "(" + host.boot() + ")" : host.name());
+      boots.computeIfAbsent(host.name(), name -> new HashSet<>()).add(host);
     }
+    var labels = new HashMap<HostIdentity, String>();
+    boots.forEach(
+        (name, hosts) ->
+            hosts.forEach(
+                host ->
+                    labels.put(host, hosts.size() > 1 ? name + "(" + host.boot() + ")" : name)));
     return labels;
   }
 

@@ -13,10 +13,12 @@ import io.weft.transport.spi.TransportProvider;
 /// @param bind where the transport listens
 /// @param transport opens the rank's transport
 /// @param lanes clock and turns
+/// @param process who this rank is, and on which host
 public record Surroundings(
     Store store,
     Secret secret,
     String job,
     String bind,
     TransportProvider transport,
-    Lanes lanes) {}
+    Lanes lanes,
+    JobProcess process) {}

@@ -36,7 +36,8 @@ class BootstrapTest {
 
   private static Topology join(Store store, int rank, int size, long epoch) throws Exception {
     var mine = List.of(new Address("tcp", "127.0.0.1:" + (4000 + rank)));
-    return Bootstrap.exchange(Ticker.SYSTEM, store, launch(rank, size), epoch, mine, LIMIT);
+    return Bootstrap.exchange(
+        Ticker.SYSTEM, store, launch(rank, size), epoch, JobProcess.current(), mine, LIMIT);
   }
 
   private static Announcement on(String host, String boot) {
@@ -75,7 +76,13 @@ class BootstrapTest {
     assertThatThrownBy(
             () ->
                 Bootstrap.exchange(
-                    Ticker.SYSTEM, store, launch(1, 6), 0, List.of(), Duration.ofMillis(50)))
+                    Ticker.SYSTEM,
+                    store,
+                    launch(1, 6),
+                    0,
+                    JobProcess.current(),
+                    List.of(),
+                    Duration.ofMillis(50)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("ranks 0, 2-5 of 6 did not join within 0.05 s");
   }
@@ -83,7 +90,8 @@ class BootstrapTest {
   @Test
   void differentSizesAreNamed() throws Exception {
     var store = new InMemoryStore();
-    store.put("epoch/0/meeting/0/member/0", Announcement.local(3, List.of()).encode());
+    store.put(
+        "epoch/0/meeting/0/member/0", Announcement.of(JobProcess.current(), 3, List.of()).encode());
     assertThatThrownBy(() -> join(store, 1, 2, 0))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("job has 3 ranks");
@@ -126,7 +134,8 @@ class BootstrapTest {
 
   @Test
   void announcementSurvivesTheStore() {
-    Announcement own = Announcement.local(2, List.of(new Address("tcp", "[::1]:4000")));
+    Announcement own =
+        Announcement.of(JobProcess.current(), 2, List.of(new Address("tcp", "[::1]:4000")));
     Announcement read = Announcement.decode(own.encode());
     assertThat(read).isEqualTo(own);
     assertThat(read.sameProcess(own)).isTrue();
