@@ -39,6 +39,7 @@ public final class Mesh implements Agent, FrameSink {
   private final List<Endpoint> early = new ArrayList<>();
   private boolean[] gone = new boolean[0];
   private long[] lastSeen = new long[0];
+  private int connected;
   private @Nullable String refusal;
   private long now;
   private boolean closed;
@@ -107,7 +108,7 @@ public final class Mesh implements Agent, FrameSink {
       connecting.add(transport.connect(addressOf(members.members().get(peer)), peer));
     }
     long start = ticker.nanos();
-    while (!missing().isEmpty()) {
+    while (connected < members.size() - 1) {
       now = ticker.nanos();
       if (refusal != null || now - start > deadline.toNanos()) {
         connecting.forEach(Endpoint::close);
@@ -179,6 +180,7 @@ public final class Mesh implements Agent, FrameSink {
       endpoint.close();
     } else {
       endpoints[peer] = endpoint;
+      connected++;
     }
   }
 

@@ -4,6 +4,7 @@ package io.weft.collective;
 import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// A communicator as the lane sees it: its members, its key on the wire, and why it failed if it
@@ -14,6 +15,7 @@ final class Group {
   private final ProcessSet set;
   private final Topology topology;
   private final int rank;
+  private final int[] memberOf;
   private @Nullable CommException failure;
 
   /// `instance` counts the communicators of the same set.
@@ -22,6 +24,11 @@ final class Group {
     this.set = set;
     this.topology = topology;
     this.rank = set.rankOf(worldRank);
+    this.memberOf = new int[topology.size()];
+    Arrays.fill(memberOf, -1);
+    for (int m = 0; m < set.size(); m++) {
+      memberOf[set.ranks().get(m)] = m;
+    }
   }
 
   long key() {
@@ -42,7 +49,7 @@ final class Group {
 
   /// The member with this world rank, -1 if there is none.
   int member(int worldRank) {
-    return set.rankOf(worldRank);
+    return memberOf[worldRank];
   }
 
   /// "rank 1 on node7", world rank.

@@ -6,13 +6,14 @@ import io.weft.transport.PostResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /// Sends messages in order, and keeps the control messages that an endpoint has no room for; their
 /// number is bounded by the operations in flight. Confined to the lane's thread.
 final class Outbox {
 
   private final Mesh mesh;
-  private final ArrayDeque<byte[]>[] waiting;
+  private final @Nullable ArrayDeque<byte[]>[] waiting;
   private final MemorySegment scratch;
   private int waitingCount;
 
@@ -20,9 +21,6 @@ final class Outbox {
   Outbox(Mesh mesh, int peers, int maxMessageBytes) {
     this.mesh = mesh;
     this.waiting = new ArrayDeque[peers];
-    for (int p = 0; p < peers; p++) {
-      waiting[p] = new ArrayDeque<>();
-    }
     this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
   }
 
@@ -37,9 +35,14 @@ final class Outbox {
       return;
     }
     MemorySegment message = scratch.asSlice(0, bytes);
-    if (!waiting[peer].isEmpty()
+    ArrayDeque<byte[]> queue = waiting[peer];
+    if ((queue != null && !queue.isEmpty())
         || mesh.endpoint(peer).trySend(message) == PostResult.BACK_PRESSURED) {
-      waiting[peer].addLast(message.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+      if (queue == null) {
+        queue = new ArrayDeque<>();
+        waiting[peer] = queue;
+      }
+      queue.addLast(message.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
       waitingCount++;
     }
   }
@@ -48,8 +51,9 @@ final class Outbox {
   ///
   /// Hot path.
   boolean trySend(int peer, long bytes) {
+    ArrayDeque<byte[]> queue = waiting[peer];
     return !mesh.isGone(peer)
-        && waiting[peer].isEmpty()
+        && (queue == null || queue.isEmpty())
         && mesh.endpoint(peer).trySend(scratch.asSlice(0, bytes)) == PostResult.POSTED;
   }
 
@@ -61,7 +65,7 @@ final class Outbox {
     int sent = 0;
     for (int peer = 0; peer < waiting.length; peer++) {
       ArrayDeque<byte[]> queue = waiting[peer];
-      while (!queue.isEmpty()) {
+      while (queue != null && !queue.isEmpty()) {
         if (!mesh.isGone(peer)) {
           byte[] first = queue.getFirst();
           MemorySegment.copy(MemorySegment.ofArray(first), 0, scratch, 0, first.length);

@@ -105,9 +105,14 @@ final class Plan {
   private static List<Receiving> lastMarked(
       List<Sending> sends, List<Receiving> receives, int[] lastReceive) {
     List<Receiving> marked = new ArrayList<>(receives);
+    boolean[] partial = new boolean[receives.size()];
+    for (Sending send : sends) {
+      if (send.needs() != NONE && send.staged()) {
+        partial[send.needs()] = true;
+      }
+    }
     for (int i : lastReceive) {
-      boolean partial = sends.stream().anyMatch(s -> s.needs() == i && s.staged());
-      if (i != NONE && receives.get(i).reduce() && !partial) {
+      if (i != NONE && receives.get(i).reduce() && !partial[i]) {
         Receiving r = receives.get(i);
         marked.set(i, new Receiving(r.peer(), r.chunk(), true, r.needs(), r.after(), true));
       }
