@@ -33,8 +33,7 @@ public final class Collectives implements MeshService {
   private final long keepBytes;
   private final MpscAtomicArrayQueue<Runnable> commands = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
   private final Map<ProcessSet, Integer> instances = new HashMap<>();
-  private final LongMap<Group> groups = new LongMap<>();
-  private final LongMap<CommException> abortedEarly = new LongMap<>();
+  private final Groups groups = new Groups();
   private final LongMap<NameUse> names = new LongMap<>();
   private final LongMap<Operation<?>> running = new LongMap<>();
   private final List<Operation<?>> order = new ArrayList<>();
@@ -49,6 +48,7 @@ public final class Collectives implements MeshService {
   private boolean moved;
   private volatile int pending;
   private volatile boolean closed;
+  private volatile boolean over;
   private volatile @Nullable CommException crash;
 
   /// Collectives with this hard deadline and tuning, which keep this much idle staging memory.
@@ -84,6 +84,16 @@ public final class Collectives implements MeshService {
           "rank " + connected.rank() + " is not in the process set " + set.ranks());
     }
     int instance = instances.merge(set, 1, Integer::sum);
+    if (instance > Group.MAX_INSTANCES) {
+      throw new IllegalStateException(
+          "rank "
+              + connected.rank()
+              + " has made "
+              + Group.MAX_INSTANCES
+              + " communicators of "
+              + set.ranks()
+              + ", more than can be told apart; use one again instead of making another");
+    }
     Group group = new Group(set, instance, connected.topology(), connected.rank());
     submit(() -> open(group), defaultDeadline);
     return new MeshCommunicator(this, group, lane(), defaultDeadline);
@@ -116,7 +126,11 @@ public final class Collectives implements MeshService {
       }
     }
     java.lang.invoke.VarHandle.fullFence(); // the queue's write before the read of "parked"
-    lane().commandQueued();
+    if (over) {
+      runCommands(); // nobody turns the lane any more; each command fails what it brings
+    } else {
+      lane().commandQueued();
+    }
   }
 
   private Lane lane() {
@@ -164,16 +178,28 @@ public final class Collectives implements MeshService {
   }
 
   private void open(Group group) {
-    groups.put(group.key(), group);
-    CommException failure = abortedEarly.remove(group.key());
+    CommException failure = groups.open(group);
     for (int m = 0; failure == null && m < group.size(); m++) {
       if (m != group.rank() && mesh().isGone(group.world(m))) {
         failure = Verdicts.gone(group, m, "has left or was lost before this communicator was made");
       }
     }
-    if (failure != null && group.failWith(failure)) {
-      return;
+    if (failure != null) {
+      var unused = group.failWith(failure);
     }
+  }
+
+  /// Closes a communicator: its operations fail, and it is forgotten with all its names.
+  void close(Group group) {
+    var unused = abortHere(group, Verdicts.closed(group));
+    groups.close(group);
+    names.removeIf(use -> use.group() == group);
+    inbox.forget(group.key());
+  }
+
+  /// Whether this communicator was closed here, so that what still comes for it is old.
+  boolean isClosed(long groupKey) {
+    return groups.isClosed(groupKey);
   }
 
   void begin(Operation<?> operation) {
@@ -315,15 +341,20 @@ public final class Collectives implements MeshService {
     runCommands();
   }
 
+  /// By the agent's own thread, and when that is over by user threads: one at a time.
   private void runCommands() {
-    Runnable command;
-    while ((command = commands.poll()) != null) {
-      command.run();
+    synchronized (commands) {
+      Runnable command;
+      while ((command = commands.poll()) != null) {
+        command.run();
+      }
     }
   }
 
   @Override
   public void onClosing() {
+    over = true; // volatile: a command queued before is run here, a later one by who queued it
+    runCommands();
     settling.removeIf(Operation::settle);
     if (wires != null) {
       wires.staging().close();
@@ -342,12 +373,12 @@ public final class Collectives implements MeshService {
   }
 
   /// A member has aborted a communicator, which may not be open here yet.
-  void onAbort(long groupKey, CommException cause) {
+  void onAbort(int fromRank, long groupKey, CommException cause) {
     Group group = groups.get(groupKey);
-    if (group == null) {
-      abortedEarly.put(groupKey, cause);
-    } else {
+    if (group != null) {
       var unused = abortHere(group, cause);
+    } else if (!groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
+      mesh().drop(fromRank);
     }
   }
 

@@ -14,7 +14,7 @@ final class EarlyFrames {
   /// Operations in flight times an eager chunk, with room to spare.
   private static final long LIMIT_BYTES = 256L << 20;
 
-  record EarlyFrame(int worldRank, byte[] bytes) {}
+  record EarlyFrame(int worldRank, long communicator, byte[] bytes) {}
 
   private final LongMap<List<EarlyFrame>> byOperation = new LongMap<>();
   private long bytes;
@@ -29,9 +29,22 @@ final class EarlyFrames {
       frames = new ArrayList<>(2);
       byOperation.put(operation, frames);
     }
-    frames.add(new EarlyFrame(worldRank, frame.toArray(ValueLayout.JAVA_BYTE)));
+    frames.add(
+        new EarlyFrame(worldRank, Frame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE)));
     bytes += frame.byteSize();
     return true;
+  }
+
+  /// Throws away what came for a communicator.
+  void forget(long communicator) {
+    byOperation.removeIf(
+        frames -> {
+          if (frames.getFirst().communicator() != communicator) {
+            return false;
+          }
+          frames.forEach(f -> bytes -= f.bytes().length);
+          return true;
+        });
   }
 
   @Nullable List<EarlyFrame> take(long operation) {

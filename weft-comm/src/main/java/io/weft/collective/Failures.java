@@ -75,7 +75,7 @@ final class Failures {
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
         MemorySegment frame = wires.scratch();
-        Frame.header(frame, Frame.Type.ABORT, 0, 0, group.key(), 0, culprit);
+        Frame.header(frame, Frame.Type.ABORT, group.key(), 0, 0, 0, 0, culprit);
         String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
         wires.outbox().send(group.world(m), Frame.text(frame, text));
       }

@@ -12,14 +12,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// The messages between ranks of a collective: how their fields lie in a segment
-/// (docs/protocol/collective.md). Little-endian; a fixed header of 24 bytes, then the body.
+/// (docs/protocol/collective.md). Little-endian; a fixed header of 32 bytes, then the body.
 final class Frame {
 
   /// Service number of collectives, in the first byte of every message.
   static final int SERVICE = 0;
 
   /// Bytes before the body.
-  static final int HEADER_BYTES = 24;
+  static final int HEADER_BYTES = 32;
 
   /// Longest text in a message, in bytes.
   static final int MAX_TEXT_BYTES = 4096;
@@ -62,7 +62,9 @@ final class Frame {
   enum Progress {
     NOT_SUBMITTED(0),
     RUNNING(1),
-    FINISHED(2);
+    FINISHED(2),
+    /// It has closed the communicator, and remembers nothing of it.
+    CLOSED(3);
 
     private final int code;
 
@@ -80,13 +82,22 @@ final class Frame {
         case 0 -> NOT_SUBMITTED;
         case 1 -> RUNNING;
         case 2 -> FINISHED;
+        case 3 -> CLOSED;
         default -> null;
       };
     }
   }
 
+  /// `communicator` is the key of the group, `key` that of the operation.
   static void header(
-      MemorySegment frame, Type type, int phase, int signature, long key, int sequence, int aux) {
+      MemorySegment frame,
+      Type type,
+      long communicator,
+      int phase,
+      int signature,
+      long key,
+      int sequence,
+      int aux) {
     frame.set(JAVA_BYTE, 0, (byte) SERVICE);
     frame.set(JAVA_BYTE, 1, type.code);
     frame.set(JAVA_BYTE, 2, (byte) phase);
@@ -95,6 +106,7 @@ final class Frame {
     frame.set(JAVA_LONG_UNALIGNED, 8, key);
     frame.set(JAVA_INT_UNALIGNED, 16, sequence);
     frame.set(JAVA_INT_UNALIGNED, 20, aux);
+    frame.set(JAVA_LONG_UNALIGNED, 24, communicator);
   }
 
   /// Null if the message is too short or its type is unknown.
@@ -121,6 +133,10 @@ final class Frame {
 
   static int aux(MemorySegment frame) {
     return frame.get(JAVA_INT_UNALIGNED, 20);
+  }
+
+  static long communicator(MemorySegment frame) {
+    return frame.get(JAVA_LONG_UNALIGNED, 24);
   }
 
   static MemorySegment body(MemorySegment frame) {

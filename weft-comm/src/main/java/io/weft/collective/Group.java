@@ -11,6 +11,11 @@ import org.jspecify.annotations.Nullable;
 /// did. The members are fixed; the rest is confined to the lane's thread.
 final class Group {
 
+  /// How many communicators of one set there may be, one after the other.
+  static final int MAX_INSTANCES = (1 << 24) - 1;
+
+  private static final int INSTANCE_BITS = 24;
+
   private final long key;
   private final ProcessSet set;
   private final Topology topology;
@@ -18,9 +23,10 @@ final class Group {
   private final int[] memberOf;
   private @Nullable CommException failure;
 
-  /// `instance` counts the communicators of the same set.
+  /// `instance` counts the communicators of the same set, from 1.
   Group(ProcessSet set, int instance, Topology topology, int worldRank) {
-    this.key = Hash.of(instance, "set " + set.ranks() + " of epoch " + topology.epoch());
+    long family = Hash.of(0, "set " + set.ranks() + " of epoch " + topology.epoch());
+    this.key = family << INSTANCE_BITS | instance;
     this.set = set;
     this.topology = topology;
     this.rank = set.rankOf(worldRank);
@@ -33,6 +39,16 @@ final class Group {
 
   long key() {
     return key;
+  }
+
+  /// What all communicators of one set and epoch have in common.
+  static long family(long key) {
+    return key >>> INSTANCE_BITS;
+  }
+
+  /// Which one of its family it is.
+  static int instance(long key) {
+    return (int) key & MAX_INSTANCES;
   }
 
   int rank() {

@@ -29,15 +29,17 @@ final class Inbox {
     if (type == Frame.Type.ABORT) {
       String who = collectives.mesh().topology().describe(fromRank);
       String why = "aborted by " + who + ": " + Frame.text(message);
-      collectives.onAbort(key, new CommException.Aborted(why, null));
+      collectives.onAbort(
+          fromRank, Frame.communicator(message), new CommException.Aborted(why, null));
       return;
     }
     Operation<?> operation = collectives.running(key, sequence);
     if (type == Frame.Type.PROBE) {
-      answer(fromRank, key, sequence, operation);
+      answer(fromRank, message, operation);
     } else if (operation != null) {
       deliver(operation, type, fromRank, message);
-    } else if (type != Frame.Type.PROBE_REPLY) {
+    } else if (type != Frame.Type.PROBE_REPLY
+        && !collectives.isClosed(Frame.communicator(message))) {
       NameUse use = collectives.name(key);
       if (use == null || !use.begun(sequence)) {
         keep(Collectives.id(key, sequence), fromRank, message);
@@ -45,6 +47,11 @@ final class Inbox {
         Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
       }
     }
+  }
+
+  /// Throws away what came early for a communicator that is closed now.
+  void forget(long communicator) {
+    early.forget(communicator);
   }
 
   /// Gives an operation, whose stage has just begun, what came for it before.
@@ -100,16 +107,29 @@ final class Inbox {
     }
   }
 
-  private void answer(int fromRank, long key, int sequence, @Nullable Operation<?> operation) {
+  private void answer(int fromRank, MemorySegment probe, @Nullable Operation<?> operation) {
+    long communicator = Frame.communicator(probe);
+    long key = Frame.key(probe);
+    int sequence = Frame.sequence(probe);
     NameUse use = collectives.name(key);
     Frame.Progress progress = Frame.Progress.NOT_SUBMITTED;
     if (operation != null) {
       progress = Frame.Progress.RUNNING;
     } else if (use != null && use.begun(sequence)) {
       progress = Frame.Progress.FINISHED;
+    } else if (collectives.isClosed(communicator)) {
+      progress = Frame.Progress.CLOSED;
     }
     Wires wires = collectives.wires();
-    Frame.header(wires.scratch(), Frame.Type.PROBE_REPLY, 0, 0, key, sequence, progress.code());
+    Frame.header(
+        wires.scratch(),
+        Frame.Type.PROBE_REPLY,
+        communicator,
+        0,
+        0,
+        key,
+        sequence,
+        progress.code());
     wires.outbox().send(fromRank, Frame.HEADER_BYTES);
   }
 }

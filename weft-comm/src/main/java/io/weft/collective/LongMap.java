@@ -3,6 +3,7 @@ package io.weft.collective;
 
 import java.util.Arrays;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// A map from `long` that does not box: open addressing, linear probing. Confined to one thread.
@@ -59,6 +60,18 @@ final class LongMap<V> {
     for (Object value : values.clone()) {
       if (value != null) {
         action.accept((V) value);
+      }
+    }
+  }
+
+  /// Costs the whole map.
+  @SuppressWarnings("unchecked") // as in get
+  void removeIf(Predicate<? super V> unwanted) {
+    long[] oldKeys = keys.clone();
+    Object[] oldValues = values.clone();
+    for (int i = 0; i < oldKeys.length; i++) {
+      if (oldValues[i] != null && unwanted.test((V) oldValues[i])) {
+        var unused = remove(oldKeys[i]);
       }
     }
   }

@@ -155,11 +155,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public void close() {
-    collectives.submit(
-        () -> {
-          var unused = collectives.abortHere(group, Verdicts.closed(group));
-        },
-        defaultDeadline);
+    collectives.submit(() -> collectives.close(group), defaultDeadline);
   }
 
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {

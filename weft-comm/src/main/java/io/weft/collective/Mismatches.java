@@ -65,7 +65,8 @@ final class Mismatches {
     if (told) {
       if (!Frame.text(message).equals(use.last().words())) {
         LOG.warn("ranks disagree on '{}': {}; {} reports the failure", use.name(), ours, fromRank);
-        Frame.header(frame, Frame.Type.MISMATCH, 0, use.last().hash(), key, sequence, 0);
+        Frame.header(
+            frame, Frame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, 0);
         collectives.wires().outbox().send(fromRank, Frame.text(frame, use.last().words()));
       }
       return;

@@ -279,13 +279,24 @@ final class Operation<T> {
   /// Members that never submitted it or never answered; if all have submitted it, those that this
   /// rank waits for.
   List<Integer> silent() {
+    List<Integer> waitingFor = waitingFor();
     List<Integer> missing =
         java.util.stream.IntStream.range(0, answers.length)
             .filter(m -> m != group.rank())
-            .filter(m -> answers[m] == null || answers[m] == Frame.Progress.NOT_SUBMITTED)
+            .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
             .boxed()
             .toList();
-    return missing.isEmpty() ? waitingFor() : missing;
+    return missing.isEmpty() ? waitingFor : missing;
+  }
+
+  private static boolean isMissing(Frame.@Nullable Progress answer) {
+    return answer == null || answer == Frame.Progress.NOT_SUBMITTED;
+  }
+
+  /// A member that has closed the communicator may have finished the operation first.
+  private static boolean isClosedBefore(
+      Frame.@Nullable Progress answer, int member, List<Integer> waitingFor) {
+    return answer == Frame.Progress.CLOSED && waitingFor.contains(member);
   }
 
   /// What is known of a silent member.
@@ -298,6 +309,7 @@ final class Operation<T> {
       case NOT_SUBMITTED -> "has not submitted it";
       case RUNNING -> "has submitted it and waits too";
       case FINISHED -> "has finished it";
+      case CLOSED -> "has closed this communicator";
     };
   }
 

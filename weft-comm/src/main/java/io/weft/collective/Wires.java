@@ -88,6 +88,7 @@ final class Wires {
     Frame.header(
         outbox.scratch(),
         type,
+        operation.group().key(),
         phase,
         operation.signature().hash(),
         operation.key(),
@@ -105,6 +106,7 @@ final class Wires {
     Frame.header(
         frame,
         Frame.Type.EAGER,
+        operation.group().key(),
         phase,
         operation.signature().hash(),
         operation.key(),

@@ -15,22 +15,23 @@ class FrameTest {
 
   @Test
   void fieldsComeBackAsTheyWereSet() {
-    Frame.header(frame, Frame.Type.GRANT, 1, 0xCAFEBABE, -5L, 77, -9);
+    Frame.header(frame, Frame.Type.GRANT, 1L << 63 | 5, 1, 0xCAFEBABE, -5L, 77, -9);
     assertThat(Frame.type(frame)).isEqualTo(Frame.Type.GRANT);
     assertThat(Frame.phase(frame)).isEqualTo(1);
     assertThat(Frame.signature(frame)).isEqualTo(0xCAFEBABE);
     assertThat(Frame.key(frame)).isEqualTo(-5L);
     assertThat(Frame.sequence(frame)).isEqualTo(77);
     assertThat(Frame.aux(frame)).isEqualTo(-9);
+    assertThat(Frame.communicator(frame)).isEqualTo(1L << 63 | 5);
   }
 
   @Test
   void aRegionTakes28Bytes() {
     RemoteRegion region = new RemoteRegion(1L << 50, 3, 4, -1);
-    frame.set(ValueLayout.JAVA_BYTE, 24 + 28, (byte) 99);
-    Frame.region(frame, 24, region);
-    assertThat(Frame.region(frame, 24)).isEqualTo(region);
-    assertThat(frame.get(ValueLayout.JAVA_BYTE, 24 + 28)).isEqualTo((byte) 99);
+    frame.set(ValueLayout.JAVA_BYTE, 32 + 28, (byte) 99);
+    Frame.region(frame, 32, region);
+    assertThat(Frame.region(frame, 32)).isEqualTo(region);
+    assertThat(frame.get(ValueLayout.JAVA_BYTE, 32 + 28)).isEqualTo((byte) 99);
   }
 
   @Test
@@ -49,7 +50,7 @@ class FrameTest {
     frame.set(ValueLayout.JAVA_BYTE, 1, (byte) -1);
     assertThat(Frame.type(frame)).isNull();
     assertThat(Frame.type(frame.asSlice(0, Frame.HEADER_BYTES - 1))).isNull();
-    assertThat(Frame.Progress.of(3)).isNull();
+    assertThat(Frame.Progress.of(4)).isNull();
     assertThat(Frame.Progress.of(-1)).isNull();
   }
 }
