@@ -40,6 +40,7 @@ public final class Collectives implements MeshService {
   private final List<Operation<?>> settling = new ArrayList<>();
   private final Inbox inbox = new Inbox(this);
   private final Failures failures = new Failures(this);
+  private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
   private @Nullable Lane lane;
@@ -61,6 +62,15 @@ public final class Collectives implements MeshService {
   /// Tells whose thread turns this; before the first communicator.
   public void runBy(Lane owner) {
     lane = owner;
+  }
+
+  /// Tells who watches; before the first communicator.
+  public void observedBy(CollectiveObserver onlooker) {
+    observer = onlooker;
+  }
+
+  CollectiveObserver observer() {
+    return observer;
   }
 
   /// A communicator of these world ranks. All members make theirs in the same order; others must
@@ -178,6 +188,7 @@ public final class Collectives implements MeshService {
   }
 
   private void open(Group group) {
+    group.tell(observer);
     CommException failure = groups.open(group);
     for (int m = 0; failure == null && m < group.size(); m++) {
       if (m != group.rank() && mesh().isGone(group.world(m))) {
@@ -191,6 +202,7 @@ public final class Collectives implements MeshService {
 
   /// Closes a communicator: its operations fail, and it is forgotten with all its names.
   void close(Group group) {
+    observer.onClosed(group.key(), now);
     var unused = abortHere(group, Verdicts.closed(group));
     groups.close(group);
     names.removeIf(use -> use.group() == group);
@@ -207,22 +219,24 @@ public final class Collectives implements MeshService {
     if (failure == null && closed) {
       failure = Verdicts.closed(operation.group());
     }
+    NameUse use = names.get(operation.key());
     if (failure != null) {
+      operation.taken(this, use == null ? 0 : use.count());
       operation.fail(failure, now);
       operation.settle();
       return;
     }
-    NameUse use = names.get(operation.key());
     if (use == null) {
       use = new NameUse(operation);
       names.put(operation.key(), use);
     }
     int sequence = use.next(operation);
+    operation.taken(this, sequence);
     long id = id(operation.key(), sequence);
     running.put(id, operation);
     order.add(operation);
     pending = order.size() + settling.size();
-    if (operation.start(this, sequence)) {
+    if (operation.start()) {
       finish(operation);
     }
   }
@@ -315,6 +329,10 @@ public final class Collectives implements MeshService {
 
   @Override
   public void onPeerGone(int rank, PeerGone how, TransportException cause) {
+    switch (how) {
+      case LOST -> observer.onPeerLost(rank, String.valueOf(cause.getMessage()), now);
+      case LEFT -> observer.onPeerLeft(rank, now);
+    }
     groups.forEach(group -> failures.onMemberGone(group, rank, how, cause));
   }
 
@@ -322,7 +340,11 @@ public final class Collectives implements MeshService {
   public void onClose() {
     closed = true;
     runCommands();
-    groups.forEach(group -> abortHere(group, Verdicts.closed(group)));
+    groups.forEach(
+        group -> {
+          observer.onClosed(group.key(), now);
+          var unused = abortHere(group, Verdicts.closed(group));
+        });
     settling.removeIf(Operation::settle);
   }
 

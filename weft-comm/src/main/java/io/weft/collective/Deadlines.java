@@ -34,6 +34,7 @@ final class Deadlines {
     boolean stalled = started && now - lastCheck > STALL_NANOS;
     started = true;
     lastCheck = now;
+    collectives.observer().onTurn(now);
     for (Operation<?> operation : List.copyOf(collectives.runningInOrder())) {
       if (!operation.failed()) {
         check(operation, now, stalled);

@@ -40,6 +40,7 @@ final class Failures {
     if (!group.failWith(cause)) {
       return false;
     }
+    collectives.observer().onAborted(group.key(), cause, collectives.now());
     for (Operation<?> operation : runningOf(group)) {
       collectives.fail(operation, cause);
     }

@@ -68,6 +68,10 @@ final class Group {
     return memberOf[worldRank];
   }
 
+  void tell(CollectiveObserver observer) {
+    observer.onOpen(key, topology.epoch(), instance(key), set.ranks());
+  }
+
   /// "rank 1 on node7", world rank.
   String describe(int member) {
     return topology.describe(world(member));

@@ -181,6 +181,7 @@ final class MeshCommunicator implements Communicator {
       script.discard();
       throw full;
     }
+    collectives.observer().onSubmitted(operation);
     return handle;
   }
 

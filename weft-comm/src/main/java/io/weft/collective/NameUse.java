@@ -25,6 +25,11 @@ final class NameUse {
     return count++;
   }
 
+  /// How many uses have begun here.
+  int count() {
+    return count;
+  }
+
   /// Whether this use has begun here.
   boolean begun(int sequence) {
     return sequence - count < 0;

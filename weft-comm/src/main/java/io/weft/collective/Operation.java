@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /// One collective of one rank, from submission to completion: its stages one after the other, its
 /// deadline, and what its peers said about it. Created by a user thread, then confined to the
 /// lane's thread.
-final class Operation<T> {
+final class Operation<T> implements CollectiveObserver.Subject {
 
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
 
@@ -30,6 +31,7 @@ final class Operation<T> {
   private final long key;
   private final Frame.@Nullable Progress[] answers;
   private int sequence;
+  private int observed;
   private int phase = -1;
   private @Nullable Exchange exchange;
   private @Nullable CommException failure;
@@ -63,7 +65,8 @@ final class Operation<T> {
     return group;
   }
 
-  String name() {
+  @Override
+  public String name() {
     return name;
   }
 
@@ -79,7 +82,8 @@ final class Operation<T> {
     return key;
   }
 
-  int sequence() {
+  @Override
+  public int sequence() {
     return sequence;
   }
 
@@ -136,10 +140,15 @@ final class Operation<T> {
     return failedNanos;
   }
 
-  /// Begins the first stage. Returns whether the operation is already complete.
-  boolean start(Collectives owner, int number) {
+  /// The lane has taken it as this use of its name.
+  void taken(Collectives owner, int number) {
     collectives = owner;
     sequence = number;
+    observed = owner.observer().onBegin(this, owner.now());
+  }
+
+  /// Begins the first stage. Returns whether the operation is already complete.
+  boolean start() {
     return nextStage();
   }
 
@@ -168,6 +177,7 @@ final class Operation<T> {
       }
       Exchange next = new Exchange(this, stage, phase, owner.wires());
       exchange = next;
+      owner.observer().onStage(observed, phase, owner.now());
       next.start();
       owner.replayEarly(this);
       next.advance();
@@ -183,6 +193,8 @@ final class Operation<T> {
 
   /// Tells the handle. After success the result is the caller's.
   void complete() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    owner.observer().onDone(observed, owner.now());
     handle.complete(script.result(), null);
   }
 
@@ -191,6 +203,7 @@ final class Operation<T> {
     if (failure == null) {
       failure = cause;
       failedNanos = nowNanos;
+      Objects.requireNonNull(collectives).observer().onFailed(observed, this, cause, nowNanos);
     }
   }
 
@@ -258,6 +271,41 @@ final class Operation<T> {
     LOG.debug("{}: write to {} failed: {}", name, group.describe(member), cause.getMessage());
   }
 
+  // --- for the observer
+
+  @Override
+  public long communicator() {
+    return group.key();
+  }
+
+  @Override
+  public String words() {
+    return signature.words();
+  }
+
+  @Override
+  public long bytes() {
+    return signature.bytes();
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return waitingFor().stream().map(group::world).toList();
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return IntStream.range(0, answers.length)
+        .filter(m -> answers[m] == Frame.Progress.NOT_SUBMITTED)
+        .mapToObj(group::world)
+        .toList();
+  }
+
   // --- in words
 
   /// "allreduce 'g1' (FLOAT32[3] SUM)".
@@ -281,7 +329,7 @@ final class Operation<T> {
   List<Integer> silent() {
     List<Integer> waitingFor = waitingFor();
     List<Integer> missing =
-        java.util.stream.IntStream.range(0, answers.length)
+        IntStream.range(0, answers.length)
             .filter(m -> m != group.rank())
             .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
             .boxed()

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 ///
 /// @param words kind, type, shape, reduction, root, algorithm
 /// @param hash of the words; 32 bits
-record Signature(String words, int hash) {
+/// @param bytes length of this rank's own tensor, which need not be the others'
+record Signature(String words, int hash, long bytes) {
 
   /// `tuning` is part of it, since both sides of a transfer derive its segments from it.
   static Signature of(Kind kind, DType dtype, Shape shape, String detail, Tuning tuning) {
@@ -19,7 +20,8 @@ record Signature(String words, int hash) {
     String extents = sameFirst ? shape.toString() : anyFirst(shape);
     String words = kind.words() + " " + dtype + extents + (detail.isEmpty() ? "" : " " + detail);
     words += tuning.equals(Tuning.DEFAULT) ? "" : " with " + tuning;
-    return new Signature(words, (int) Hash.of(0, words));
+    return new Signature(
+        words, (int) Hash.of(0, words), Math.multiplyExact(shape.elements(), dtype.bytes()));
   }
 
   private static String anyFirst(Shape shape) {
