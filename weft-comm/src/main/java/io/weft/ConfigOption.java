@@ -215,7 +215,7 @@ public final class ConfigOption<T> {
 
   private static String scheme(String text) {
     String scheme = text.strip();
-    if (!scheme.matches("[a-z][a-z0-9]*")) {
+    if (!scheme.matches("[a-z][a-z0-9-]*")) {
       throw new IllegalArgumentException(
           "must be auto or a transport's name in lower case, such as tcp");
     }

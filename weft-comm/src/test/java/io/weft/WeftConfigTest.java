@@ -25,6 +25,12 @@ class WeftConfigTest {
   }
 
   @Test
+  void aTransportsNameMayHaveSeveralWords() {
+    assertThat(WeftConfig.builder().transport("faulty-tcp").build().transport())
+        .isEqualTo("faulty-tcp");
+  }
+
+  @Test
   void defaultsHoldWhereNothingIsSaid() {
     WeftConfig config = WeftConfig.load(Map.of(), new Properties());
     assertThat(config.transport()).isEqualTo("auto");

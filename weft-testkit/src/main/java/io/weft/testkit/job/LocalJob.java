@@ -3,11 +3,16 @@ package io.weft.testkit.job;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.agent.Lanes;
+import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
+import io.weft.cluster.Surroundings;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
 import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.TransportProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +29,7 @@ import java.util.stream.IntStream;
 /// A job of several ranks in this process. Owned; `close` ends all ranks.
 public final class LocalJob implements AutoCloseable {
 
+  private static final String JOB = "test";
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final List<Weft> ranks;
@@ -44,19 +50,45 @@ public final class LocalJob implements AutoCloseable {
 
   /// Starts a job of `size` ranks with the same settings and a random secret.
   public static LocalJob start(int size, WeftConfig config) {
+    return start(
+        size,
+        (rank, store, secret) -> Weft.init(config, environment(rank, size), store, secret, JOB));
+  }
+
+  /// The same over a transport that is given, not looked for on the class path.
+  public static LocalJob start(int size, WeftConfig config, TransportProvider transport) {
+    return start(
+        size,
+        (rank, store, secret) ->
+            Weft.init(
+                config,
+                environment(rank, size),
+                new Surroundings(
+                    store,
+                    secret,
+                    JOB,
+                    config.bind().orElse("127.0.0.1"),
+                    transport,
+                    Lanes.THREADS,
+                    JobProcess.current())));
+  }
+
+  private static LocalJob start(int size, Joining joining) {
     ExecutorService threads = Executors.newCachedThreadPool();
     InMemoryStore store = new InMemoryStore();
     Secret secret = SecretFile.random();
     List<Weft> ranks =
         await(
             IntStream.range(0, size)
-                .mapToObj(
-                    rank ->
-                        threads.submit(
-                            () ->
-                                Weft.init(config, environment(rank, size), store, secret, "test")))
+                .mapToObj(rank -> threads.submit(() -> joining.join(rank, store, secret)))
                 .toList());
     return new LocalJob(ranks, threads);
+  }
+
+  /// How a rank joins.
+  @FunctionalInterface
+  private interface Joining {
+    Weft join(int rank, Store store, Secret secret);
   }
 
   private static LaunchEnvironment environment(int rank, int size) {
@@ -66,7 +98,7 @@ public final class LocalJob implements AutoCloseable {
         size,
         OptionalInt.of(rank),
         OptionalInt.of(size),
-        Optional.of("test"),
+        Optional.of(JOB),
         new StoreLocation.InProcess());
   }
 

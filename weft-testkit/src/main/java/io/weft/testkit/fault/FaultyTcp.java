@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.fault;
+
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import java.util.Objects;
+import java.util.ServiceLoader;
+
+/// TCP with the faults that the environment says: `--transport faulty-tcp`, and a plan in the
+/// system property `weft.fault` or else the variable `WEFT_FAULT`. Stateless; any thread.
+public final class FaultyTcp implements TransportProvider {
+
+  private static final String PROPERTY = "weft.fault";
+  private static final String VARIABLE = "WEFT_FAULT";
+
+  /// For `ServiceLoader`.
+  public FaultyTcp() {}
+
+  @Override
+  public String scheme() {
+    return "faulty-tcp";
+  }
+
+  @Override
+  public Availability probe() {
+    return tcp().probe();
+  }
+
+  /// As that of the real one; also throws `DeviceLost` where the plan cannot be read.
+  @Override
+  public Transport open(TransportConfig config, FrameSink sink) {
+    return new FaultyProvider(tcp(), new Faults(plan())).open(config, sink);
+  }
+
+  private static FaultPlan plan() {
+    String text =
+        Objects.requireNonNullElse(
+            System.getProperty(PROPERTY), Objects.requireNonNullElse(System.getenv(VARIABLE), ""));
+    String size = Objects.requireNonNullElse(System.getenv("WEFT_SIZE"), "");
+    try {
+      return FaultPlan.parse(text, size.matches("\\d{1,6}") ? Integer.parseInt(size) : 0);
+    } catch (IllegalArgumentException wrong) {
+      throw new TransportException.DeviceLost(VARIABLE + ": " + wrong.getMessage(), wrong);
+    }
+  }
+
+  private static TransportProvider tcp() {
+    return ServiceLoader.load(TransportProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(provider -> provider.scheme().equals("tcp"))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("no transport 'tcp' on the class path"));
+  }
+}

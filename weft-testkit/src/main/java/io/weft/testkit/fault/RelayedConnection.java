@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.fault;
+
+import io.weft.testkit.fault.Fault.Moment;
+import io.weft.testkit.fault.Faults.Planned;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+
+/// A connection from this process's rank to another, in two halves: from our transport to the
+/// relay, and from there to the peer. Confined to the relay's thread.
+final class RelayedConnection {
+
+  private static final long FOR_EVER = Long.MAX_VALUE;
+
+  private final Faults faults;
+  private final SocketChannel inner;
+  private final SocketChannel outer;
+  private final SelectionKey innerKey;
+  private final SelectionKey outerKey;
+  private final Pipe there;
+  private final Pipe back;
+  private List<Planned> plannedThere = List.of();
+  private List<Planned> plannedBack = List.of();
+  private int version = -1;
+  private long connectedNanos;
+  private boolean connected;
+  private boolean over;
+
+  /// Takes `inner` over, and begins to connect to the peer.
+  RelayedConnection(
+      Faults faults,
+      SocketChannel inner,
+      Selector selector,
+      InetSocketAddress peer,
+      List<Direction> ways)
+      throws IOException {
+    this.faults = faults;
+    this.inner = inner;
+    this.outer = SocketChannel.open();
+    try {
+      inner.configureBlocking(false);
+      inner.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      outer.configureBlocking(false);
+      outer.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      innerKey = inner.register(selector, 0, this);
+      outerKey = outer.register(selector, SelectionKey.OP_CONNECT, this);
+      var unused = outer.connect(peer);
+    } catch (IOException refused) {
+      outer.close();
+      throw refused;
+    }
+    there = new Pipe(inner, outer, ways.getFirst());
+    back = new Pipe(outer, inner, ways.getLast());
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  /// Whether nothing more can reach the peer.
+  boolean isDrained(long now) {
+    return over || there.isDrained(now);
+  }
+
+  /// Moves bytes, and lets happen what is due.
+  void pump(long now) {
+    if (!over && !connected) {
+      connect(now);
+    }
+    if (over || !connected) {
+      return;
+    }
+    if (version != faults.version()) {
+      version = faults.version();
+      plannedThere = faults.planned(there.direction().sender(), there.direction().receiver());
+      plannedBack = faults.planned(back.direction().sender(), back.direction().receiver());
+    }
+    move(there, plannedThere, now);
+    move(back, plannedBack, now);
+    if (!over && there.isOver() && back.isOver()) {
+      close();
+    }
+    if (!over) {
+      innerKey.interestOps(interest(there, back));
+      outerKey.interestOps(interest(back, there));
+    }
+  }
+
+  private static int interest(Pipe reading, Pipe writing) {
+    return (reading.wantsRead() ? SelectionKey.OP_READ : 0)
+        | (writing.wantsWrite() ? SelectionKey.OP_WRITE : 0);
+  }
+
+  private void connect(long now) {
+    try {
+      if (outer.finishConnect()) {
+        connected = true;
+        connectedNanos = now;
+      }
+    } catch (IOException refused) {
+      close();
+    }
+  }
+
+  private void move(Pipe pipe, List<Planned> planned, long now) {
+    int got = 0;
+    do {
+      long mark = mark(pipe, planned, now);
+      if (!over && version == faults.version()) {
+        got = pipe.take(mark, now);
+      }
+      if (!over) {
+        finish(pipe.give(now));
+      }
+    } while (got > 0 && !over && version == faults.version());
+  }
+
+  /// Lets happen what is due, and returns up to where bytes may be read then.
+  private long mark(Pipe pipe, List<Planned> planned, long now) {
+    long mark = FOR_EVER;
+    for (Planned p : planned) {
+      long left = bytesUntil(p.fault().moment(), pipe, now);
+      if (left == 0 && version == faults.version()) {
+        happen(p, pipe, now);
+      } else if (left < FOR_EVER) {
+        mark = Math.min(mark, pipe.position() + left);
+      }
+    }
+    return mark;
+  }
+
+  /// How many bytes may pass before; 0 = it is due, `FOR_EVER` = bytes do not matter.
+  private long bytesUntil(Moment moment, Pipe pipe, long now) {
+    return switch (moment) {
+      case Moment.After(Duration since) -> now - connectedNanos >= since.toNanos() ? 0 : FOR_EVER;
+      case Moment.Behind(long bytes) -> Math.max(0, bytes - pipe.position());
+    };
+  }
+
+  private void happen(Planned planned, Pipe pipe, long now) {
+    Fault fault = planned.fault();
+    Direction direction = pipe.direction();
+    long millis = (now - connectedNanos) / 1_000_000;
+    faults.happened(
+        planned,
+        direction.sender(),
+        direction.receiver(),
+        "after " + millis + " ms and " + pipe.position() + " bytes");
+    switch (fault.kind()) {
+      case CUT -> {
+        if (fault.moment() instanceof Moment.After) {
+          reset();
+        } else {
+          pipe.closeBehind();
+        }
+      }
+      case HALF_CLOSE -> pipe.halfClose();
+      case STALL ->
+          direction.stall(now, fault.amount().isZero() ? FOR_EVER : fault.amount().toNanos());
+      case DELAY -> direction.delay(fault.amount().toNanos());
+      case CORRUPT -> pipe.corruptNext();
+    }
+  }
+
+  private void finish(Pipe.Outcome outcome) {
+    switch (outcome) {
+      case GOES_ON -> {}
+      case CLOSE -> close();
+      case RESET -> reset();
+    }
+  }
+
+  /// How long until something is due that no socket will tell of.
+  long quietNanos(long now) {
+    if (over || !connected) {
+      return FOR_EVER;
+    }
+    long quiet = Math.min(there.quietNanos(now), back.quietNanos(now));
+    for (List<Planned> planned : List.of(plannedThere, plannedBack)) {
+      for (Planned p : planned) {
+        if (p.fault().moment() instanceof Moment.After(Duration since)) {
+          quiet = Math.min(quiet, since.toNanos() - (now - connectedNanos));
+        }
+      }
+    }
+    return version == faults.version() ? quiet : 0;
+  }
+
+  /// Both ends see a reset, and lose what they have not read.
+  private void reset() {
+    for (SocketChannel channel : List.of(inner, outer)) {
+      try {
+        channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+      } catch (IOException gone) {
+        // Then it is closed without.
+        assert !gone.toString().isEmpty();
+      }
+    }
+    close();
+  }
+
+  void close() {
+    over = true;
+    for (SocketChannel channel : List.of(inner, outer)) {
+      try {
+        channel.close();
+      } catch (IOException gone) {
+        // Nothing is left to close.
+        assert !channel.isOpen();
+      }
+    }
+  }
+}
