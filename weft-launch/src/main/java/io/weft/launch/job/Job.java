@@ -7,7 +7,6 @@ import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,13 +35,17 @@ public final class Job implements AutoCloseable {
   private final BlockingQueue<RankProcess> ended;
   private final ReentrantLock closing = new ReentrantLock();
   private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
-  private final Path directory;
+  private final LaunchDirectory directory;
   private final TcpStoreServer store;
   private volatile boolean signalled;
   private boolean closed;
 
   private Job(
-      JobPlan plan, Path directory, TcpStoreServer store, PrintStream out, PrintStream err) {
+      JobPlan plan,
+      LaunchDirectory directory,
+      TcpStoreServer store,
+      PrintStream out,
+      PrintStream err) {
     this.plan = plan;
     this.directory = directory;
     this.store = store;
@@ -54,9 +57,9 @@ public final class Job implements AutoCloseable {
   /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
   /// rank cannot be started, `CommException.Setup` where secret or store cannot be had.
   public static Job start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
-    Path directory;
+    LaunchDirectory directory;
     try {
-      directory = Files.createTempDirectory("weft-job-");
+      directory = LaunchDirectory.create();
     } catch (IOException refused) {
       throw new JobFailed(
           "cannot keep the job's secret in a temporary directory: " + refused, refused);
@@ -65,13 +68,12 @@ public final class Job implements AutoCloseable {
     Secret secret;
     try {
       secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
-      Path file = directory.resolve("secret");
-      SecretFile.write(file, secret);
+      SecretFile.write(directory.secret(), secret);
       InetAddress address = LauncherAddress.of(plan);
       int port = LauncherAddress.port(plan);
       job = new Job(plan, directory, TcpStoreServer.bind(address, port, secret), out, err);
     } catch (RuntimeException | JobFailed refused) {
-      remove(directory);
+      directory.close();
       throw refused;
     }
     Runtime.getRuntime().addShutdownHook(job.onSignal);
@@ -99,7 +101,7 @@ public final class Job implements AutoCloseable {
           process =
               local.start(
                   plan.command(),
-                  variables.here(placement, directory.resolve("secret")),
+                  variables.here(placement, directory.secret()),
                   variables.removedHere(placement));
         } else {
           Path here = Path.of("").toAbsolutePath();
@@ -168,7 +170,7 @@ public final class Job implements AutoCloseable {
       Thread.currentThread().interrupt();
     } finally {
       store.close();
-      remove(directory);
+      directory.close();
       closing.unlock();
     }
     if (!Thread.currentThread().equals(onSignal)) {
@@ -197,16 +199,6 @@ public final class Job implements AutoCloseable {
     if (!last.isEmpty()) {
       err.println("weft: its last output:");
       last.forEach(line -> err.println("  | " + line));
-    }
-  }
-
-  private static void remove(Path directory) {
-    try {
-      Files.deleteIfExists(directory.resolve("secret"));
-      Files.deleteIfExists(directory);
-    } catch (IOException left) {
-      // A secret of a job that has ended opens nothing.
-      assert !left.toString().isEmpty();
     }
   }
 }

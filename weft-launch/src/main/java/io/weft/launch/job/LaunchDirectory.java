@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// A job's private directory below `java.io.tmpdir`, which holds its secret. The launcher keeps a
+/// file in it locked for as long as it lives; so the next launcher can tell what a killed one has
+/// left, and removes it. Owned.
+final class LaunchDirectory implements AutoCloseable {
+
+  private static final String PREFIX = "weft-job-";
+  private static final String OWN_PREFIX = PREFIX + ProcessHandle.current().pid() + "-";
+  private static final String LOCK = "lock";
+
+  /// A directory without a lock belongs to a launcher that is about to lock it, or was killed then.
+  private static final Duration ABOUT = Duration.ofMinutes(1);
+
+  private final Path path;
+  private final FileChannel lock;
+
+  private LaunchDirectory(Path path, FileChannel lock) {
+    this.path = path;
+    this.lock = lock;
+  }
+
+  /// Makes a new one, and removes those of this user's launchers that were killed.
+  static LaunchDirectory create() throws IOException {
+    // Java makes temporary directories private.
+    Path path = Files.createTempDirectory(OWN_PREFIX);
+    try {
+      var directory = new LaunchDirectory(path, lock(path));
+      sweep(path);
+      return directory;
+    } catch (IOException refused) {
+      remove(path);
+      throw refused;
+    }
+  }
+
+  /// The file gets its name when it is locked, so that nobody sees it unlocked.
+  private static FileChannel lock(Path path) throws IOException {
+    Path unnamed = path.resolve("lock.new");
+    FileChannel channel =
+        FileChannel.open(unnamed, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    try {
+      if (channel.tryLock() == null) {
+        throw new IOException(unnamed + " is locked by another process");
+      }
+      Files.move(unnamed, path.resolve(LOCK));
+      return channel;
+    } catch (IOException refused) {
+      channel.close();
+      throw refused;
+    }
+  }
+
+  Path secret() {
+    return path.resolve("secret");
+  }
+
+  /// Removes it with all that it holds.
+  @Override
+  public void close() {
+    remove(path);
+    try {
+      lock.close();
+    } catch (IOException gone) {
+      // The lock ends with this process at the latest.
+      assert !lock.isOpen();
+    }
+  }
+
+  private static void sweep(Path own) throws IOException {
+    UserPrincipal user = Files.getOwner(own);
+    try (var entries = Files.newDirectoryStream(own.resolveSibling(""), PREFIX + "*")) {
+      for (Path entry : entries) {
+        // A process that closes a file loses all its locks on it, so ours are not looked at.
+        if (!entry.getFileName().toString().startsWith(OWN_PREFIX) && isLeft(entry, user)) {
+          remove(entry);
+        }
+      }
+    } catch (IOException | DirectoryIteratorException unreadable) {
+      // What cannot be read is not this user's to remove.
+      assert !unreadable.toString().isEmpty();
+    }
+  }
+
+  private static boolean isLeft(Path directory, UserPrincipal user) {
+    try {
+      if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+          || !Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).equals(user)) {
+        return false;
+      }
+      try (FileChannel channel =
+          FileChannel.open(
+              directory.resolve(LOCK), StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+        return channel.tryLock() != null;
+      }
+    } catch (NoSuchFileException unlocked) {
+      return isOld(directory);
+    } catch (IOException | OverlappingFileLockException inUse) {
+      return false;
+    }
+  }
+
+  private static boolean isOld(Path directory) {
+    try {
+      Instant made = Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS).toInstant();
+      return made.plus(ABOUT).isBefore(Instant.now());
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  private static void remove(Path directory) {
+    try (Stream<Path> all = Files.walk(directory)) {
+      List<Path> deepestFirst = all.sorted(Comparator.reverseOrder()).toList();
+      for (Path path : deepestFirst) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException | UncheckedIOException left) {
+      // Another launcher was faster, or it is not ours to remove. A secret of a job that has ended
+      // opens nothing.
+      assert !left.toString().isEmpty();
+    }
+  }
+}
