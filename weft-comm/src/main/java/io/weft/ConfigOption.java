@@ -44,6 +44,25 @@ public final class ConfigOption<T> {
           ConfigOption::positiveDuration,
           "how long to wait until all ranks have joined");
 
+  /// Longest time in which a rank sends a peer nothing.
+  public static final ConfigOption<Duration> HEARTBEAT =
+      new ConfigOption<>(
+          "heartbeat",
+          Duration.class,
+          "1s",
+          text -> durationOrZero(text, Duration.ofMillis(20)),
+          "a rank that has nothing to send shows this often that it lives; 0 = never, and nobody is"
+              + " given up for silence");
+
+  /// How long a rank may be silent.
+  public static final ConfigOption<Duration> SILENCE_LIMIT =
+      new ConfigOption<>(
+          "silence-limit",
+          Duration.class,
+          "5s",
+          text -> durationOrZero(text, Duration.ofMillis(40)),
+          "a rank that is silent for longer counts as lost; at least two heartbeats, 0 = never");
+
   /// Where to listen.
   public static final ConfigOption<String> BIND =
       new ConfigOption<>(
@@ -122,6 +141,8 @@ public final class ConfigOption<T> {
           TRANSPORT,
           DEADLINE,
           START_DEADLINE,
+          HEARTBEAT,
+          SILENCE_LIMIT,
           BIND,
           SECRET_FILE,
           STORE,
@@ -226,6 +247,15 @@ public final class ConfigOption<T> {
     Duration value = Quantities.duration(text);
     if (value.isZero() || value.compareTo(Duration.ofDays(7)) > 0) {
       throw new IllegalArgumentException("must be more than 0 and at most 168h");
+    }
+    return value;
+  }
+
+  private static Duration durationOrZero(String text, Duration least) {
+    Duration value = text.strip().equals("0") ? Duration.ZERO : Quantities.duration(text);
+    if (!value.isZero()
+        && (value.compareTo(least) < 0 || value.compareTo(Duration.ofDays(7)) > 0)) {
+      throw new IllegalArgumentException("must be 0, or from " + least.toMillis() + "ms to 168h");
     }
     return value;
   }

@@ -57,6 +57,17 @@ public final class WeftConfig {
     return required(ConfigOption.START_DEADLINE);
   }
 
+  /// Longest time in which this rank sends a peer nothing; zero = it need not show that it lives,
+  /// and nobody is given up for silence.
+  public Duration heartbeat() {
+    return required(ConfigOption.HEARTBEAT);
+  }
+
+  /// How long a rank may be silent before it counts as lost; zero = for ever.
+  public Duration silenceLimit() {
+    return required(ConfigOption.SILENCE_LIMIT);
+  }
+
   /// Address to listen on; empty = loopback when all ranks are local, else this host's address
   /// towards the store.
   public Optional<String> bind() {
@@ -96,6 +107,19 @@ public final class WeftConfig {
   /// Length of the pieces in which large tensors travel.
   public long segmentBytes() {
     return required(ConfigOption.SEGMENT_BYTES);
+  }
+
+  /// One beat may be late or wait behind something longer.
+  private void checkHeartbeat() {
+    if (!silenceLimit().isZero() && silenceLimit().compareTo(heartbeat().multipliedBy(2)) < 0) {
+      throw new CommException.Setup(
+          "option silence-limit: "
+              + silenceLimit().toMillis()
+              + " ms is less than two beats of "
+              + heartbeat().toMillis()
+              + " ms (option heartbeat); raise the one or lower the other",
+          null);
+    }
   }
 
   private <T> T required(ConfigOption<T> option) {
@@ -141,6 +165,16 @@ public final class WeftConfig {
     /// Sets `WeftConfig.startDeadline`.
     public Builder startDeadline(Duration limit) {
       return set(ConfigOption.START_DEADLINE, limit.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.heartbeat`.
+    public Builder heartbeat(Duration interval) {
+      return set(ConfigOption.HEARTBEAT, interval.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.silenceLimit`.
+    public Builder silenceLimit(Duration limit) {
+      return set(ConfigOption.SILENCE_LIMIT, limit.toMillis() + "ms");
     }
 
     /// Sets `WeftConfig.bind`.
@@ -202,7 +236,9 @@ public final class WeftConfig {
           values.put(option, value);
         }
       }
-      return new WeftConfig(values);
+      WeftConfig config = new WeftConfig(values);
+      config.checkHeartbeat();
+      return config;
     }
   }
 }

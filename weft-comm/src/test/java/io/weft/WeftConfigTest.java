@@ -36,6 +36,8 @@ class WeftConfigTest {
     assertThat(config.transport()).isEqualTo("auto");
     assertThat(config.deadline()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(60));
+    assertThat(config.heartbeat()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(config.silenceLimit()).isEqualTo(Duration.ofSeconds(5));
     assertThat(config.bind()).isEmpty();
     assertThat(config.secretFile()).isEmpty();
     assertThat(config.store()).isEmpty();
@@ -91,6 +93,9 @@ class WeftConfigTest {
     "WEFT_DEADLINE, -1s, a duration such as",
     "WEFT_DEADLINE, 999999999999999h, not that large",
     "WEFT_START_DEADLINE, soon, a duration such as",
+    "WEFT_HEARTBEAT, 5ms, 0, or from 20ms",
+    "WEFT_SILENCE_LIMIT, 1ms, 0, or from 40ms",
+    "WEFT_SILENCE_LIMIT, 200h, 0, or from 40ms",
     "WEFT_TRANSPORT, TCP/IP, auto or a transport's name",
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",
@@ -119,6 +124,24 @@ class WeftConfigTest {
   @CsvSource({"0, 0", "4096, 4096", "64K, 65536", "64KiB, 65536", "1m, 1048576", "2GB, 2147483648"})
   void readsSizes(String text, long bytes) {
     assertThat(Quantities.bytes(text)).isEqualTo(bytes);
+  }
+
+  @Test
+  void silenceLimitOfLessThanTwoBeatsIsRefused() {
+    assertThatThrownBy(
+            () -> WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "1999ms"), new Properties()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("silence-limit: 1999 ms is less than two beats of 1000 ms");
+    assertThat(WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "2s"), new Properties()).heartbeat())
+        .isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void zeroTurnsHeartbeatAndSilenceLimitOff() {
+    assertThat(WeftConfig.load(Map.of("WEFT_HEARTBEAT", "0"), new Properties()).heartbeat())
+        .isEqualTo(Duration.ZERO);
+    assertThat(WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "0s"), new Properties()).silenceLimit())
+        .isEqualTo(Duration.ZERO);
   }
 
   @Test

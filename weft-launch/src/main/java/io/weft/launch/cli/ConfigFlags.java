@@ -33,7 +33,7 @@ final class ConfigFlags {
             .addOption(
                 OptionSpec.builder(option.flag())
                     .type(String.class)
-                    .paramLabel(option.name().endsWith("deadline") ? "TIME" : "VALUE")
+                    .paramLabel(option.name().matches(".*(deadline|beat|limit)") ? "TIME" : "VALUE")
                     .description(option.help() + otherwise)
                     .build());
       }
