@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.watch;
+
+import java.time.Duration;
+
+/// How ranks show each other that they live; the same on all ranks of a job.
+///
+/// @param beatNanos longest time in which a rank sends a peer nothing; 0 = it need not send
+/// @param limitNanos how long a rank may be silent before it counts as lost; 0 = for ever
+public record Heartbeat(long beatNanos, long limitNanos) {
+
+  /// No beats, and nobody is given up for silence.
+  public static final Heartbeat OFF = new Heartbeat(0, 0);
+
+  /// Throws `IllegalArgumentException` for a negative number or a limit below two beats. Without
+  /// beats there is no limit.
+  public Heartbeat {
+    if (beatNanos < 0 || limitNanos < 0 || (limitNanos > 0 && limitNanos < 2 * beatNanos)) {
+      throw new IllegalArgumentException(
+          "a beat of " + beatNanos + " ns with a limit of " + limitNanos + " ns of silence");
+    }
+    limitNanos = beatNanos == 0 ? 0 : limitNanos;
+  }
+
+  /// The same from durations.
+  public static Heartbeat of(Duration beat, Duration limit) {
+    return new Heartbeat(beat.toNanos(), limit.toNanos());
+  }
+}

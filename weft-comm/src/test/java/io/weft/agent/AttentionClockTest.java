@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class AttentionClockTest {
+
+  private static final long MILLI = 1_000_000;
+
+  private final AttentionClock clock = new AttentionClock();
+
+  @Test
+  void goesWithTheLanesClockWhileTheAgentIsTurned() {
+    for (long now = 500; now <= 500 + 1000 * MILLI; now += 10 * MILLI) {
+      assertThat(clock.turn(now)).isZero();
+    }
+    assertThat(clock.nanos()).isEqualTo(1000 * MILLI);
+    assertThat(clock.stoodStillSince(0)).isFalse();
+    assertThat(clock.standstillNanos()).isZero();
+  }
+
+  @Test
+  void standstillCountsLittleAndIsRemembered() {
+    clock.turn(-5);
+    assertThat(clock.turn(-5 + 7_000 * MILLI)).isEqualTo(7_000 * MILLI);
+    assertThat(clock.nanos()).isEqualTo(AttentionClock.STANDSTILL_NANOS);
+    assertThat(clock.standstillNanos()).isEqualTo(7_000 * MILLI);
+    assertThat(clock.stoodStillSince(6_990 * MILLI)).isTrue();
+    assertThat(clock.stoodStillSince(7_010 * MILLI)).isFalse();
+  }
+
+  @Test
+  void turnsThatAreFarApartStillAddUp() {
+    for (int turn = 0; turn <= 50; turn++) {
+      clock.turn(turn * 150L * MILLI);
+    }
+    assertThat(clock.nanos()).isEqualTo(50 * AttentionClock.STANDSTILL_NANOS);
+  }
+
+  @Test
+  void clockThatJumpsBackStandsStillThen() {
+    clock.turn(10_000 * MILLI);
+    assertThat(clock.turn(3_000 * MILLI)).isZero();
+    assertThat(clock.turn(3_010 * MILLI)).isZero();
+    assertThat(clock.nanos()).isEqualTo(10 * MILLI);
+  }
+
+  @Test
+  void firstTurnIsNoStandstill() {
+    assertThat(clock.turn(Long.MAX_VALUE)).isZero();
+    assertThat(clock.turn(Long.MIN_VALUE + 4)).isZero();
+    assertThat(clock.nanos()).isEqualTo(5);
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.watch;
+
+import static io.weft.cluster.watch.FailureDetector.Finding.BEAT_DUE;
+import static io.weft.cluster.watch.FailureDetector.Finding.FINE;
+import static io.weft.cluster.watch.FailureDetector.Finding.SILENT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.agent.AttentionClock;
+import io.weft.cluster.watch.FailureDetector.Finding;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/// Peer 1 of two as it is seen from rank 0, in virtual time, one turn each 10 ms.
+class FailureDetectorTest {
+
+  private static final long MILLI = 1_000_000;
+  private static final Heartbeat DEFAULT =
+      Heartbeat.of(Duration.ofSeconds(1), Duration.ofSeconds(5));
+
+  private final AttentionClock clock = new AttentionClock();
+  private FailureDetector detector = new FailureDetector(DEFAULT, 2);
+  private long now = 123;
+  private long received;
+  private long sent;
+  private int beats;
+
+  private void begin(Heartbeat heartbeat) {
+    detector = new FailureDetector(heartbeat, 2);
+    clock.turn(now);
+    detector.begin(1, now, clock.nanos());
+  }
+
+  /// One turn; a beat that is due leaves at once.
+  private Finding turn() {
+    now += 10 * MILLI;
+    return look();
+  }
+
+  private Finding look() {
+    clock.turn(now);
+    if (!detector.isDue(now)) {
+      return FINE;
+    }
+    Finding found = detector.look(1, received, sent, now, clock.nanos());
+    if (found == BEAT_DUE) {
+      beats++;
+      sent += 40;
+    }
+    return found;
+  }
+
+  /// Turns until the peer is given up, at most for a minute; returns the milliseconds.
+  private long untilSilent() {
+    long start = now;
+    while (turn() != SILENT) {
+      assertThat(now - start).isLessThan(60_000 * MILLI);
+    }
+    return (now - start) / MILLI;
+  }
+
+  private void turnFor(long millis, Runnable each) {
+    for (long end = now + millis * MILLI; now < end; ) {
+      assertThat(turn()).isNotEqualTo(SILENT);
+      each.run();
+    }
+  }
+
+  @Test
+  void silentPeerIsFoundJustAfterTheLimit() {
+    begin(DEFAULT);
+    turnFor(1500, () -> received++);
+    assertThat(untilSilent()).isBetween(4_990L, 5_150L);
+    assertThat(detector.silence(1, clock.nanos())).isBetween(5_000 * MILLI, 5_150 * MILLI);
+    assertThat(now - detector.heardNanos(1)).isBetween(5_000 * MILLI, 5_150 * MILLI);
+  }
+
+  @Test
+  void anyByteIsASignOfLife() {
+    begin(DEFAULT);
+    long[] last = {now};
+    turnFor(
+        20_000,
+        () -> {
+          if (now - last[0] >= 4_700 * MILLI) {
+            last[0] = now;
+            received++;
+          }
+        });
+  }
+
+  @Test
+  void idlePeerGetsABeatBeforeEachSecondIsOver() {
+    begin(DEFAULT);
+    turnFor(10_000, () -> received++);
+    assertThat(beats).isBetween(10, 12);
+  }
+
+  @Test
+  void noBeatGoesWhileOtherThingsGo() {
+    begin(DEFAULT);
+    turnFor(
+        10_000,
+        () -> {
+          received++;
+          sent++;
+        });
+    assertThat(beats).isZero();
+    assertThat(now - detector.sentNanos(1)).isLessThan(130 * MILLI);
+  }
+
+  @Test
+  void ownStandstillIsNotHeldAgainstOthers() {
+    begin(DEFAULT);
+    turnFor(1000, () -> received++);
+    now += 60_000 * MILLI;
+    assertThat(look()).isEqualTo(BEAT_DUE);
+    assertThat(untilSilent()).isBetween(4_800L, 5_150L);
+  }
+
+  @Test
+  void beatIsOwedInRealTimeAfterAnOwnStandstill() {
+    begin(DEFAULT);
+    turnFor(100, () -> received++);
+    now += 900 * MILLI;
+    assertThat(look()).isEqualTo(BEAT_DUE);
+  }
+
+  @Test
+  void machineThatKeepsStallingStillFindsTheDead() {
+    begin(DEFAULT);
+    long start = now;
+    Finding found = FINE;
+    while (found != SILENT && now - start < 60_000 * MILLI) {
+      now += 150 * MILLI;
+      found = look();
+    }
+    assertThat(found).isEqualTo(SILENT);
+    assertThat(now - start).isBetween(7_400 * MILLI, 8_000 * MILLI);
+  }
+
+  @Test
+  void clockThatJumpsBackDelaysNothing() {
+    begin(DEFAULT);
+    turnFor(2_000, () -> received++);
+    int before = beats;
+    now -= 100_000 * MILLI;
+    assertThat(look()).isEqualTo(BEAT_DUE);
+    assertThat(untilSilent()).isBetween(4_800L, 5_150L);
+    assertThat(beats - before).isBetween(5, 7);
+  }
+
+  @Test
+  void withoutBeatsNothingIsSentAndNobodyIsSilent() {
+    begin(Heartbeat.OFF);
+    turnFor(100_000, () -> {});
+    assertThat(beats).isZero();
+    received++;
+    turnFor(1_000, () -> {});
+    assertThat(now - detector.heardNanos(1)).isLessThan(1_000 * MILLI);
+  }
+
+  @Test
+  void withoutLimitBeatsGoAndNobodyIsSilent() {
+    begin(Heartbeat.of(Duration.ofSeconds(1), Duration.ZERO));
+    turnFor(10_000, () -> {});
+    assertThat(beats).isBetween(10, 12);
+  }
+
+  @Test
+  void limitBelowTwoBeatsIsRefused() {
+    assertThatThrownBy(() -> new Heartbeat(1000, 1999))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(new Heartbeat(0, 1999)).isEqualTo(Heartbeat.OFF);
+    assertThat(new Heartbeat(1000, 2000).limitNanos()).isEqualTo(2000);
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(60)
+class ProcessIdentityTest {
+
+  @TempDir Path directory;
+
+  private static ProcessIdentity of(Process process) {
+    ProcessIdentity here = ProcessIdentity.local();
+    long start = process.info().startInstant().map(i -> i.toEpochMilli()).orElse(0L);
+    return new ProcessIdentity(process.pid(), start, here.namespace());
+  }
+
+  @Test
+  void textComesBackAsItWas() {
+    ProcessIdentity local = ProcessIdentity.local();
+    assertThat(ProcessIdentity.parse(local.toString())).isEqualTo(local);
+    assertThat(ProcessIdentity.parse("simulated rank 3")).isNull();
+    assertThat(ProcessIdentity.parse("x@1@pid:[1]")).isNull();
+    assertThat(ProcessIdentity.parse("")).isNull();
+  }
+
+  @Test
+  void nothingIsSaidOfThisProcessNorOfOtherNamespaces() {
+    ProcessIdentity local = ProcessIdentity.local();
+    assertThat(local.condition()).isEmpty();
+    assertThat(new ProcessIdentity(1, 0, "pid:[1]").condition()).isEmpty();
+    assertThat(new ProcessIdentity(1, 0, "").condition()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "T, is stopped by a signal (state T)",
+    "t, is stopped by a debugger (state t)",
+    "Z, has ended (state Z)",
+    "S, is there (state S): a long pause",
+    "D, waits for a disk"
+  })
+  void stateStandsAfterTheNameWhateverThatIs(String state, String words) throws Exception {
+    Path stat = directory.resolve("stat");
+    Files.writeString(stat, "7 (a) R (b) " + state + " 1 7 7 0 -1");
+    ProcessIdentity anybody = new ProcessIdentity(Long.MAX_VALUE, 0, "");
+    assertThat(anybody.condition(stat)).contains(words);
+    assertThat(anybody.condition(directory.resolve("none"))).contains("has ended");
+  }
+
+  @Test
+  void stoppedAndEndedProcessesAreToldApart() throws Exception {
+    assumeTrue(Files.isReadable(Path.of("/proc/self/stat")), "needs /proc");
+    Process sleeper = new ProcessBuilder("sleep", "1000").start();
+    try {
+      ProcessIdentity identity = of(sleeper);
+      assertThat(identity.condition()).contains("its process " + sleeper.pid() + " is there");
+      signal("STOP", sleeper);
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+      while (!identity.condition().contains("state T") && System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      assertThat(identity.condition()).contains("is stopped by a signal (state T)");
+      var another =
+          new ProcessIdentity(
+              identity.pid(), identity.startMillis() - 100_000, identity.namespace());
+      assertThat(another.condition()).endsWith("has ended");
+      sleeper.destroyForcibly();
+      assertThat(sleeper.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(identity.condition()).contains("has ended");
+    } finally {
+      sleeper.destroyForcibly();
+    }
+  }
+
+  private static void signal(String name, Process process) throws Exception {
+    Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+    assertThat(kill.waitFor(20, TimeUnit.SECONDS)).isTrue();
+  }
+}
