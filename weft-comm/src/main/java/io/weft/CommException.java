@@ -43,8 +43,8 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// A peer is gone; every communicator that contains it is aborted. Go on with the survivors in
-  /// the next epoch.
+  /// A peer is gone, for all ranks; every communicator that contains it is aborted. Go on with the
+  /// survivors in the next epoch.
   public static final class PeerLost extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int rank;
@@ -65,10 +65,42 @@ public abstract sealed class CommException extends RuntimeException {
   /// cluster and its transports work on: create the communicator again.
   public static final class Aborted extends CommException {
     @Serial private static final long serialVersionUID = 1L;
+    private final int culprit;
 
-    /// With a message that names the culprit.
+    /// With a message that says why; nobody in particular is to blame.
     public Aborted(String message, @Nullable Throwable cause) {
+      this(message, -1, cause);
+    }
+
+    /// With the world rank that is to blame, or -1.
+    public Aborted(String message, int culprit, @Nullable Throwable cause) {
       super(message, cause);
+      this.culprit = culprit;
+    }
+
+    /// The world rank that is to blame: that aborted, was late or broke the protocol; -1 = nobody
+    /// in particular.
+    public int culprit() {
+      return culprit;
+    }
+  }
+
+  /// The others have given this rank up, because it was silent for too long or they were told so,
+  /// and go on without it. Every communicator of this rank is aborted and none can be made. Leave
+  /// the job.
+  public static final class Excluded extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+    private final int witness;
+
+    /// With the world rank that gave this one up first.
+    public Excluded(String message, int witness) {
+      super(message, null);
+      this.witness = witness;
+    }
+
+    /// The world rank that gave this one up first.
+    public int witness() {
+      return witness;
     }
   }
 

@@ -13,6 +13,7 @@ import io.weft.cluster.Store;
 import io.weft.cluster.Surroundings;
 import io.weft.cluster.Topology;
 import io.weft.cluster.store.JobStore;
+import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Collectives;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
@@ -132,6 +133,7 @@ public final class Weft implements AutoCloseable {
         new Mesh(
             launch.rank(),
             around.lanes().ticker(),
+            Heartbeat.of(config.heartbeat(), config.silenceLimit()),
             List.of(collectives),
             sink -> open(around.transport(), transportConfig, sink));
     try {

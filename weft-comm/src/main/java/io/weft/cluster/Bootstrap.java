@@ -180,7 +180,9 @@ public final class Bootstrap {
       int localRank = localCount.merge(announcement.host(), 1, Integer::sum) - 1;
       int crossRank = crossCount.merge(localRank, 1, Integer::sum) - 1;
       String host = labels.getOrDefault(announcement.host(), announcement.host().name());
-      members.add(new Member(rank, localRank, crossRank, host, announcement.addresses()));
+      members.add(
+          new Member(
+              rank, localRank, crossRank, host, announcement.process(), announcement.addresses()));
     }
     return members;
   }

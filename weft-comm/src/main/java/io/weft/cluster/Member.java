@@ -10,8 +10,10 @@ import java.util.List;
 /// @param localRank position among the ranks of its host
 /// @param crossRank position of its host among the hosts that have this local rank
 /// @param host name, for people
+/// @param process which process it is: opaque, the same on all ranks; empty = not known
 /// @param addresses where its transports listen
-public record Member(int rank, int localRank, int crossRank, String host, List<Address> addresses) {
+public record Member(
+    int rank, int localRank, int crossRank, String host, String process, List<Address> addresses) {
 
   /// Copies the list.
   public Member {

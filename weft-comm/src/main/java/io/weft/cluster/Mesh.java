@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.CommException;
 import io.weft.agent.Agent;
+import io.weft.agent.AttentionClock;
 import io.weft.agent.Ticker;
-import io.weft.cluster.MeshService.PeerGone;
-import io.weft.transport.Address;
+import io.weft.cluster.watch.Heartbeat;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.PostResult;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// One endpoint to every other rank of an epoch, over one transport; the agent that polls it. Rank
 /// r connects to the ranks below it and is found by those above. The service spoken to stands in
-/// the first byte of a message and in the top two bits of an immediate value. Confined to the
-/// lane's thread once `connect` has returned.
+/// the first byte of a message and in the top two bits of an immediate value. A rank that one rank
+/// has lost is lost to all (docs/protocol/mesh.md). Confined to the lane's thread once `connect`
+/// has returned.
 public final class Mesh implements Agent, FrameSink {
 
-  private static final int GOODBYE = 0xff;
   private static final long FAREWELL_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final int rank;
   private final Ticker ticker;
   private final Services services;
+  private final Heartbeat heartbeat;
   private final Transport transport;
-  private final MemorySegment goodbye = Arena.ofAuto().allocate(8);
+  private final AttentionClock attention = new AttentionClock();
+  private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
+  private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
-  private final List<Endpoint> early = new ArrayList<>();
   private boolean[] gone = new boolean[0];
-  private long[] lastSeen = new long[0];
+  private Vigil vigil;
+  private Obituaries obituaries;
   private int connected;
-  private @Nullable String refusal;
+  private @Nullable String obstacle;
   private long now;
+  private boolean excluded;
   private boolean closed;
 
   /// Opens the transport with this mesh as its sink.
@@ -49,11 +52,17 @@ public final class Mesh implements Agent, FrameSink {
   /// @param services what will speak over it, each with a number of its own
   /// @param open opens a transport for a sink
   public Mesh(
-      int rank, Ticker ticker, List<MeshService> services, Function<FrameSink, Transport> open) {
+      int rank,
+      Ticker ticker,
+      Heartbeat heartbeat,
+      List<MeshService> services,
+      Function<FrameSink, Transport> open) {
     this.rank = rank;
     this.ticker = ticker;
+    this.heartbeat = heartbeat;
     this.services = new Services(services);
-    this.goodbye.set(ValueLayout.JAVA_BYTE, 0, (byte) GOODBYE);
+    this.vigil = new Vigil(this, 0, heartbeat, attention);
+    this.obituaries = new Obituaries(this, 0);
     this.transport = open.apply(this);
   }
 
@@ -92,75 +101,83 @@ public final class Mesh implements Agent, FrameSink {
 
   /// When the rank was last heard of, in nanoseconds of the lane's clock.
   public long lastSeen(int peer) {
-    return lastSeen[peer];
+    return vigil.lastSeen(peer);
   }
 
+  /// Whether nothing moves between this rank and the peer, neither way, for two beats at least.
+  public boolean isStuck(int peer) {
+    return vigil.isStuck(peer);
+  }
+
+  /// The time in which this rank looked, and whether it stood still.
+  public AttentionClock attention() {
+    return attention;
+  }
+
+  /// Time of the duty cycle that runs.
+  long now() {
+    return now;
+  }
+
+  /// The endpoint to a rank with which this one is connected, or null.
+  @Nullable Endpoint live(int peer) {
+    return gone[peer] ? null : endpoints[peer];
+  }
+
+  // --- the beginning
+
   /// Connects to all ranks, on the calling thread, before the lane starts. Throws
-  /// `CommException.Setup` naming the ranks that did not come.
+  /// `CommException.Setup` naming the ranks that did not come, or the one that was lost meanwhile.
   public void connect(Topology members, Duration deadline) {
     topology = members;
     endpoints = new Endpoint[members.size()];
     gone = new boolean[members.size()];
-    lastSeen = new long[members.size()];
-    early.forEach(this::accept);
-    List<Endpoint> connecting = new ArrayList<>();
-    for (int peer = 0; peer < rank; peer++) {
-      connecting.add(transport.connect(addressOf(members.members().get(peer)), peer));
-    }
-    long start = ticker.nanos();
-    while (connected < members.size() - 1) {
-      now = ticker.nanos();
-      if (refusal != null || now - start > deadline.toNanos()) {
-        connecting.forEach(Endpoint::close);
-        throw new CommException.Setup(notConnected(members, deadline), null);
-      }
-      if (transport.poll(now) == 0) {
-        transport.await(1_000_000);
-      }
-    }
+    vigil = new Vigil(this, members.size(), heartbeat, attention);
+    obituaries = new Obituaries(this, members.size());
     now = ticker.nanos();
-    java.util.Arrays.fill(lastSeen, now);
     services.onStart(this);
+    early.forEach(this::accept);
+    new Joining(this, members, ticker, deadline).run();
   }
 
-  private String notConnected(Topology members, Duration deadline) {
-    String who = String.join(", ", missing().stream().map(members::describe).toList());
-    return members.describe(rank)
-        + " has no connection to "
-        + who
-        + (refusal == null ? " after " + deadline.toSeconds() + " s" : ": " + refusal)
-        + "; check that these ranks run and that their addresses can be reached from here, or raise"
-        + " --start-deadline";
-  }
-
-  private Address addressOf(Member member) {
-    String scheme = transport.address().scheme();
-    return member.addresses().stream()
-        .filter(a -> a.scheme().equals(scheme))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new CommException.Setup(
-                    "rank "
-                        + member.rank()
-                        + " on "
-                        + member.host()
-                        + " offers "
-                        + member.addresses()
-                        + ", this rank speaks "
-                        + scheme
-                        + "; give all ranks the same --transport",
-                    null));
-  }
-
-  private List<Integer> missing() {
-    List<Integer> missing = new ArrayList<>();
-    for (int peer = 0; peer < endpoints.length; peer++) {
-      if (peer != rank && endpoints[peer] == null) {
-        missing.add(peer);
-      }
+  /// One turn while the connections are made.
+  int turn(long nowNanos) {
+    now = nowNanos;
+    long standstill = attention.turn(nowNanos);
+    if (standstill > 0) {
+      vigil.stoodStill(standstill);
     }
-    return missing;
+    int done = transport.poll(nowNanos) + obituaries.flush();
+    vigil.turn(nowNanos);
+    return done;
+  }
+
+  /// Why this rank cannot join, or null.
+  @Nullable String obstacle() {
+    return obstacle;
+  }
+
+  boolean isConnected() {
+    return connected == endpoints.length - 1;
+  }
+
+  List<Integer> missing() {
+    return IntStream.range(0, endpoints.length)
+        .filter(peer -> peer != rank && endpoints[peer] == null)
+        .boxed()
+        .toList();
+  }
+
+  /// Tells the others, as far as there is room, that this rank ends, and why.
+  void resign(String why) {
+    obituaries.add(new MeshFrame.Lost(rank, rank, why, ""));
+    var unused = obituaries.flush();
+  }
+
+  private void hinder(String why) {
+    if (obstacle == null) {
+      obstacle = why;
+    }
   }
 
   // --- the sink
@@ -181,57 +198,109 @@ public final class Mesh implements Agent, FrameSink {
     } else {
       endpoints[peer] = endpoint;
       connected++;
+      vigil.begin(peer, now);
     }
   }
 
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     int peer = from.node();
-    lastSeen[peer] = now;
-    if (message.byteSize() > 0 && (message.get(ValueLayout.JAVA_BYTE, 0) & 0xff) == GOODBYE) {
-      goneBy(peer, PeerGone.LEFT, new TransportException.EndpointLost("it left the job", null));
-    } else if (!services.onMessage(peer, message)) {
-      drop(peer);
+    if (!MeshFrame.isOne(message)) {
+      if (!services.onMessage(peer, message)) {
+        drop(peer, "it sent a message to a service that there is not");
+      }
+      return;
+    }
+    switch (MeshFrame.read(message)) {
+      case MeshFrame.Goodbye _ -> leave(peer);
+      case MeshFrame.Beat _ -> {}
+      case MeshFrame.Lost lost when lost.isWithin(endpoints.length) -> {
+        if (lost.rank() == rank) {
+          exclude(lost.witness(), lost.why());
+        } else {
+          lose(lost);
+        }
+      }
+      case null, default -> drop(peer, "it sent a message of the mesh that cannot be read");
     }
   }
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
-    lastSeen[from.node()] = now;
     if (!services.onNotify(from.node(), immediate)) {
-      drop(from.node());
+      drop(from.node(), "it wrote for a service that there is not");
     }
   }
 
   @Override
   public void onFailure(Endpoint from, TransportException cause) {
     int peer = from.node();
-    if (topology == null || peer < 0 || peer >= endpoints.length || endpoints[peer] == null) {
-      refusal = cause.getMessage();
-    } else if (endpoints[peer] == from) {
-      goneBy(peer, PeerGone.LOST, cause);
+    String what = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    if (peer < 0 || peer >= endpoints.length || endpoints[peer] != from) {
+      early.remove(from);
+      hinder("it has no connection to rank " + peer + ": " + what);
+    } else if (!closed && vigil.mayBeGivenUp()) {
+      exclude(peer, vigil.presumed());
+    } else {
+      lose(new MeshFrame.Lost(peer, rank, vigil.broken(peer, what), ""));
     }
   }
 
-  /// Closes the endpoint to a rank that cannot be trusted or does not move; it counts as lost.
-  public void drop(int peer) {
-    Endpoint endpoint = endpoints[peer];
-    if (endpoint != null && !gone[peer]) {
-      endpoint.close();
-      goneBy(
-          peer,
-          PeerGone.LOST,
-          new TransportException.EndpointLost("its connection was closed from here", null));
-    }
+  // --- who is gone
+
+  /// Gives a rank up that cannot be trusted or does not move: it counts as lost, here and to all.
+  ///
+  /// @param why in words, of that rank: "it sent ..."
+  public void drop(int peer, String why) {
+    lose(new MeshFrame.Lost(peer, rank, "its connection was closed from here, because " + why, ""));
   }
 
-  private void goneBy(int peer, PeerGone how, TransportException cause) {
+  private void leave(int peer) {
     if (!gone[peer]) {
       gone[peer] = true;
       if (!closed) {
-        services.onPeerGone(peer, how, cause);
+        services.onPeerLeft(peer);
       }
     }
+  }
+
+  /// The first word about a rank counts: it is told why it was given up, if it can still be
+  /// reached, and all others are told.
+  void lose(MeshFrame.Lost lost) {
+    int peer = lost.rank();
+    if (gone[peer]) {
+      return;
+    }
+    Endpoint endpoint = endpoints[peer];
+    gone[peer] = true;
+    if (endpoint != null) {
+      var unused = endpoint.trySend(lost.encode());
+      endpoint.close();
+    }
+    hinder(topology().describe(peer) + " is lost: " + lost.why());
+    if (!closed) {
+      var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
+      String waited = services.onPeerLost(peer, loss);
+      obituaries.add(lost.witness() == rank ? lost.waitingIn(waited) : lost);
+    }
+  }
+
+  /// The others have given this rank up: it ends all connections, so that they agree.
+  private void exclude(int witness, String why) {
+    if (closed || excluded) {
+      return;
+    }
+    excluded = true;
+    String words = vigil.excluded(witness, why);
+    hinder(words);
+    for (int peer = 0; peer < endpoints.length; peer++) {
+      Endpoint endpoint = live(peer);
+      gone[peer] = peer != rank;
+      if (endpoint != null) {
+        endpoint.close();
+      }
+    }
+    services.onExcluded(witness, words);
   }
 
   // --- the agent
@@ -243,9 +312,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public int work(long nowNanos) {
-    now = nowNanos;
-    int done = transport.poll(nowNanos);
-    return done + services.work(nowNanos);
+    return turn(nowNanos) + services.work(nowNanos);
   }
 
   @Override
@@ -268,12 +335,15 @@ public final class Mesh implements Agent, FrameSink {
     return services.hasCommands();
   }
 
-  /// Ends at once: the peers see the connections break.
+  /// Ends at once; the peers are told why, as far as there is room.
   @Override
   public void crash(Throwable cause) {
     if (!closed) {
       closed = true;
       services.onCrash(cause);
+      if (topology != null) {
+        resign("its lane has died of " + cause);
+      }
       transport.close();
       services.onClosing();
     }
@@ -296,11 +366,12 @@ public final class Mesh implements Agent, FrameSink {
         transport.await(1_000_000);
       }
     }
-    services.onClosing();
     transport.close();
+    services.onClosing();
   }
 
   private boolean farewellsOpen(boolean[] told) {
+    var unused = obituaries.flush();
     boolean open = false;
     for (int peer = 0; peer < endpoints.length; peer++) {
       Endpoint endpoint = endpoints[peer];

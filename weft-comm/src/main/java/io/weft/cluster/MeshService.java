@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 
 /// What speaks over a mesh: collectives, later others. All on the lane's thread; must not block.
@@ -24,8 +23,19 @@ public interface MeshService {
   /// A write of this service has landed.
   void onNotify(int fromRank, int immediate);
 
-  /// A rank has said good-bye or its connection is lost; said once per rank.
-  void onPeerGone(int rank, PeerGone how, TransportException cause);
+  /// A rank has said good-bye; it will not be lost any more.
+  void onPeerLeft(int rank);
+
+  /// A rank is lost to all: also those that still reach it give it up. Said once per rank, and not
+  /// after it has left. Returns what this rank waited for, in words for the others; empty =
+  /// nothing.
+  String onPeerLost(int rank, Loss loss);
+
+  /// The others have given this rank up; it reaches nobody any more.
+  ///
+  /// @param witness the rank that did so first
+  /// @param why in words, this rank and the witness included
+  void onExcluded(int witness, String why);
 
   /// Whether operations are under way. Any thread.
   boolean busy();
@@ -42,11 +52,11 @@ public interface MeshService {
   /// All farewells are said; the transport closes next: end all registrations.
   void onClosing();
 
-  /// How a peer went.
-  enum PeerGone {
-    /// It closed in order.
-    LEFT,
-    /// Its connection broke.
-    LOST
-  }
+  /// How a rank was lost.
+  ///
+  /// @param witness the rank that noticed it, perhaps this one
+  /// @param why in words, the same on all ranks that learned of it from this witness
+  /// @param where what the witness waited in, in words; empty where it is this rank, or waited in
+  ///   nothing
+  record Loss(int witness, String why, String where) {}
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.cluster.MeshService.PeerGone;
-import io.weft.transport.TransportException;
+import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The services of one mesh: each gets the messages and notifications that bear its number, and all
@@ -70,8 +70,20 @@ final class Services {
     return work;
   }
 
-  void onPeerGone(int rank, PeerGone how, TransportException cause) {
-    all.forEach(service -> service.onPeerGone(rank, how, cause));
+  void onPeerLeft(int rank) {
+    all.forEach(service -> service.onPeerLeft(rank));
+  }
+
+  /// Returns what all of them waited for.
+  String onPeerLost(int rank, Loss loss) {
+    return all.stream()
+        .map(service -> service.onPeerLost(rank, loss))
+        .filter(words -> !words.isEmpty())
+        .collect(Collectors.joining("; "));
+  }
+
+  void onExcluded(int witness, String why) {
+    all.forEach(service -> service.onExcluded(witness, why));
   }
 
   boolean busy() {

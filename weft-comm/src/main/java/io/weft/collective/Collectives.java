@@ -6,7 +6,6 @@ import io.weft.agent.Lane;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
-import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,7 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.jctools.queues.atomic.MpscAtomicArrayQueue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The collectives of one rank: takes operations from user threads, runs them over the mesh, and
@@ -25,13 +24,12 @@ import org.jspecify.annotations.Nullable;
 /// travels as a hash in every message.
 public final class Collectives implements MeshService {
 
-  private static final int MAX_COMMANDS = 1 << 13;
   private static final int MAX_RUNNING = 1 << 12;
 
   private final Duration defaultDeadline;
   private final Tuning tuning;
   private final long keepBytes;
-  private final MpscAtomicArrayQueue<Runnable> commands = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
+  private final Commands commands = new Commands();
   private final Map<ProcessSet, Integer> instances = new HashMap<>();
   private final Groups groups = new Groups();
   private final LongMap<NameUse> names = new LongMap<>();
@@ -43,14 +41,11 @@ public final class Collectives implements MeshService {
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
-  private @Nullable Lane lane;
   private @Nullable Deadlines deadlines;
   private long now;
   private boolean moved;
   private volatile int pending;
-  private volatile boolean closed;
-  private volatile boolean over;
-  private volatile @Nullable CommException crash;
+  private boolean closed;
 
   /// Collectives with this hard deadline and tuning, which keep this much idle staging memory.
   public Collectives(Duration defaultDeadline, Tuning tuning, long keepBytes) {
@@ -61,7 +56,7 @@ public final class Collectives implements MeshService {
 
   /// Tells whose thread turns this; before the first communicator.
   public void runBy(Lane owner) {
-    lane = owner;
+    commands.runBy(owner);
   }
 
   /// Tells who watches; before the first communicator.
@@ -105,8 +100,8 @@ public final class Collectives implements MeshService {
               + ", more than can be told apart; use one again instead of making another");
     }
     Group group = new Group(set, instance, connected.topology(), connected.rank());
-    submit(() -> open(group), defaultDeadline);
-    return new MeshCommunicator(this, group, lane(), defaultDeadline);
+    commands.submit(() -> open(group), defaultDeadline);
+    return new MeshCommunicator(this, group, commands.lane(), defaultDeadline);
   }
 
   // --- user threads
@@ -115,36 +110,8 @@ public final class Collectives implements MeshService {
     return tuning;
   }
 
-  /// Queues a command for the lane; waits for room until the deadline.
-  void submit(Runnable command, Duration limit) {
-    CommException dead = crash;
-    if (dead != null) {
-      throw dead;
-    }
-    long end = lane().nanos() + limit.toNanos();
-    while (!commands.offer(command)) {
-      if (lane().isOwnThread() || lane().nanos() - end > 0) {
-        throw new CommException.TimedOut(
-            MAX_COMMANDS
-                + " operations are queued and none was taken for "
-                + limit.toSeconds()
-                + " s; submit fewer at a time",
-            List.of());
-      }
-      if (!lane().drive(() -> commands.size() < MAX_COMMANDS, end)) {
-        Thread.yield();
-      }
-    }
-    java.lang.invoke.VarHandle.fullFence(); // the queue's write before the read of "parked"
-    if (over) {
-      runCommands(); // nobody turns the lane any more; each command fails what it brings
-    } else {
-      lane().commandQueued();
-    }
-  }
-
-  private Lane lane() {
-    return Objects.requireNonNull(lane, "no lane");
+  Commands commands() {
+    return commands;
   }
 
   @Override
@@ -190,18 +157,22 @@ public final class Collectives implements MeshService {
   private void open(Group group) {
     group.tell(observer);
     CommException failure = groups.open(group);
-    for (int m = 0; failure == null && m < group.size(); m++) {
-      if (m != group.rank() && mesh().isGone(group.world(m))) {
-        failure = Verdicts.gone(group, m, "has left or was lost before this communicator was made");
-      }
-    }
+    failure = failure == null ? failures.atBirth(group) : failure;
     if (failure != null) {
       var unused = group.failWith(failure);
     }
+    if (group.isClosed()) {
+      close(group);
+    }
   }
 
-  /// Closes a communicator: its operations fail, and it is forgotten with all its names.
+  /// Closes a communicator, perhaps before it was opened: its operations fail, and it is forgotten
+  /// with all its names.
   void close(Group group) {
+    group.close();
+    if (groups.get(group.key()) != group) {
+      return;
+    }
     observer.onClosed(group.key(), now);
     var unused = abortHere(group, Verdicts.closed(group));
     groups.close(group);
@@ -215,7 +186,7 @@ public final class Collectives implements MeshService {
   }
 
   void begin(Operation<?> operation) {
-    CommException failure = operation.group().failure();
+    CommException failure = failures.of(operation.group());
     if (failure == null && closed) {
       failure = Verdicts.closed(operation.group());
     }
@@ -257,6 +228,7 @@ public final class Collectives implements MeshService {
   public int work(long nowNanos) {
     now = nowNanos;
     int work = wires == null ? 0 : wires().outbox().flush();
+    work += commands.runUrgent();
     while (order.size() < MAX_RUNNING) {
       Runnable command = commands.poll();
       if (command == null) {
@@ -290,10 +262,16 @@ public final class Collectives implements MeshService {
     pending = order.size() + settling.size();
     for (Operation<?> stuck : settling) {
       if (now - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
-        stuck.waitingFor().forEach(m -> mesh().drop(stuck.group().world(m)));
+        stuck.writingTo().forEach(m -> dropIfStuck(stuck.group().world(m)));
       }
     }
     return before - settling.size();
+  }
+
+  private void dropIfStuck(int rank) {
+    if (!mesh().isGone(rank) && mesh().isStuck(rank)) {
+      mesh().drop(rank, "nothing moved on it while an operation that had failed waited to end");
+    }
   }
 
   // --- failure
@@ -327,19 +305,31 @@ public final class Collectives implements MeshService {
     return failures.abortHere(group, cause);
   }
 
+  void forEachGroup(Consumer<? super Group> action) {
+    groups.forEach(action);
+  }
+
   @Override
-  public void onPeerGone(int rank, PeerGone how, TransportException cause) {
-    switch (how) {
-      case LOST -> observer.onPeerLost(rank, String.valueOf(cause.getMessage()), now);
-      case LEFT -> observer.onPeerLeft(rank, now);
-    }
-    groups.forEach(group -> failures.onMemberGone(group, rank, how, cause));
+  public void onPeerLeft(int rank) {
+    observer.onPeerLeft(rank, now);
+    groups.forEach(group -> failures.onLeft(group, rank));
+  }
+
+  @Override
+  public String onPeerLost(int rank, Loss loss) {
+    observer.onPeerLost(rank, Verdicts.loss(mesh(), rank, loss), now);
+    return failures.onLost(rank, loss);
+  }
+
+  @Override
+  public void onExcluded(int witness, String why) {
+    failures.abortAllHere(new CommException.Excluded(why, witness));
   }
 
   @Override
   public void onClose() {
     closed = true;
-    runCommands();
+    commands.runAll();
     groups.forEach(
         group -> {
           observer.onClosed(group.key(), now);
@@ -350,33 +340,14 @@ public final class Collectives implements MeshService {
 
   @Override
   public void onCrash(Throwable cause) {
-    CommException why =
-        new CommException.Aborted(
-            mesh().topology().describe(mesh().rank())
-                + ": the lane has died of "
-                + cause
-                + "; this is a defect, please report it with the log",
-            cause);
-    crash = why;
     closed = true;
-    groups.forEach(group -> abortHere(group, why));
-    runCommands();
-  }
-
-  /// By the agent's own thread, and when that is over by user threads: one at a time.
-  private void runCommands() {
-    synchronized (commands) {
-      Runnable command;
-      while ((command = commands.poll()) != null) {
-        command.run();
-      }
-    }
+    failures.abortAllHere(Verdicts.crashed(mesh(), cause));
+    commands.runAll();
   }
 
   @Override
   public void onClosing() {
-    over = true; // volatile: a command queued before is run here, a later one by who queued it
-    runCommands();
+    commands.end();
     settling.removeIf(Operation::settle);
     if (wires != null) {
       wires.staging().close();
@@ -397,10 +368,12 @@ public final class Collectives implements MeshService {
   /// A member has aborted a communicator, which may not be open here yet.
   void onAbort(int fromRank, long groupKey, CommException cause) {
     Group group = groups.get(groupKey);
-    if (group != null) {
+    if (group != null && group.member(fromRank) < 0) {
+      mesh().drop(fromRank, "it aborted a communicator to which it does not belong");
+    } else if (group != null) {
       var unused = abortHere(group, cause);
     } else if (!groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
-      mesh().drop(fromRank);
+      mesh().drop(fromRank, "it aborted more communicators that are not made here than are kept");
     }
   }
 

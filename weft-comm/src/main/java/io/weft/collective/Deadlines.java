@@ -15,10 +15,6 @@ final class Deadlines {
 
   private static final long CHECK_NANOS = 5_000_000L;
 
-  /// A gap between two checks that shows that this rank itself stood still: no processor, a garbage
-  /// collection, a debugger. It has not heard the others meanwhile, and must not blame them for it.
-  private static final long STALL_NANOS = 100_000_000L;
-
   private final Collectives collectives;
   private long lastCheck;
   private boolean started;
@@ -28,10 +24,12 @@ final class Deadlines {
   }
 
   void check(long now) {
-    if (started && now - lastCheck < CHECK_NANOS) {
+    long since = now - lastCheck;
+    if (started && since >= 0 && since < CHECK_NANOS) {
       return;
     }
-    boolean stalled = started && now - lastCheck > STALL_NANOS;
+    // What this rank did not hear meanwhile, it must not blame others for.
+    boolean stalled = started && collectives.mesh().attention().stoodStillSince(lastCheck);
     started = true;
     lastCheck = now;
     collectives.observer().onTurn(now);

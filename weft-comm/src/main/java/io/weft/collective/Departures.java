@@ -10,6 +10,7 @@ import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -71,6 +72,11 @@ final class Departures {
   /// Set ranks that have not been sent everything.
   Stream<Integer> waitingFor() {
     return Arrays.stream(outgoing).filter(out -> !out.finished()).map(out -> out.peer);
+  }
+
+  /// Set ranks to which writes are on their way.
+  List<Integer> writingTo() {
+    return Arrays.stream(outgoing).filter(out -> out.writesOut > 0).map(out -> out.peer).toList();
   }
 
   void onGrant(int peer, MemorySegment frame) {
@@ -158,7 +164,7 @@ final class Departures {
       operation.brokenBy(out.peer, "a grant of " + into.bytes() + " bytes, needed " + (at + bytes));
       return false;
     }
-    SendDone done = completion(index, sending);
+    SendDone done = completion(index, sending, out);
     MemoryRegion from = memory.regionOf(sending);
     PostResult result =
         wires.tryWrite(
@@ -172,16 +178,17 @@ final class Departures {
       return false;
     }
     writesOut++;
+    out.writesOut++;
     if (sending.staged()) {
       out.stagedPosted++;
     }
     return true;
   }
 
-  private SendDone completion(int index, Sending sending) {
+  private SendDone completion(int index, Sending sending, Outgoing out) {
     SendDone done = completions[index];
     if (done == null) {
-      done = new SendDone(index, memory.segments(sending.chunk()));
+      done = new SendDone(index, out, memory.segments(sending.chunk()));
       completions[index] = done;
     }
     return done;
@@ -190,17 +197,19 @@ final class Departures {
   /// Counts the segments of one send: its memory is reusable when all have left.
   private final class SendDone extends Completion {
     private final int index;
+    private final Outgoing out;
     private int left;
 
-    SendDone(int index, int segments) {
+    SendDone(int index, Outgoing out, int segments) {
       this.index = index;
+      this.out = out;
       this.left = segments;
       arm(1);
     }
 
     @Override
     protected void onSuccess() {
-      writesOut--;
+      oneLessOut();
       if (--left == 0) {
         sendDone[index] = true;
         sendsLeft--;
@@ -209,9 +218,14 @@ final class Departures {
       }
     }
 
+    private void oneLessOut() {
+      writesOut--;
+      out.writesOut--;
+    }
+
     @Override
     protected void onFailure(TransportException first) {
-      writesOut--;
+      oneLessOut();
       arm(1);
       operation.writeFailed(stage.plan().sends().get(index).peer(), first);
     }

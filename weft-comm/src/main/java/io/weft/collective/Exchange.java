@@ -82,6 +82,11 @@ final class Exchange {
     return departures.writesOut();
   }
 
+  /// Set ranks to which writes are on their way.
+  List<Integer> writingTo() {
+    return departures.writingTo();
+  }
+
   /// Ends the registrations; no write may be out.
   void release() {
     wires.tokens().free(token);

@@ -2,17 +2,20 @@
 package io.weft.collective;
 
 import io.weft.CommException;
-import io.weft.cluster.MeshService.PeerGone;
-import io.weft.transport.TransportException;
+import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
-/// other members are told why. Confined to the lane's thread.
+/// other members of a communicator are told why. (Of a lost rank the mesh tells.) Confined to the
+/// lane's thread.
 final class Failures {
 
   private final Collectives collectives;
+  private final LongMap<String> lost = new LongMap<>();
+  private @Nullable CommException end;
 
   Failures(Collectives collectives) {
     this.collectives = collectives;
@@ -26,6 +29,25 @@ final class Failures {
         return;
       }
     }
+  }
+
+  /// Why no operation of this communicator can succeed any more; null while they can.
+  @Nullable CommException of(Group group) {
+    return group.failure() == null ? end : group.failure();
+  }
+
+  /// What a communicator that is just made suffers already; null if nothing.
+  @Nullable CommException atBirth(Group group) {
+    if (end != null) {
+      return end;
+    }
+    for (int m = 0; m < group.size(); m++) {
+      int rank = group.world(m);
+      if (m != group.rank() && collectives.mesh().isGone(rank)) {
+        return Verdicts.gone(group, m, lost.get(rank));
+      }
+    }
+    return null;
   }
 
   /// Fails all operations of a communicator, now and in future, here and at its other members.
@@ -47,24 +69,45 @@ final class Failures {
     return true;
   }
 
-  /// A rank has gone. If it was lost, its communicators are aborted; if it left in order, only the
-  /// operations that still wait for it fail, and those that will be submitted.
-  void onMemberGone(Group group, int rank, PeerGone how, TransportException cause) {
+  /// Fails all communicators, now and in future, here only.
+  void abortAllHere(CommException cause) {
+    if (end == null) {
+      end = cause;
+      collectives.forEachGroup(group -> abortHere(group, cause));
+    }
+  }
+
+  /// A rank is lost: its communicators are aborted, here; the mesh sees to it that all ranks learn
+  /// of it. Returns what was under way with it, in words.
+  String onLost(int rank, Loss loss) {
+    List<Operation<?>> waiting =
+        collectives.runningInOrder().stream().filter(o -> o.group().member(rank) >= 0).toList();
+    long now = collectives.now();
+    String where = Verdicts.list(waiting, now);
+    String words = Verdicts.loss(collectives.mesh(), rank, loss);
+    lost.put(rank, words);
+    collectives.forEachGroup(
+        group -> {
+          if (group.member(rank) >= 0) {
+            abortHere(group, Verdicts.lost(group, rank, words, runningOf(group), now));
+          }
+        });
+    return where;
+  }
+
+  /// A rank has left in order: only the operations that still wait for it fail, and those that will
+  /// be submitted.
+  void onLeft(Group group, int rank) {
     int member = group.member(rank);
     if (member < 0) {
       return;
     }
-    long now = collectives.now();
-    if (how == PeerGone.LOST) {
-      abort(group, Verdicts.lost(group, member, runningOf(group), now, cause), rank);
-      return;
-    }
     for (Operation<?> operation : runningOf(group)) {
       if (operation.waitingFor().contains(member)) {
-        collectives.fail(operation, Verdicts.left(operation, member, now));
+        collectives.fail(operation, Verdicts.left(operation, member, collectives.now()));
       }
     }
-    var unused = group.failWith(Verdicts.gone(group, member, "left the job"));
+    var unused = group.failWith(Verdicts.gone(group, member, null));
   }
 
   private List<Operation<?>> runningOf(Group group) {
@@ -73,11 +116,12 @@ final class Failures {
 
   private void tell(Group group, CommException cause, int culprit) {
     Wires wires = collectives.wires();
+    int code = Verdicts.code(cause);
+    String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
         MemorySegment frame = wires.scratch();
-        Frame.header(frame, Frame.Type.ABORT, group.key(), 0, 0, 0, 0, culprit);
-        String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+        Frame.header(frame, Frame.Type.ABORT, group.key(), code, 0, 0, 0, culprit);
         wires.outbox().send(group.world(m), Frame.text(frame, text));
       }
     }

@@ -22,6 +22,7 @@ final class Group {
   private final int rank;
   private final int[] memberOf;
   private @Nullable CommException failure;
+  private boolean closed;
 
   /// `instance` counts the communicators of the same set, from 1.
   Group(ProcessSet set, int instance, Topology topology, int worldRank) {
@@ -84,6 +85,15 @@ final class Group {
   /// Why no operation can succeed any more; null while they can.
   @Nullable CommException failure() {
     return failure;
+  }
+
+  /// Whether it was closed here.
+  boolean isClosed() {
+    return closed;
+  }
+
+  void close() {
+    closed = true;
   }
 
   /// Only the first failure counts; returns whether this was it.

@@ -2,6 +2,7 @@
 package io.weft.collective;
 
 import io.weft.CommException;
+import io.weft.cluster.Topology;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -21,16 +22,13 @@ final class Inbox {
   void onMessage(int fromRank, MemorySegment message) {
     Frame.Type type = Frame.type(message);
     if (type == null) {
-      collectives.mesh().drop(fromRank);
+      collectives.mesh().drop(fromRank, "it sent a message of collectives that cannot be read");
       return;
     }
     long key = Frame.key(message);
     int sequence = Frame.sequence(message);
     if (type == Frame.Type.ABORT) {
-      String who = collectives.mesh().topology().describe(fromRank);
-      String why = "aborted by " + who + ": " + Frame.text(message);
-      collectives.onAbort(
-          fromRank, Frame.communicator(message), new CommException.Aborted(why, null));
+      collectives.onAbort(fromRank, Frame.communicator(message), told(fromRank, message));
       return;
     }
     Operation<?> operation = collectives.running(key, sequence);
@@ -103,8 +101,20 @@ final class Inbox {
 
   private void keep(long id, int fromRank, MemorySegment message) {
     if (!early.keep(id, fromRank, message)) {
-      collectives.mesh().drop(fromRank);
+      collectives
+          .mesh()
+          .drop(fromRank, "it sent more for operations that this rank has not begun than is kept");
     }
+  }
+
+  private CommException told(int fromRank, MemorySegment abort) {
+    Topology topology = collectives.mesh().topology();
+    int culprit = Frame.aux(abort);
+    return Verdicts.told(
+        Frame.phase(abort),
+        Frame.text(abort),
+        culprit < topology.size() ? Math.max(-1, culprit) : -1,
+        topology.describe(fromRank));
   }
 
   private void answer(int fromRank, MemorySegment probe, @Nullable Operation<?> operation) {

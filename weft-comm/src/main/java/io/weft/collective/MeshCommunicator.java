@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// The communicator that users hold: checks what they ask for, makes an operation of it and hands
 /// it to the lane. Thread-safe.
@@ -26,6 +27,8 @@ final class MeshCommunicator implements Communicator {
   private final Duration defaultDeadline;
   private final Algorithms algorithms = new Algorithms();
   private final MemorySegment zero = Arena.ofAuto().allocate(1);
+  private final AtomicBoolean aborted = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
   private final Set<String> inFlight = ConcurrentHashMap.newKeySet();
 
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
@@ -144,18 +147,19 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public void abort(CommException cause) {
-    collectives.submit(
-        () ->
-            collectives.abort(
-                group,
-                new CommException.Aborted(group.self() + " aborted: " + cause.getMessage(), cause),
-                group.world(group.rank())),
-        defaultDeadline);
+    if (aborted.compareAndSet(false, true)) {
+      int self = group.world(group.rank());
+      String words = group.self() + " aborted: " + cause.getMessage();
+      var verdict = new CommException.Aborted(words, self, cause);
+      collectives.commands().submitUrgently(() -> collectives.abort(group, verdict, self));
+    }
   }
 
   @Override
   public void close() {
-    collectives.submit(() -> collectives.close(group), defaultDeadline);
+    if (closed.compareAndSet(false, true)) {
+      collectives.commands().submitUrgently(() -> collectives.close(group));
+    }
   }
 
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {
@@ -175,7 +179,7 @@ final class MeshCommunicator implements Communicator {
         new Operation<>(group, options.name(), signature, script, handle, limit, lane.nanos());
     handle.beforeDone(() -> inFlight.remove(options.name()));
     try {
-      collectives.submit(() -> collectives.begin(operation), limit);
+      collectives.commands().submit(() -> collectives.begin(operation), limit);
     } catch (CommException full) {
       inFlight.remove(options.name());
       script.discard();

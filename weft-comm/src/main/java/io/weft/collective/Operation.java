@@ -260,6 +260,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
                     + " sent "
                     + what
                     + "; all ranks must run the same version of Weft with the same tuning",
+                group.world(member),
                 null),
             group.world(member));
   }
@@ -317,11 +318,17 @@ final class Operation<T> implements CollectiveObserver.Subject {
 
   String describe(long nowNanos) {
     return describe()
-        + String.format(Locale.ROOT, ", waited %.1f s", (nowNanos - submittedNanos) / 1e9);
+        + String.format(
+            Locale.ROOT, ", waited %.1f s, in stage %d", (nowNanos - submittedNanos) / 1e9, phase);
   }
 
   List<Integer> waitingFor() {
     return exchange == null ? List.of() : exchange.waitingFor();
+  }
+
+  /// Members to which writes are on their way.
+  List<Integer> writingTo() {
+    return exchange == null ? List.of() : exchange.writingTo();
   }
 
   /// Members that never submitted it or never answered; if all have submitted it, those that this

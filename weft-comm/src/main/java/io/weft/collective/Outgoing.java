@@ -25,6 +25,9 @@ final class Outgoing {
 
   int stagedAllowed;
 
+  /// Posted writes that have not left yet.
+  int writesOut;
+
   Outgoing(int peer, int[] sends) {
     this.peer = peer;
     this.sends = sends;

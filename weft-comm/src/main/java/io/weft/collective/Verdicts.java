@@ -2,39 +2,84 @@
 package io.weft.collective;
 
 import io.weft.CommException;
-import io.weft.transport.TransportException;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService.Loss;
+import io.weft.cluster.Topology;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The words of failures: who, what, how long, what to do.
 final class Verdicts {
 
   private static final int MAX_NAMED = 6;
 
+  /// `Aborted`, by a rank's wish or because a peer broke the protocol.
+  private static final int ABORTED = 0;
+
+  /// `Mismatch`, noticed too late to fail one operation.
+  private static final int MISMATCH = 1;
+
+  /// `Aborted`, because a deadline has passed.
+  private static final int OVERDUE = 2;
+
   private Verdicts() {}
 
+  /// What an ABORT says of its cause, so that all ranks throw the same type.
+  static int code(CommException cause) {
+    if (cause instanceof CommException.Mismatch) {
+      return MISMATCH;
+    }
+    return cause.getCause() instanceof CommException.TimedOut ? OVERDUE : ABORTED;
+  }
+
+  /// What another member said when it aborted the communicator.
+  static CommException told(int code, String text, int culprit, String by) {
+    String words = text + "; said by " + by;
+    if (code == MISMATCH) {
+      return new CommException.Mismatch(words);
+    }
+    CommException.@Nullable TimedOut overdue =
+        code == OVERDUE
+            ? new CommException.TimedOut(words, culprit < 0 ? List.of() : List.of(culprit))
+            : null;
+    return new CommException.Aborted(words, culprit, overdue);
+  }
+
+  /// The same first words on all ranks.
+  static String loss(Mesh mesh, int rank, Loss loss) {
+    Topology topology = mesh.topology();
+    String words = topology.describe(rank) + " is lost: " + loss.why();
+    if (loss.witness() == mesh.rank()) {
+      return words;
+    }
+    String noticed = words + "; noticed by " + topology.describe(loss.witness());
+    return loss.where().isEmpty() ? noticed : noticed + ", which waited in " + loss.where();
+  }
+
   static CommException lost(
-      Group group, int member, List<Operation<?>> waiting, long now, TransportException cause) {
-    String what =
-        waiting.isEmpty()
-            ? "no operation was waiting"
-            : group.self()
-                + " waited in "
-                + String.join(
-                    "; ", waiting.stream().limit(MAX_NAMED).map(o -> o.describe(now)).toList())
-                + (waiting.size() > MAX_NAMED
-                    ? "; and " + (waiting.size() - MAX_NAMED) + " more"
-                    : "");
+      Group group, int rank, String loss, List<Operation<?>> waiting, long now) {
     return new CommException.PeerLost(
-        group.describe(member)
-            + " is lost ("
-            + Objects.requireNonNullElse(cause.getMessage(), cause.toString())
-            + "); "
-            + what
-            + "; look at that rank's own output for the reason",
-        group.world(member),
-        cause);
+        loss
+            + "; "
+            + group.self()
+            + " waited in "
+            + (waiting.isEmpty() ? "no operation" : list(waiting, now))
+            + "; look at "
+            + group.describe(group.member(rank))
+            + "'s own output for the reason",
+        rank,
+        null);
+  }
+
+  /// Empty if there is none.
+  static String list(List<Operation<?>> waiting, long now) {
+    return waiting.stream()
+            .limit(MAX_NAMED)
+            .map(o -> o.describe(now))
+            .collect(Collectors.joining("; "))
+        + (waiting.size() > MAX_NAMED ? "; and " + (waiting.size() - MAX_NAMED) + " more" : "");
   }
 
   static CommException left(Operation<?> operation, int member, long now) {
@@ -49,15 +94,25 @@ final class Verdicts {
         null);
   }
 
-  static CommException gone(Group group, int member, String how) {
+  /// `loss` in words; null if the rank left in order.
+  static CommException gone(Group group, int member, @Nullable String loss) {
+    String how = loss == null ? group.describe(member) + " left the job" : loss;
     return new CommException.PeerLost(
-        group.describe(member) + " " + how + "; make a communicator of the others",
-        group.world(member),
-        null);
+        how + "; make a communicator of the others", group.world(member), null);
   }
 
   static CommException closed(Group group) {
     return new CommException.Aborted("this communicator of " + group.self() + " is closed", null);
+  }
+
+  static CommException crashed(Mesh mesh, Throwable cause) {
+    return new CommException.Aborted(
+        mesh.topology().describe(mesh.rank())
+            + ": the lane has died of "
+            + cause
+            + "; this is a defect, please report it with the log",
+        mesh.rank(),
+        cause);
   }
 
   static CommException overdue(Operation<?> operation, Collectives collectives) {
@@ -85,6 +140,9 @@ final class Verdicts {
             + (silent.size() > MAX_NAMED ? "; and " + (silent.size() - MAX_NAMED) + " more" : "")
             + "; see what these ranks do, or raise --deadline";
     List<Integer> world = silent.stream().map(group::world).toList();
-    return new CommException.Aborted(message, new CommException.TimedOut(message, world));
+    return new CommException.Aborted(
+        message,
+        world.isEmpty() ? -1 : world.getFirst(),
+        new CommException.TimedOut(message, world));
   }
 }

@@ -200,6 +200,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
       case CommException.TimedOut t -> StatusCode.DEADLINE_EXCEEDED;
       case CommException.PeerLost p -> StatusCode.ABORTED;
       case CommException.Aborted a -> StatusCode.ABORTED;
+      case CommException.Excluded e -> StatusCode.ABORTED;
       case IllegalArgumentException e -> StatusCode.INVALID_ARGUMENT;
       case IllegalStateException e -> StatusCode.FAILED_PRECONDITION;
       default -> StatusCode.INTERNAL;

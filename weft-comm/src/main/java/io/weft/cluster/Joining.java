@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.CommException;
+import io.weft.agent.Ticker;
+import io.weft.transport.Address;
+import java.time.Duration;
+
+/// How the connections of a mesh are made: this rank calls the ranks below it and waits for those
+/// above. It ends as soon as one of them cannot come any more. User thread.
+final class Joining {
+
+  private static final long AWAIT_NANOS = 1_000_000;
+
+  private final Mesh mesh;
+  private final Topology members;
+  private final Ticker ticker;
+  private final Duration deadline;
+
+  Joining(Mesh mesh, Topology members, Ticker ticker, Duration deadline) {
+    this.mesh = mesh;
+    this.members = members;
+    this.ticker = ticker;
+    this.deadline = deadline;
+  }
+
+  /// Throws `CommException.Setup`.
+  void run() {
+    for (int peer = 0; peer < mesh.rank(); peer++) {
+      var unused = mesh.transport().connect(addressOf(members.members().get(peer)), peer);
+    }
+    long start = ticker.nanos();
+    while (!mesh.isConnected() || mesh.obstacle() != null) {
+      long now = ticker.nanos();
+      String obstacle = mesh.obstacle();
+      if (obstacle != null) {
+        throw failed("cannot join the job: " + obstacle + "; see that rank's own output");
+      }
+      if (now - start > deadline.toNanos()) {
+        throw failed(tooLate());
+      }
+      if (mesh.turn(now) == 0) {
+        mesh.transport().await(AWAIT_NANOS);
+      }
+    }
+  }
+
+  private CommException failed(String how) {
+    mesh.resign("it " + how);
+    return new CommException.Setup(members.describe(mesh.rank()) + " " + how, null);
+  }
+
+  private String tooLate() {
+    return "has no connection to "
+        + String.join(", ", mesh.missing().stream().map(members::describe).toList())
+        + " after "
+        + deadline.toSeconds()
+        + " s; check that these ranks run and that their addresses can be reached from here, or"
+        + " raise --start-deadline";
+  }
+
+  private Address addressOf(Member member) {
+    String scheme = mesh.transport().address().scheme();
+    return member.addresses().stream()
+        .filter(a -> a.scheme().equals(scheme))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new CommException.Setup(
+                    "rank "
+                        + member.rank()
+                        + " on "
+                        + member.host()
+                        + " offers "
+                        + member.addresses()
+                        + ", this rank speaks "
+                        + scheme
+                        + "; give all ranks the same --transport",
+                    null));
+  }
+}

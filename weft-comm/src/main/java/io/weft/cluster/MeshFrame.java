@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/// The messages of the mesh itself (docs/protocol/mesh.md). Pure.
+sealed interface MeshFrame {
+
+  /// First byte of every message of the mesh.
+  int SERVICE = 0xff;
+
+  /// Bytes before the texts of a LOST.
+  int HEADER_BYTES = 12;
+
+  /// Most bytes that both texts of a LOST have together.
+  int MAX_TEXT_BYTES = 4096;
+
+  /// The sender leaves the job in order.
+  record Goodbye() implements MeshFrame {
+    static final int CODE = 0;
+  }
+
+  /// The sender lives.
+  record Beat() implements MeshFrame {
+    static final int CODE = 1;
+  }
+
+  /// The job goes on without a rank.
+  ///
+  /// @param rank that is lost; the receiver itself, if it has been given up
+  /// @param witness the rank that noticed it
+  /// @param why in words
+  /// @param where what the witness waited in, in words; empty = nothing
+  record Lost(int rank, int witness, String why, String where) implements MeshFrame {
+    static final int CODE = 2;
+
+    /// Whether both are ranks of a job of this size.
+    boolean isWithin(int size) {
+      return rank >= 0 && rank < size && witness >= 0 && witness < size;
+    }
+
+    Lost waitingIn(String operations) {
+      return new Lost(rank, witness, why, operations);
+    }
+  }
+
+  /// Whether it is the mesh's; any length.
+  static boolean isOne(MemorySegment message) {
+    return message.byteSize() > 0 && (message.get(JAVA_BYTE, 0) & 0xff) == SERVICE;
+  }
+
+  /// Null where it cannot be read.
+  static @Nullable MeshFrame read(MemorySegment message) {
+    int code = message.byteSize() < 8 ? -1 : message.get(JAVA_BYTE, 1);
+    return switch (code) {
+      case Goodbye.CODE -> new Goodbye();
+      case Beat.CODE -> new Beat();
+      case Lost.CODE -> lost(message);
+      default -> null;
+    };
+  }
+
+  private static @Nullable MeshFrame lost(MemorySegment message) {
+    long bytes = message.byteSize() - HEADER_BYTES;
+    if (bytes < 0 || bytes > MAX_TEXT_BYTES) {
+      return null;
+    }
+    String text =
+        new String(message.asSlice(HEADER_BYTES).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    int end = text.indexOf('\n');
+    return new Lost(
+        message.get(JAVA_INT_UNALIGNED, 4),
+        message.get(JAVA_INT_UNALIGNED, 8),
+        printable(end < 0 ? text : text.substring(0, end)),
+        printable(end < 0 ? "" : text.substring(end + 1)));
+  }
+
+  /// As bytes, in memory of its own.
+  default MemorySegment encode() {
+    byte[] texts = {};
+    int code = Goodbye.CODE;
+    int length = 8;
+    switch (this) {
+      case Goodbye _ -> code = Goodbye.CODE;
+      case Beat _ -> code = Beat.CODE;
+      case Lost lost -> {
+        code = Lost.CODE;
+        String text = printable(lost.why) + "\n" + printable(lost.where);
+        texts = text.getBytes(StandardCharsets.UTF_8);
+        texts = Arrays.copyOf(texts, Math.min(texts.length, MAX_TEXT_BYTES));
+        length = HEADER_BYTES + texts.length;
+      }
+    }
+    MemorySegment frame = Arena.ofAuto().allocate(length, 8);
+    frame.set(JAVA_BYTE, 0, (byte) SERVICE);
+    frame.set(JAVA_BYTE, 1, (byte) code);
+    if (this instanceof Lost lost) {
+      frame.set(JAVA_INT_UNALIGNED, 4, lost.rank);
+      frame.set(JAVA_INT_UNALIGNED, 8, lost.witness);
+      MemorySegment.copy(texts, 0, frame, JAVA_BYTE, HEADER_BYTES, texts.length);
+    }
+    return frame;
+  }
+
+  private static String printable(String text) {
+    return text.replaceAll("\\p{Cntrl}", "?");
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import io.weft.agent.Lane;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jctools.queues.atomic.MpscAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/// What user threads want of the lane, in order; and beside it what cannot wait for room: the abort
+/// and the closing of a communicator, at most once each. When nobody turns the lane any more,
+/// whoever submits runs his command himself, which then fails what it brings.
+final class Commands {
+
+  private static final int MAX_COMMANDS = 1 << 13;
+
+  private record Urgent(Runnable command, @Nullable Urgent before) {}
+
+  private final MpscAtomicArrayQueue<Runnable> queue = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
+  private final AtomicReference<@Nullable Urgent> urgent = new AtomicReference<>();
+  private @Nullable Lane lane;
+  private volatile boolean over;
+
+  /// Tells whose lane it is; before the first command.
+  void runBy(Lane owner) {
+    lane = owner;
+  }
+
+  Lane lane() {
+    return Objects.requireNonNull(lane, "no lane");
+  }
+
+  // --- user threads
+
+  /// Queues a command; waits for room until `limit` has passed, then throws `TimedOut`.
+  void submit(Runnable command, Duration limit) {
+    long end = lane().nanos() + limit.toNanos();
+    while (!queue.offer(command)) {
+      if (over) {
+        runAll();
+        continue;
+      }
+      if (lane().isOwnThread() || lane().nanos() - end > 0) {
+        throw new CommException.TimedOut(
+            MAX_COMMANDS
+                + " operations are queued and none was taken for "
+                + limit.toSeconds()
+                + " s; submit fewer at a time",
+            List.of());
+      }
+      if (!lane().drive(() -> queue.size() < MAX_COMMANDS, end)) {
+        Thread.yield();
+      }
+    }
+    announce();
+  }
+
+  /// Queues a command that goes before all others and needs no room. Never waits. The caller sees
+  /// to it that there are few.
+  void submitUrgently(Runnable command) {
+    urgent.updateAndGet(before -> new Urgent(command, before));
+    announce();
+  }
+
+  private void announce() {
+    VarHandle.fullFence(); // the queue's write before the read of "parked" and of "over"
+    if (over) {
+      runAll();
+    } else {
+      lane().commandQueued();
+    }
+  }
+
+  boolean isEmpty() {
+    return queue.isEmpty() && urgent.get() == null;
+  }
+
+  // --- the lane
+
+  /// The next command, or null.
+  ///
+  /// Hot path.
+  @Nullable Runnable poll() {
+    return queue.poll();
+  }
+
+  /// Runs what is urgent; returns how much it was.
+  ///
+  /// Hot path.
+  int runUrgent() {
+    return urgent.get() == null ? 0 : runTaken();
+  }
+
+  private int runTaken() {
+    var order = new ArrayDeque<Runnable>();
+    for (Urgent next = urgent.getAndSet(null); next != null; next = next.before) {
+      order.addFirst(next.command);
+    }
+    order.forEach(Runnable::run);
+    return order.size();
+  }
+
+  /// Runs all. By the agent's own thread, and when that is over by user threads: one at a time.
+  void runAll() {
+    synchronized (queue) {
+      var unused = runUrgent();
+      Runnable command;
+      while ((command = queue.poll()) != null) {
+        command.run();
+      }
+    }
+  }
+
+  /// Nobody turns the lane any more.
+  void end() {
+    over = true; // volatile: a command queued before is run here, a later one by who queued it
+    runAll();
+  }
+}

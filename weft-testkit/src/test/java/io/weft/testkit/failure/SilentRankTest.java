@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.failure;
+
+import static io.weft.collective.CollectiveOptions.named;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.cluster.ProcessSet;
+import io.weft.collective.Communicator;
+import io.weft.tensor.DType;
+import io.weft.tensor.OwnedTensor;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import io.weft.testkit.job.LocalJob;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Rank 2 of three stands still: a callback blocks its lane, while its connections stay open.
+@Timeout(120)
+class SilentRankTest {
+
+  private static final int SILENT = 2;
+
+  private final CountDownLatch armed = new CountDownLatch(1);
+  private final CountDownLatch released = new CountDownLatch(1);
+
+  private static LocalJob job(String transport) {
+    return LocalJob.start(
+        3,
+        WeftConfig.builder()
+            .transport(transport)
+            .heartbeat(Duration.ofMillis(100))
+            .silenceLimit(Duration.ofSeconds(3))
+            .build());
+  }
+
+  private static <T> CommException failureOf(Handle<T> handle) {
+    return catchThrowableOfType(CommException.class, handle::await);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(100, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /// Ends when all ranks have come; rank 2's lane stands still from then on until it is released.
+  private Handle<Void> standStill(Weft weft) {
+    if (weft.rank() != SILENT) {
+      await(armed);
+      return weft.communicator().barrier(named("go"));
+    }
+    Handle<Void> go = weft.communicator().barrier(named("go"));
+    go.whenDone((nothing, failure) -> await(released));
+    armed.countDown();
+    return go;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp"})
+  void isLostToAllAndLearnsItWhenItComesBack(String transport) {
+    try (LocalJob job = job(transport)) {
+      List<CommException> failures =
+          job.run(
+              weft -> {
+                ProcessSet some = new ProcessSet(List.of(weft.rank() == 0 ? 0 : 1, SILENT));
+                Communicator part = weft.rank() == SILENT ? null : weft.communicator(some);
+                Handle<Void> go = standStill(weft);
+                if (weft.rank() == SILENT) {
+                  return excluded(weft, go);
+                }
+                var unused = go.await();
+                return lost(weft, part);
+              });
+      assertThat(failures.get(0).getMessage()).startsWith(firstWords(failures.get(1)));
+      int witness = ((CommException.Excluded) failures.get(SILENT)).witness();
+      assertThat(witness).isIn(0, 1);
+    } finally {
+      released.countDown();
+    }
+  }
+
+  private static String firstWords(CommException failure) {
+    String message = failure.getMessage();
+    return message.substring(0, message.indexOf(" for "));
+  }
+
+  /// What a survivor sees.
+  private CommException lost(Weft weft, Communicator part) throws Exception {
+    Communicator world = weft.communicator();
+    try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(100_000))) {
+      CommException failure = failureOf(sum(world, t, "weights"));
+      assertThat(failure)
+          .isInstanceOf(CommException.PeerLost.class)
+          .hasMessageContaining("rank 2 on ")
+          .hasMessageContaining("is lost: no sign of life for ")
+          .hasMessageContaining("(limit 3.0 s, --silence-limit)")
+          .hasMessageContaining("allreduce 'weights' (FLOAT32[100000] SUM by ring), waited ")
+          .hasMessageContaining("in stage 0");
+      assertThat(((CommException.PeerLost) failure).rank()).isEqualTo(SILENT);
+      assertThat(failureOf(sum(world, t, "later"))).isSameAs(failure);
+      assertThat(failureOf(part.barrier(named("of two"))))
+          .isInstanceOf(CommException.PeerLost.class)
+          .hasMessageStartingWith(firstWords(failure));
+      try (Communicator late = weft.communicator(ProcessSet.world(3))) {
+        assertThat(failureOf(late.barrier(named("made later"))))
+            .isInstanceOf(CommException.PeerLost.class)
+            .hasMessageStartingWith(firstWords(failure));
+      }
+      try (Communicator survivors = weft.communicator(new ProcessSet(List.of(0, 1)))) {
+        var sum = sum(survivors, t, "go on").await();
+        assertThat(sum.dtype()).isEqualTo(DType.FLOAT32);
+      }
+      released.countDown();
+      return failure;
+    }
+  }
+
+  /// What it sees itself.
+  private CommException excluded(Weft weft, Handle<Void> go) throws Exception {
+    await(released);
+    var unused = go.await();
+    CommException failure = failureOf(weft.communicator().barrier(named("back")));
+    assertThat(failure)
+        .isInstanceOf(CommException.Excluded.class)
+        .hasMessageContaining("this rank, was given up by rank ")
+        .hasMessageContaining("--silence-limit")
+        .hasMessageContaining("it last stood still for ");
+    assertThat(failureOf(weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
+        .isSameAs(failure);
+    return failure;
+  }
+
+  private static Handle<TensorView> sum(Communicator comm, OwnedTensor t, String name) {
+    return comm.allreduce(t.view(), t.view(), ReduceOp.SUM, named(name).by("ring"));
+  }
+}
