@@ -73,6 +73,9 @@ public interface CollectiveObserver {
   /// A communicator has failed, which its operations do next.
   default void onAborted(long key, CommException cause, long nowNanos) {}
 
+  /// A member has told why it aborted a communicator, which fails next.
+  default void onTold(int fromRank, CommException cause, long nowNanos) {}
+
   /// A communicator is closed in order, and what is pending fails next.
   default void onClosed(long key, long nowNanos) {}
 

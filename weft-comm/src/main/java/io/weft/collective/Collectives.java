@@ -370,9 +370,12 @@ public final class Collectives implements MeshService {
     Group group = groups.get(groupKey);
     if (group != null && group.member(fromRank) < 0) {
       mesh().drop(fromRank, "it aborted a communicator to which it does not belong");
-    } else if (group != null) {
+    } else if (group != null && group.failure() == null) {
+      observer.onTold(fromRank, cause, now);
       var unused = abortHere(group, cause);
-    } else if (!groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
+    } else if (group == null
+        && !groups.isClosed(groupKey)
+        && !groups.keepAbort(groupKey, cause)) {
       mesh().drop(fromRank, "it aborted more communicators that are not made here than are kept");
     }
   }

@@ -23,6 +23,7 @@ final class ArrowRules {
           List.of(part("io.weft.agent..")),
           List.of(part("io.weft.cluster..")),
           List.of(part("io.weft.collective.."), part("io.weft.rendezvous.."), part("io.weft.kv..")),
+          List.of(part("io.weft.flight..")),
           List.of(new Part(JavaClass.Predicates.type(io.weft.Weft.class))),
           List.of(part("io.weft.tensorflow..")),
           List.of(part("io.weft.workloads..")),

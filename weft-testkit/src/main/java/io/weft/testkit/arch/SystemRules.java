@@ -19,6 +19,7 @@ final class SystemRules {
     "io.weft.agent..",
     "io.weft.cluster..",
     "io.weft.collective..",
+    "io.weft.flight..",
     "io.weft.kv..",
     "io.weft.rendezvous..",
     "io.weft.tensor..",

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.CommException;
+import io.weft.cluster.Topology;
+import io.weft.collective.CollectiveObserver;
+import io.weft.flight.FlightLog.CircleState;
+import io.weft.flight.FlightLog.EventKind;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/// Remembers what one rank did last: its operations in slots that are used again, without
+/// allocation; what befell the rank, in short lists. Recorded where the lane runs, read by any
+/// thread at any time, also while the lane stands still.
+public final class FlightRecorder implements CollectiveObserver {
+
+  /// Operations kept that have ended, and at most so many of those under way in one log.
+  public static final int KEPT = 256;
+
+  /// Longer than a lane that idles or shares its processor with a neighbour stands still.
+  private static final long STALL_NANOS = 1_000_000_000L;
+
+  private static final VarHandle TURNED;
+
+  static {
+    try {
+      TURNED = MethodHandles.lookup().findVarHandle(FlightRecorder.class, "turned", long.class);
+    } catch (ReflectiveOperationException absent) {
+      throw new ExceptionInInitializerError(absent);
+    }
+  }
+
+  /// What a rank knows of itself once it has joined.
+  private record Joined(
+      FlightLog.Self self,
+      Topology topology,
+      long nanos,
+      IntToLongFunction lastHeard,
+      AtomicLongArray heard) {}
+
+  private final OperationRing operations = new OperationRing(KEPT);
+  private final SubmittedNames submitted = new SubmittedNames();
+  private final Troubles troubles = new Troubles();
+  private volatile @Nullable Joined joined;
+  private volatile @Nullable Runnable alarm;
+  private long turned;
+
+  /// An empty recorder.
+  public FlightRecorder() {}
+
+  /// The rank has joined: times count from now. Before the lane starts.
+  ///
+  /// @param self whose recorder it is
+  /// @param topology who else is there
+  /// @param nowNanos by the lane's clock
+  /// @param lastHeard when a rank was last heard of, by the lane's clock; asked on the lane's
+  ///   thread
+  public void joined(
+      FlightLog.Self self, Topology topology, long nowNanos, IntToLongFunction lastHeard) {
+    var heard = new AtomicLongArray(topology.size());
+    for (int peer = 0; peer < topology.size(); peer++) {
+      heard.setPlain(peer, FlightLog.NEVER);
+    }
+    TURNED.setOpaque(this, nowNanos);
+    joined = new Joined(self, topology, nowNanos, lastHeard, heard);
+  }
+
+  /// Calls `action` after each failure, where the lane runs; it must not block.
+  public void onFailure(Runnable action) {
+    alarm = action;
+  }
+
+  /// What is known at this moment. Any thread. Throws `IllegalStateException` before the rank has
+  /// joined.
+  ///
+  /// @param nowNanos by the lane's clock
+  public FlightLog log(long nowNanos) {
+    Joined known = known();
+    long begun = operations.begun();
+    List<FlightLog.Flight> flights = new ArrayList<>(operations.read(known.nanos(), KEPT));
+    long forgotten = Math.max(0, begun - flights.size());
+    flights.addAll(submitted.waiting(begun, known.nanos()));
+    List<FlightLog.Peer> peers = new ArrayList<>();
+    for (int peer = 0; peer < known.topology().size(); peer++) {
+      if (peer != known.self().rank()) {
+        String host = known.topology().members().get(peer).host();
+        peers.add(new FlightLog.Peer(peer, host, known.heard().get(peer)));
+      }
+    }
+    long written = OperationSlot.since(known.nanos(), nowNanos);
+    long looked = OperationSlot.since(known.nanos(), (long) TURNED.getOpaque(this));
+    return new FlightLog(
+        known.self(),
+        new FlightLog.Counts(written, looked, begun, forgotten),
+        troubles.failures(),
+        troubles.circles(),
+        peers,
+        troubles.events(),
+        flights);
+  }
+
+  /// Whether operations are under way or wait to be taken. Any thread.
+  public boolean busy() {
+    return submitted.count() > operations.begun()
+        || operations.read(0, 1).stream().anyMatch(f -> f.state() == FlightLog.State.RUNNING);
+  }
+
+  // --- the operations
+
+  @Override
+  public void onSubmitted(Subject operation) {
+    submitted.add(operation);
+  }
+
+  @Override
+  public int onBegin(Subject operation, long nowNanos) {
+    return operations.begin(operation, nowNanos);
+  }
+
+  @Override
+  public void onStage(int number, int phase, long nowNanos) {
+    operations.stage(number, phase + 1);
+  }
+
+  @Override
+  public void onDone(int number, long nowNanos) {
+    operations.done(number, nowNanos);
+  }
+
+  @Override
+  public void onFailed(int number, Subject operation, CommException cause, long nowNanos) {
+    boolean underWay = operations.failed(number, operation, nowNanos);
+    if (underWay || !troubles.closed(operation.communicator())) {
+      boolean news = fail(operation.communicator(), cause, operation.name(), nowNanos);
+      if (underWay && !news) {
+        alarm(); // the log of a moment ago has it as running
+      }
+    }
+  }
+
+  // --- what befalls the rank
+
+  @Override
+  public void onOpen(long key, long epoch, int instance, List<Integer> ranks) {
+    troubles.opened(key, epoch, instance, ranks);
+  }
+
+  @Override
+  public void onClosed(long key, long nowNanos) {
+    troubles.ended(key, CircleState.CLOSED, since(nowNanos));
+  }
+
+  @Override
+  public void onAborted(long key, CommException cause, long nowNanos) {
+    if (troubles.ended(key, CircleState.FAILED, since(nowNanos))) {
+      var unused = fail(key, cause, "", nowNanos);
+    }
+  }
+
+  @Override
+  public void onTold(int fromRank, CommException cause, long nowNanos) {
+    troubles.told(fromRank, cause, since(nowNanos));
+  }
+
+  @Override
+  public void onPeerLost(int rank, String why, long nowNanos) {
+    troubles.happened(since(nowNanos), EventKind.LOST, rank, why);
+  }
+
+  @Override
+  public void onPeerLeft(int rank, long nowNanos) {
+    troubles.happened(since(nowNanos), EventKind.LEFT, rank, "in order");
+  }
+
+  @Override
+  public void onTurn(long nowNanos) {
+    long before = turned;
+    TURNED.setOpaque(this, nowNanos);
+    if (nowNanos - before > STALL_NANOS) {
+      long millis = (nowNanos - before) / 1_000_000;
+      troubles.happened(since(nowNanos), EventKind.STALLED, -1, "for " + millis + " ms");
+    }
+  }
+
+  /// Returns whether this is another failure than the one before.
+  private boolean fail(long communicator, CommException cause, String operation, long nowNanos) {
+    if (!troubles.failed(since(nowNanos), communicator, cause, operation)) {
+      return false;
+    }
+    Joined known = known();
+    for (int peer = 0; peer < known.heard().length(); peer++) {
+      if (peer != known.self().rank()) {
+        known.heard().setOpaque(peer, since(known.lastHeard().applyAsLong(peer)));
+      }
+    }
+    alarm();
+    return true;
+  }
+
+  private void alarm() {
+    Runnable action = alarm;
+    if (action != null) {
+      action.run();
+    }
+  }
+
+  private long since(long nanos) {
+    return OperationSlot.since(known().nanos(), nanos);
+  }
+
+  private Joined known() {
+    return Objects.requireNonNull(joined, "the rank has not joined");
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.collective.CollectiveObserver.Subject;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The operations of a rank that are under way, and the last ones that have ended: one that hangs
+/// stays, however many others come and go meanwhile. Written by one thread at a time, in order,
+/// read by any.
+final class OperationRing {
+
+  /// More than a rank ever has under way.
+  static final int MOST_OPEN = 1 << 13;
+
+  /// What is under way and has no slot.
+  private static final int NO_SLOT = -1;
+
+  private static final VarHandle BEGUN;
+
+  static {
+    try {
+      BEGUN = MethodHandles.lookup().findVarHandle(OperationRing.class, "begun", long.class);
+    } catch (ReflectiveOperationException absent) {
+      throw new ExceptionInInitializerError(absent);
+    }
+  }
+
+  private final int[] ended;
+  private int oldest;
+  private int endedCount;
+  private volatile @Nullable OperationSlot[] slots = new OperationSlot[64];
+  private int made;
+  private int[] free = new int[64];
+  private int freeCount;
+  private long begun;
+
+  /// Keeps so many that have ended.
+  OperationRing(int kept) {
+    if (kept < 1) {
+      throw new IllegalArgumentException("a ring of " + kept + " operations");
+    }
+    this.ended = new int[kept];
+  }
+
+  /// Records an operation; returns its slot. Allocates only where more are under way than ever
+  /// before.
+  ///
+  /// Hot path.
+  int begin(Subject operation, long nowNanos) {
+    BEGUN.setOpaque(this, begun + 1);
+    int slot = freeCount > 0 ? free[--freeCount] : another();
+    if (slot != NO_SLOT) {
+      at(slot).begin(operation, begun, nowNanos);
+    }
+    return slot;
+  }
+
+  /// Hot path.
+  void stage(int slot, int stage) {
+    if (slot != NO_SLOT) {
+      at(slot).stage(stage);
+    }
+  }
+
+  /// Hot path.
+  void done(int slot, long nowNanos) {
+    if (slot != NO_SLOT) {
+      at(slot).done(nowNanos);
+      keep(slot);
+    }
+  }
+
+  /// Returns whether a stage of it had begun.
+  boolean failed(int slot, Subject operation, long nowNanos) {
+    if (slot == NO_SLOT) {
+      return true;
+    }
+    at(slot).failed(operation.awaited(), operation.unsubmitted(), nowNanos);
+    keep(slot);
+    return at(slot).stage() > 0;
+  }
+
+  /// How many were begun. Any thread.
+  long begun() {
+    return (long) BEGUN.getOpaque(this);
+  }
+
+  /// The oldest of those under way, at most `mostOpen`, and those kept that have ended, in the
+  /// order in which they began. Any thread.
+  List<FlightLog.Flight> read(long originNanos, int mostOpen) {
+    List<FlightLog.Flight> open = new ArrayList<>();
+    List<FlightLog.Flight> past = new ArrayList<>();
+    for (OperationSlot slot : slots) {
+      FlightLog.Flight flight = slot == null ? null : slot.read(originNanos);
+      if (flight != null) {
+        (flight.state() == FlightLog.State.RUNNING ? open : past).add(flight);
+      }
+    }
+    Comparator<FlightLog.Flight> order = Comparator.comparingLong(FlightLog.Flight::number);
+    open.sort(order);
+    past.sort(order);
+    List<FlightLog.Flight> all =
+        new ArrayList<>(past.subList(Math.max(0, past.size() - ended.length), past.size()));
+    all.addAll(open.subList(0, Math.min(mostOpen, open.size())));
+    all.sort(order);
+    return all;
+  }
+
+  private OperationSlot at(int slot) {
+    OperationSlot there = slots[slot];
+    if (there == null) {
+      throw new IllegalStateException("no slot " + slot);
+    }
+    return there;
+  }
+
+  private int another() {
+    if (made == MOST_OPEN + ended.length) {
+      return NO_SLOT;
+    }
+    if (made == slots.length) {
+      slots = Arrays.copyOf(slots, made * 2);
+    }
+    OperationSlot[] table = slots;
+    table[made] = new OperationSlot();
+    slots = table; // volatile: the slot before the reader that finds it
+    return made++;
+  }
+
+  private void keep(int slot) {
+    if (endedCount < ended.length) {
+      ended[endedCount++] = slot;
+      return;
+    }
+    if (freeCount == free.length) {
+      free = Arrays.copyOf(free, freeCount * 2);
+    }
+    free[freeCount++] = ended[oldest];
+    ended[oldest] = slot;
+    oldest = (oldest + 1) % ended.length;
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.collective.CollectiveObserver.Subject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/// What users have submitted last, so that a lane which stands still shows what it has not taken.
+/// Any thread. Users who submit at the same moment may be recorded in another order than the
+/// lane's.
+final class SubmittedNames {
+
+  private static final int KEPT = 64;
+
+  private final AtomicLong submitted = new AtomicLong();
+  private final AtomicReferenceArray<@Nullable String> names = new AtomicReferenceArray<>(KEPT);
+  private final AtomicReferenceArray<@Nullable String> words = new AtomicReferenceArray<>(KEPT);
+  private final AtomicLongArray communicators = new AtomicLongArray(KEPT);
+  private final AtomicLongArray bytes = new AtomicLongArray(KEPT);
+  private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
+
+  /// Hot path.
+  void add(Subject operation) {
+    int at = (int) (submitted.getAndIncrement() % KEPT);
+    words.setPlain(at, operation.words());
+    communicators.setPlain(at, operation.communicator());
+    bytes.setPlain(at, operation.bytes());
+    nanos.setPlain(at, operation.submittedNanos());
+    names.setRelease(at, operation.name()); // pairs with the acquire in waiting
+  }
+
+  long count() {
+    return submitted.get();
+  }
+
+  /// Those that came after the first `begun`, as far as they are kept.
+  List<FlightLog.Flight> waiting(long begun, long originNanos) {
+    List<FlightLog.Flight> waiting = new ArrayList<>();
+    long end = submitted.get();
+    for (long i = Math.max(begun, end - KEPT); i < end; i++) {
+      int at = (int) (i % KEPT);
+      String name = names.getAcquire(at);
+      String what = words.getPlain(at);
+      if (name != null && what != null) {
+        long submittedNanos = OperationSlot.since(originNanos, nanos.getPlain(at));
+        waiting.add(
+            new FlightLog.Flight(
+                0,
+                communicators.getPlain(at),
+                name,
+                what,
+                0,
+                bytes.getPlain(at),
+                FlightLog.State.SUBMITTED,
+                0,
+                new FlightLog.Times(submittedNanos, FlightLog.NEVER, FlightLog.NEVER),
+                List.of(),
+                List.of()));
+      }
+    }
+    return waiting;
+  }
+}
