@@ -15,6 +15,7 @@ module io.weft.comm {
   exports io.weft.cluster.watch;
   exports io.weft.collective;
   exports io.weft.collective.schedule;
+  exports io.weft.flight;
 
   uses io.weft.transport.spi.TransportProvider;
 }

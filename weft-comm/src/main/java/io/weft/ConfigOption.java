@@ -136,6 +136,15 @@ public final class ConfigOption<T> {
           text -> bytes(text, 1 << 12, 1 << 26),
           "length of the pieces in which large tensors travel");
 
+  /// Where flight files go.
+  public static final ConfigOption<Path> FLIGHT_DIR =
+      new ConfigOption<>(
+          "flight-dir",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "directory where each rank leaves a file with its last operations when something fails");
+
   private static final List<ConfigOption<?>> ALL =
       List.of(
           TRANSPORT,
@@ -150,7 +159,8 @@ public final class ConfigOption<T> {
           SPIN,
           POOL_BYTES,
           EAGER_BYTES,
-          SEGMENT_BYTES);
+          SEGMENT_BYTES,
+          FLIGHT_DIR);
 
   private final String name;
   private final Class<T> type;

@@ -17,6 +17,10 @@ import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Collectives;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightRecorder;
+import io.weft.flight.FlightSink;
+import io.weft.flight.FlightWriter;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
@@ -45,13 +49,16 @@ public final class Weft implements AutoCloseable {
   private final Mesh mesh;
   private final Collectives collectives;
   private final Lane lane;
+  private final FlightWriter flights;
   private final Communicator world;
 
-  private Weft(WeftConfig config, Mesh mesh, Collectives collectives, Lane lane) {
+  private Weft(
+      WeftConfig config, Mesh mesh, Collectives collectives, Lane lane, FlightWriter flights) {
     this.config = config;
     this.mesh = mesh;
     this.collectives = collectives;
     this.lane = lane;
+    this.flights = flights;
     this.world = collectives.communicator(ProcessSet.world(mesh.topology().size()));
   }
 
@@ -85,7 +92,8 @@ public final class Weft implements AutoCloseable {
               provider(config.transport(), launch.size()),
               Lanes.THREADS,
               JobProcess.current());
-      Weft joined = join(config, launch, surroundings);
+      List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
+      Weft joined = join(config, launch, surroundings, sinks);
       warmUp.join(config.startDeadline());
       return joined;
     } catch (InterruptedException e) {
@@ -113,14 +121,15 @@ public final class Weft implements AutoCloseable {
   /// The same with everything around it given, as a simulation does.
   public static Weft init(WeftConfig config, LaunchEnvironment launch, Surroundings surroundings) {
     try {
-      return join(config, launch, surroundings);
+      return join(config, launch, surroundings, FlightSink.of(config));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommException.Setup("interrupted while joining the job", e);
     }
   }
 
-  private static Weft join(WeftConfig config, LaunchEnvironment launch, Surroundings around)
+  private static Weft join(
+      WeftConfig config, LaunchEnvironment launch, Surroundings around, List<FlightSink> sinks)
       throws InterruptedException {
     var transportConfig =
         new TransportConfig(
@@ -153,8 +162,16 @@ public final class Weft implements AutoCloseable {
     }
     Lane lane = lane(config, mesh, around.lanes());
     collectives.runBy(lane);
+    var recorder = new FlightRecorder();
+    recorder.joined(
+        FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
+        mesh.topology(),
+        lane.nanos(),
+        mesh::lastSeen);
+    collectives.observedBy(recorder);
     lane.start();
-    return new Weft(config, mesh, collectives, lane);
+    return new Weft(
+        config, mesh, collectives, lane, FlightWriter.open(recorder, lane::nanos, sinks));
   }
 
   private static Transport open(
@@ -278,10 +295,17 @@ public final class Weft implements AutoCloseable {
     return mesh.transport().bytesSent();
   }
 
+  /// What this rank did last: its operations, failures and peers, as a flight file has them. Any
+  /// thread, also while the lane stands still.
+  public FlightLog flight() {
+    return flights.log();
+  }
+
   /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
   /// seconds for theirs, then ends connections and thread. A second call has no effect.
   @Override
   public void close() {
     lane.close();
+    flights.close();
   }
 }

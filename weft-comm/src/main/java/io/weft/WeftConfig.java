@@ -109,6 +109,11 @@ public final class WeftConfig {
     return required(ConfigOption.SEGMENT_BYTES);
   }
 
+  /// Where this rank leaves a file with its last operations when something fails; empty = nowhere.
+  public Optional<Path> flightDir() {
+    return value(ConfigOption.FLIGHT_DIR);
+  }
+
   /// One beat may be late or wait behind something longer.
   private void checkHeartbeat() {
     if (!silenceLimit().isZero() && silenceLimit().compareTo(heartbeat().multipliedBy(2)) < 0) {
@@ -215,6 +220,11 @@ public final class WeftConfig {
     /// Sets `WeftConfig.segmentBytes`.
     public Builder segmentBytes(long bytes) {
       return set(ConfigOption.SEGMENT_BYTES, Long.toString(bytes));
+    }
+
+    /// Sets `WeftConfig.flightDir`.
+    public Builder flightDir(Path directory) {
+      return set(ConfigOption.FLIGHT_DIR, directory.toString());
     }
 
     /// The settings: these, then system properties, environment and file, then defaults. Throws

@@ -79,8 +79,10 @@ public interface CollectiveObserver {
   /// A communicator is closed in order, and what is pending fails next.
   default void onClosed(long key, long nowNanos) {}
 
-  /// A rank is lost.
-  default void onPeerLost(int rank, String why, long nowNanos) {}
+  /// A rank is lost, and communicators with it fail next.
+  ///
+  /// @param witness the rank that noticed it, perhaps this one
+  default void onPeerLost(int rank, int witness, String why, long nowNanos) {}
 
   /// A rank has left in order.
   default void onPeerLeft(int rank, long nowNanos) {}

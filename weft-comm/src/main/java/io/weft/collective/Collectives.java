@@ -317,7 +317,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public String onPeerLost(int rank, Loss loss) {
-    observer.onPeerLost(rank, Verdicts.loss(mesh(), rank, loss), now);
+    observer.onPeerLost(rank, loss.witness(), Verdicts.loss(mesh(), rank, loss), now);
     return failures.onLost(rank, loss);
   }
 
@@ -373,9 +373,7 @@ public final class Collectives implements MeshService {
     } else if (group != null && group.failure() == null) {
       observer.onTold(fromRank, cause, now);
       var unused = abortHere(group, cause);
-    } else if (group == null
-        && !groups.isClosed(groupKey)
-        && !groups.keepAbort(groupKey, cause)) {
+    } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
       mesh().drop(fromRank, "it aborted more communicators that are not made here than are kept");
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
+import io.weft.cluster.Member;
 import io.weft.cluster.Topology;
 import java.util.List;
 
@@ -57,8 +58,9 @@ public record FlightLog(
   public record Self(String job, int rank, int size, String host, String process) {
 
     /// A rank of this topology.
-    public static Self of(String job, Topology topology, int rank, String process) {
-      return new Self(job, rank, topology.size(), topology.members().get(rank).host(), process);
+    public static Self of(String job, Topology topology, int rank) {
+      Member member = topology.members().get(rank);
+      return new Self(job, rank, topology.size(), member.host(), member.process());
     }
   }
 

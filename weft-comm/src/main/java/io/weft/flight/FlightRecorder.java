@@ -169,7 +169,8 @@ public final class FlightRecorder implements CollectiveObserver {
   }
 
   @Override
-  public void onPeerLost(int rank, String why, long nowNanos) {
+  public void onPeerLost(int rank, int witness, String why, long nowNanos) {
+    troubles.lost(rank, witness == known().self().rank() ? -1 : witness);
     troubles.happened(since(nowNanos), EventKind.LOST, rank, why);
   }
 

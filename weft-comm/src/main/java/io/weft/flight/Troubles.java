@@ -8,8 +8,10 @@ import io.weft.flight.FlightLog.Event;
 import io.weft.flight.FlightLog.EventKind;
 import io.weft.flight.FlightLog.Failure;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +30,7 @@ final class Troubles {
   private @Nullable CommException latest;
   private @Nullable CommException told;
   private int toldBy;
+  private final Map<Integer, Integer> witnesses = new HashMap<>();
 
   synchronized void opened(long key, long epoch, int instance, List<Integer> ranks) {
     if (circles.size() == CIRCLES) {
@@ -58,6 +61,11 @@ final class Troubles {
     happened(nanos, EventKind.ABORTED, fromRank, words(cause));
   }
 
+  /// The rank is lost, as `witness` told; -1 = as this rank noticed.
+  synchronized void lost(int rank, int witness) {
+    witnesses.putIfAbsent(rank, witness);
+  }
+
   synchronized void happened(long nanos, EventKind kind, int rank, String words) {
     if (events.size() == EVENTS) {
       events.remove(EVENTS / 2);
@@ -76,8 +84,7 @@ final class Troubles {
       failures.remove(1);
     }
     String type = cause.getClass().getSimpleName();
-    int teller = Objects.equals(cause, told) ? toldBy : -1;
-    failures.add(new Failure(nanos, communicator, type, teller, operation, words(cause)));
+    failures.add(new Failure(nanos, communicator, type, teller(cause), operation, words(cause)));
     return true;
   }
 
@@ -103,6 +110,14 @@ final class Troubles {
             .map(Circle::key)
             .orElseThrow();
     circles.remove(victim);
+  }
+
+  private int teller(CommException cause) {
+    return switch (cause) {
+      case CommException.PeerLost lost -> witnesses.getOrDefault(lost.rank(), -1);
+      case CommException.Excluded excluded -> excluded.witness();
+      default -> Objects.equals(cause, told) ? toldBy : -1;
+    };
   }
 
   private static String words(CommException cause) {

@@ -30,10 +30,10 @@ class FlightRecorderTest {
         new Topology(
             0,
             IntStream.range(0, 3)
-                .mapToObj(r -> new Member(r, r, 0, "node" + r, List.of()))
+                .mapToObj(r -> new Member(r, r, 0, "node" + r, "77@" + r, List.of()))
                 .toList());
     var recorder = new FlightRecorder();
-    recorder.joined(FlightLog.Self.of("job", topology, 1, "77@5"), topology, 0, r -> 1_000L * r);
+    recorder.joined(FlightLog.Self.of("job", topology, 1), topology, 0, r -> 1_000L * r);
     recorder.onOpen(7, 0, 1, List.of(0, 1, 2));
     return recorder;
   }

@@ -47,7 +47,8 @@ final class ConfigFlags {
     forEach(
         command,
         (option, text) -> {
-          boolean path = option.equals(ConfigOption.SECRET_FILE);
+          boolean path =
+              option.equals(ConfigOption.SECRET_FILE) || option.equals(ConfigOption.FLIGHT_DIR);
           variables.put(option.variable(), path ? Path.of(text).toAbsolutePath().toString() : text);
         });
     return variables;

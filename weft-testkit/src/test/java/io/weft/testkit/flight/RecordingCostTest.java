@@ -33,9 +33,9 @@ class RecordingCostTest {
 
   @Test
   void recordingAllocatesNothing() {
-    var topology = new Topology(0, List.of(new Member(0, 0, 0, "node0", List.of())));
+    var topology = new Topology(0, List.of(new Member(0, 0, 0, "node0", "77@0", List.of())));
     var recorder = new FlightRecorder();
-    recorder.joined(FlightLog.Self.of("job", topology, 0, "1@1"), topology, 0, rank -> 0);
+    recorder.joined(FlightLog.Self.of("job", topology, 0), topology, 0, rank -> 0);
     var operation = new Submission(7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
     long least = Long.MAX_VALUE;
     for (int round = 0; round < 20; round++) {

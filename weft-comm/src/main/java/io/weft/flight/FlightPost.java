@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.TcpStore;
+import io.weft.transport.spi.Secret;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/// Sends a rank's log to the store that the launcher keeps, from a host whose files the launcher
+/// cannot see: compressed, as one value.
+///
+/// @param store the launcher's
+/// @param secret of the job
+public record FlightPost(StoreLocation.Hosted store, Secret secret) implements FlightSink {
+
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final int MOST_BYTES = 1 << 23;
+
+  /// Under which the store has it.
+  public static String key(int rank) {
+    return "flight/" + rank;
+  }
+
+  @Override
+  public void put(FlightLog log) throws IOException {
+    try (TcpStore connected = TcpStore.connect(store.host(), store.port(), secret, LIMIT)) {
+      connected.put(key(log.self().rank()), packed(log));
+    } catch (CommException.Setup refused) {
+      throw new IOException(refused.getMessage(), refused);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while sending the flight log");
+    }
+  }
+
+  /// The log of this rank, if it has come. Throws `IOException` where it is none.
+  public static Optional<FlightLog> find(Optional<byte[]> value, int rank) throws IOException {
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    try (var in = new GZIPInputStream(new ByteArrayInputStream(value.get()))) {
+      return Optional.of(FlightFile.decoded(in.readNBytes(MOST_BYTES + 1), rank));
+    } catch (IllegalArgumentException malformed) {
+      throw new IOException("what rank " + rank + " sent: " + malformed.getMessage(), malformed);
+    }
+  }
+
+  /// Short enough for the store: without the older half of its operations, as often as necessary.
+  static byte[] packed(FlightLog log) throws IOException {
+    FlightLog fitting = log;
+    byte[] packed = gzip(fitting.text());
+    while (packed.length > Store.MAX_VALUE_BYTES && !fitting.operations().isEmpty()) {
+      fitting = newerHalf(fitting);
+      packed = gzip(fitting.text());
+    }
+    return packed;
+  }
+
+  private static FlightLog newerHalf(FlightLog log) {
+    List<FlightLog.Flight> all = log.operations();
+    int less = (all.size() + 1) / 2;
+    FlightLog.Counts counts = log.counts();
+    return new FlightLog(
+        log.self(),
+        new FlightLog.Counts(
+            counts.writtenNanos(), counts.turnedNanos(), counts.begun(), counts.forgotten() + less),
+        log.failures(),
+        log.communicators(),
+        log.peers(),
+        log.events(),
+        all.subList(less, all.size()));
+  }
+
+  private static byte[] gzip(String text) throws IOException {
+    var bytes = new ByteArrayOutputStream();
+    try (var out = new GZIPOutputStream(bytes)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return bytes.toByteArray();
+  }
+}

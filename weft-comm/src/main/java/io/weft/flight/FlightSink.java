@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.StoreLocation;
+import io.weft.transport.spi.Secret;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/// Where a rank's log goes when something has failed. May block; never called by a lane.
+@FunctionalInterface
+public interface FlightSink {
+
+  /// Takes a log in place of the one before.
+  void put(FlightLog log) throws IOException;
+
+  /// What the settings name.
+  static List<FlightSink> of(WeftConfig config) {
+    return config
+        .flightDir()
+        .<List<FlightSink>>map(d -> List.of(new FlightFile(d)))
+        .orElse(List.of());
+  }
+
+  /// What the settings name, and for a rank that Weft's launcher started on another host (so that
+  /// it is not told the launcher's process) the launcher's store.
+  static List<FlightSink> of(
+      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment, Secret secret) {
+    List<FlightSink> sinks = new ArrayList<>(of(config));
+    if (launch.store() instanceof StoreLocation.Hosted store
+        && !environment.containsKey("WEFT_LAUNCHER_PID")) {
+      sinks.add(new FlightPost(store, secret));
+    }
+    return sinks;
+  }
+}

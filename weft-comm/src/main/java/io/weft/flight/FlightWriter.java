@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Writes a recorder's log whenever something has failed, on a daemon thread of its own that is
+/// started by the first failure, so that no lane waits for a disk; and when the process ends while
+/// operations are under way. Any thread.
+public final class FlightWriter implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FlightWriter.class);
+
+  /// How long the end of a rank, or of its process, waits for the last log.
+  private static final Duration LAST = Duration.ofSeconds(5);
+
+  private final FlightRecorder recorder;
+  private final LongSupplier clock;
+  private final List<FlightSink> sinks;
+  private final Thread thread;
+  private final Thread atExit;
+  private final AtomicLong wanted = new AtomicLong();
+  private final AtomicBoolean started = new AtomicBoolean();
+  private volatile boolean closed;
+
+  private FlightWriter(FlightRecorder recorder, LongSupplier clock, List<FlightSink> sinks) {
+    this.recorder = recorder;
+    this.clock = clock;
+    this.sinks = List.copyOf(sinks);
+    this.thread = Thread.ofPlatform().daemon().name("weft-flight").unstarted(this::run);
+    this.atExit = Thread.ofPlatform().name("weft-flight-exit").unstarted(this::exit);
+  }
+
+  /// Begins to wait for failures. Without a sink nothing is ever written, and there is no thread.
+  ///
+  /// @param clock the lane's
+  public static FlightWriter open(
+      FlightRecorder recorder, LongSupplier clock, List<FlightSink> sinks) {
+    var writer = new FlightWriter(recorder, clock, sinks);
+    if (!sinks.isEmpty()) {
+      recorder.onFailure(writer::request);
+      Runtime.getRuntime().addShutdownHook(writer.atExit);
+    }
+    return writer;
+  }
+
+  /// What would be written now.
+  public FlightLog log() {
+    return recorder.log(clock.getAsLong());
+  }
+
+  /// Waits until what has failed before is written, at most 5 s. A second call has no effect.
+  @Override
+  public void close() {
+    if (!sinks.isEmpty()) {
+      try {
+        Runtime.getRuntime().removeShutdownHook(atExit);
+      } catch (IllegalStateException exiting) {
+        LOG.debug("{}", exiting.getMessage());
+      }
+    }
+    finish();
+  }
+
+  private void request() {
+    wanted.incrementAndGet();
+    if (started.compareAndSet(false, true)) {
+      thread.start();
+    } else {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private void exit() {
+    if (recorder.busy()) {
+      request();
+    }
+    finish();
+  }
+
+  private void finish() {
+    closed = true;
+    if (!started.get()) {
+      return;
+    }
+    LockSupport.unpark(thread);
+    try {
+      if (!thread.join(LAST)) {
+        LOG.warn("the flight log is not written after {} s; it is left out", LAST.toSeconds());
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    long written = 0;
+    while (true) {
+      boolean last = closed; // before wanted: what was requested before the end is written
+      long now = wanted.get();
+      if (now != written) {
+        written = now;
+        write();
+      } else if (last) {
+        return;
+      } else {
+        LockSupport.park(this);
+      }
+    }
+  }
+
+  private void write() {
+    FlightLog log = log();
+    for (FlightSink sink : sinks) {
+      try {
+        sink.put(log);
+      } catch (IOException | RuntimeException unwritable) {
+        LOG.warn(
+            "the flight log of rank {} is not written: {}",
+            log.self().rank(),
+            unwritable.toString());
+      }
+    }
+  }
+}
