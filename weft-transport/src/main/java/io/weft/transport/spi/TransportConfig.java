@@ -9,4 +9,12 @@ import java.time.Duration;
 ///   this address
 /// @param connectDeadline bounds a connection's set-up, handshake included
 /// @param credentials who we are and what we must prove
-public record TransportConfig(String bind, Duration connectDeadline, Credentials credentials) {}
+/// @param encryption whether and how bytes are encrypted where they leave the process
+public record TransportConfig(
+    String bind, Duration connectDeadline, Credentials credentials, Encryption encryption) {
+
+  /// Without encryption.
+  public TransportConfig(String bind, Duration connectDeadline, Credentials credentials) {
+    this(bind, connectDeadline, credentials, new Encryption.Off());
+  }
+}
