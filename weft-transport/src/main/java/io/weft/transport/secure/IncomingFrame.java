@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.secure;
 
+import io.weft.transport.tls.TlsMark;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,15 @@ final class IncomingFrame {
     int end = in.limit();
     bytes.put(in.limit(in.position() + taken));
     in.limit(end);
+    if (isTls()) {
+      return "the greeting of TLS; give all ranks the same --secure (WEFT_SECURE), it is off here";
+    }
     return bytes.position() < HandshakeFrame.START_BYTES ? null : fault();
+  }
+
+  /// Whether the peer encrypts, and so cannot be understood here.
+  boolean isTls() {
+    return bytes.position() >= TlsMark.BYTES && TlsMark.isTls(bytes.get(0), bytes.get(1));
   }
 
   private @Nullable String fault() {

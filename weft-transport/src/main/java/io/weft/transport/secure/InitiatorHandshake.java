@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class InitiatorHandshake {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+  private static final byte[] NO_BINDING = {};
 
   private enum State {
     WAITS_FOR_CHALLENGE,
@@ -19,6 +20,7 @@ public final class InitiatorHandshake {
   }
 
   private final JobProof proof;
+  private final byte[] binding;
   private final int wanted;
   private final byte[] nonce;
   private final IncomingFrame incoming = new IncomingFrame();
@@ -27,7 +29,14 @@ public final class InitiatorHandshake {
 
   /// A handshake with a peer that must be node `wanted`; draws a fresh nonce.
   public InitiatorHandshake(JobProof proof, int wanted) {
+    this(proof, wanted, NO_BINDING);
+  }
+
+  /// The same inside an encrypted channel, whose `binding` only its two ends know: 32 bytes that
+  /// the proofs cover, so that nobody can carry them from one channel to another.
+  public InitiatorHandshake(JobProof proof, int wanted, byte[] binding) {
     this.proof = proof;
+    this.binding = binding.clone();
     this.wanted = wanted;
     nonce = proof.nonce();
     incoming.expect(HandshakeFrame.CHALLENGE, HandshakeFrame.NONCE_BYTES);
@@ -66,7 +75,8 @@ public final class InitiatorHandshake {
         ? Optional.of(
             "it closed the connection when we proved the job's secret ("
                 + how
-                + "); do all processes have the same secret?")
+                + "); do all processes have the same secret"
+                + (binding.length == 0 ? "?" : ", and does nobody on the way decrypt?"))
         : Optional.empty();
   }
 
@@ -74,7 +84,7 @@ public final class InitiatorHandshake {
     challenge = incoming.nonce();
     Claim claim = proof.claim(wanted, Verdict.ACCEPTED);
     byte[] tag = proof.tag(nonce, challenge);
-    byte[] mac = proof.prove(Role.INITIATOR, nonce, challenge, claim, tag);
+    byte[] mac = proof.prove(Role.INITIATOR, nonce, challenge, claim, tag, binding);
     incoming.expect(HandshakeFrame.RESPONDER_PROOF, HandshakeFrame.PROOF_BYTES);
     state = State.WAITS_FOR_PROOF;
     return new HandshakeStep.Continued(
@@ -84,9 +94,9 @@ public final class InitiatorHandshake {
   private HandshakeStep proved() {
     ProvedClaim answer = incoming.proof();
     Claim peer = answer.claim();
-    byte[] mac = proof.prove(Role.RESPONDER, nonce, challenge, peer, answer.tag());
+    byte[] mac = proof.prove(Role.RESPONDER, nonce, challenge, peer, answer.tag(), binding);
     if (!JobProof.same(mac, answer.proof())) {
-      return refused("it does not know the job's secret; is another job listening there?");
+      return refused(JobProof.stranger(binding) + "; is another job listening there?");
     }
     Verdict verdict = Verdict.of(peer.verdict());
     if (verdict == Verdict.ACCEPTED) {

@@ -68,8 +68,15 @@ public final class JobProof {
     return mac.doFinal(credentials.job().getBytes(StandardCharsets.UTF_8));
   }
 
-  /// The proof of a claim. Fixed lengths: no two inputs make the same bytes.
-  byte[] prove(Role role, byte[] initiatorNonce, byte[] responderNonce, Claim claim, byte[] tag) {
+  /// The proof of a claim; covers the channel's binding, which is empty or has 32 bytes. Fixed
+  /// lengths: no two inputs make the same bytes.
+  byte[] prove(
+      Role role,
+      byte[] initiatorNonce,
+      byte[] responderNonce,
+      Claim claim,
+      byte[] tag,
+      byte[] binding) {
     mac.update(PROOF_LABEL);
     mac.update(role.code());
     mac.update(initiatorNonce);
@@ -83,7 +90,14 @@ public final class JobProof {
             .putLong(claim.incarnation())
             .putInt(claim.verdict())
             .flip());
-    return mac.doFinal(tag);
+    mac.update(tag);
+    return mac.doFinal(binding);
+  }
+
+  /// What a wrong proof means.
+  static String stranger(byte[] binding) {
+    return "it does not know the job's secret"
+        + (binding.length == 0 ? "" : ", or somebody on the way decrypts what is sent");
   }
 
   /// Whether two tags or proofs are equal; takes the same time wherever they differ.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.secure;
 
+import io.weft.transport.tls.TlsMark;
 import java.nio.ByteBuffer;
 
 /// The handshake of the side that was called: every byte that comes in goes through `receive` until
@@ -10,6 +11,7 @@ import java.nio.ByteBuffer;
 public final class ResponderHandshake {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+  private static final byte[] NO_BINDING = {};
 
   private enum State {
     WAITS_FOR_HELLO,
@@ -18,6 +20,7 @@ public final class ResponderHandshake {
   }
 
   private final JobProof proof;
+  private final byte[] binding;
   private final IncomingFrame incoming = new IncomingFrame();
   private byte[] hello = {};
   private byte[] nonce = {};
@@ -25,7 +28,14 @@ public final class ResponderHandshake {
 
   /// A handshake with whoever has called.
   public ResponderHandshake(JobProof proof) {
+    this(proof, NO_BINDING);
+  }
+
+  /// The same inside an encrypted channel, whose `binding` only its two ends know: 32 bytes that
+  /// the proofs cover, so that nobody can carry them from one channel to another.
+  public ResponderHandshake(JobProof proof, byte[] binding) {
     this.proof = proof;
+    this.binding = binding.clone();
     incoming.expect(HandshakeFrame.HELLO, HandshakeFrame.NONCE_BYTES);
   }
 
@@ -42,7 +52,7 @@ public final class ResponderHandshake {
     }
     String fault = incoming.take(in);
     if (fault != null) {
-      return refused(NOTHING, "it sent " + fault);
+      return refused(incoming.isTls() ? TlsMark.refusal() : NOTHING, "it sent " + fault);
     }
     if (incoming.lacking() > 0) {
       return new HandshakeStep.Continued(NOTHING);
@@ -61,14 +71,14 @@ public final class ResponderHandshake {
   private HandshakeStep proved() {
     ProvedClaim offered = incoming.proof();
     Claim peer = offered.claim();
-    byte[] expected = proof.prove(Role.INITIATOR, hello, nonce, peer, offered.tag());
+    byte[] expected = proof.prove(Role.INITIATOR, hello, nonce, peer, offered.tag(), binding);
     if (!JobProof.same(expected, offered.proof())) {
-      return refused(NOTHING, "it does not know the job's secret");
+      return refused(NOTHING, JobProof.stranger(binding));
     }
     byte[] tag = proof.tag(hello, nonce);
     Verdict verdict = proof.judge(peer, tag, offered.tag());
     Claim own = proof.claim(peer.node(), verdict);
-    byte[] mac = proof.prove(Role.RESPONDER, hello, nonce, own, tag);
+    byte[] mac = proof.prove(Role.RESPONDER, hello, nonce, own, tag, binding);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(own, tag, mac));
     if (verdict != Verdict.ACCEPTED) {

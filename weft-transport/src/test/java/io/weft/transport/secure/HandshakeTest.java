@@ -211,7 +211,7 @@ class HandshakeTest {
     assertThat(proof).hasSize(96);
     Claim lie = eight.claim(CALLER, Verdict.ACCEPTED);
     byte[] tag = eight.tag(nonce, nonce);
-    byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag);
+    byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag, new byte[0]);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(lie, tag, mac));
     assertRefused(initiator.receive(answer), "node 7 was wanted, nodes 8 and 3 met");
@@ -235,7 +235,7 @@ class HandshakeTest {
     said(initiator.receive(HandshakeFrame.nonce(HandshakeFrame.CHALLENGE, nonce)));
     Claim claim = impostor.claim(CALLER, Verdict.ACCEPTED);
     byte[] tag = impostor.tag(nonce, nonce);
-    byte[] mac = impostor.prove(Role.RESPONDER, nonce, nonce, claim, tag);
+    byte[] mac = impostor.prove(Role.RESPONDER, nonce, nonce, claim, tag, new byte[0]);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(claim, tag, mac));
     assertShut(initiator.receive(answer), "does not know the job's secret");
@@ -280,6 +280,36 @@ class HandshakeTest {
     assertThat(said(responder.receive(hello))).isEmpty();
     byte[] proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
     assertShut(responder.receive(ByteBuffer.wrap(proof)), "not Weft's handshake");
+  }
+
+  @Test
+  void proofIsWorthNothingInAnotherChannel() {
+    byte[] one = new byte[32];
+    byte[] other = new byte[32];
+    other[31] = 1;
+    assertThat(meet(one, one.clone())).isInstanceOf(HandshakeStep.Established.class);
+    assertShut(meet(one, other), "somebody on the way decrypts what is sent");
+    assertShut(meet(one, new byte[0]), "does not know the job's secret");
+    assertShut(meet(new byte[0], one), "somebody on the way decrypts what is sent");
+  }
+
+  /// What the responder says when these are the bindings of both sides.
+  private HandshakeStep meet(byte[] initiators, byte[] responders) {
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED, initiators);
+    ResponderHandshake responder = new ResponderHandshake(called, responders);
+    byte[] challenge = said(responder.receive(initiator.hello()));
+    byte[] proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
+    return responder.receive(ByteBuffer.wrap(proof));
+  }
+
+  @Test
+  void sideThatEncryptsIsToldThatThisOneDoesNot() {
+    ResponderHandshake responder = new ResponderHandshake(called);
+    byte[] greeting = {22, 3, 1, 2, 0, 1, 0};
+    HandshakeStep step = responder.receive(ByteBuffer.wrap(greeting));
+    assertRefused(step, "--secure (WEFT_SECURE), it is off here");
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
+    assertShut(initiator.receive(step.reply()), "--secure (WEFT_SECURE), it is off here");
   }
 
   @Test
