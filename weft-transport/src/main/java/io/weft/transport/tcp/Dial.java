@@ -5,6 +5,7 @@ import io.weft.transport.secure.HandshakeStep;
 import io.weft.transport.secure.InitiatorHandshake;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Optional;
@@ -20,6 +21,7 @@ final class Dial extends Pollable {
   private enum State {
     PAUSING,
     CONNECTING,
+    SECURING,
     SHAKING_HANDS,
     OVER
   }
@@ -28,7 +30,7 @@ final class Dial extends Pollable {
   private final TcpEndpoint endpoint;
   private final InetSocketAddress address;
   private State state = State.PAUSING;
-  private @Nullable SocketChannel channel;
+  private @Nullable SocketStream stream;
   private @Nullable SelectionKey key;
   private @Nullable InitiatorHandshake handshake;
   private long startNanos;
@@ -76,16 +78,28 @@ final class Dial extends Pollable {
               + lastFailure
               + "; is the process running, and is nothing in the way?",
           null);
+    } else if (state == State.SECURING && mayWork()) {
+      ready(nowNanos);
     } else if (state == State.PAUSING && nowNanos - retryAtNanos >= 0) {
       attempt(nowNanos);
     }
+  }
+
+  private boolean mayWork() {
+    SocketStream open = stream;
+    if (open == null || !open.wantsWork() || !transport.mayWork()) {
+      return false;
+    }
+    open.work();
+    return true;
   }
 
   private void attempt(long nowNanos) {
     attempts++;
     try {
       SocketChannel socket = TcpSockets.open();
-      channel = socket;
+      SocketStream begun = transport.call(socket);
+      stream = begun;
       boolean connected = socket.connect(address);
       state = State.CONNECTING;
       key =
@@ -93,7 +107,7 @@ final class Dial extends Pollable {
               .readiness()
               .watch(socket, connected ? SelectionKey.OP_READ : SelectionKey.OP_CONNECT, this);
       if (connected) {
-        connected(socket, key);
+        connected(begun, key);
       }
     } catch (IOException e) {
       again(nowNanos, e.getMessage());
@@ -102,53 +116,70 @@ final class Dial extends Pollable {
 
   @Override
   int ready(long nowNanos) {
-    SocketChannel socket = channel;
+    SocketStream open = stream;
     SelectionKey registered = key;
-    if (socket == null || registered == null || !endpoint.isOpen()) {
+    if (open == null || registered == null || !endpoint.isOpen()) {
       return 0;
     }
     try {
       switch (state) {
         case CONNECTING -> {
-          if (socket.finishConnect()) {
-            connected(socket, registered);
+          if (open.socket().finishConnect()) {
+            connected(open, registered);
           }
         }
-        case SHAKING_HANDS -> shakeHands(socket, registered);
+        case SECURING -> secure(open, registered);
+        case SHAKING_HANDS -> shakeHands(open, registered);
         case PAUSING, OVER -> {
           return 0;
         }
       }
+    } catch (ProtocolFault e) {
+      giveUp("it answered with " + e.getMessage(), e);
     } catch (IOException e) {
       ended(nowNanos, e);
+    } finally {
+      transport.countSent(open.takeSent());
     }
     return 1;
   }
 
-  private void connected(SocketChannel socket, SelectionKey registered) throws IOException {
+  private void connected(SocketStream open, SelectionKey registered) throws IOException {
+    SocketChannel socket = open.socket();
     if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
       throw new IOException("nobody listens (the socket met itself)");
     }
     registered.interestOps(SelectionKey.OP_READ);
-    InitiatorHandshake begun = new InitiatorHandshake(transport.proof(), endpoint.node());
-    transport.countSent(TcpSockets.sendAll(socket, begun.hello()));
-    handshake = begun;
-    state = State.SHAKING_HANDS;
+    state = State.SECURING;
+    secure(open, registered);
   }
 
-  private void shakeHands(SocketChannel socket, SelectionKey registered) throws IOException {
-    InitiatorHandshake begun = handshake;
-    if (begun == null) {
-      return;
+  private void secure(SocketStream open, SelectionKey registered) throws IOException {
+    if (open.secure()) {
+      var begun = new InitiatorHandshake(transport.proof(), endpoint.node(), open.binding());
+      TcpSockets.sendAll(open, begun.hello());
+      handshake = begun;
+      state = State.SHAKING_HANDS;
+      shakeHands(open, registered);
     }
-    HandshakeStep step = begun.receive(TcpSockets.read(socket, begun.lacking()));
-    transport.countSent(TcpSockets.sendAll(socket, step.reply()));
-    switch (step) {
-      case HandshakeStep.Continued more -> {}
-      case HandshakeStep.Refused refused -> giveUp(refused.why(), null);
-      case HandshakeStep.Established established -> {
-        state = State.OVER;
-        transport.established(endpoint, socket, registered, established.peer().incarnation());
+  }
+
+  private void shakeHands(SocketStream open, SelectionKey registered) throws IOException {
+    InitiatorHandshake begun = handshake;
+    while (begun != null && state == State.SHAKING_HANDS) {
+      ByteBuffer in = TcpSockets.read(open, begun.lacking());
+      if (!in.hasRemaining()) {
+        return;
+      }
+      HandshakeStep step = begun.receive(in);
+      TcpSockets.sendAll(open, step.reply());
+      switch (step) {
+        case HandshakeStep.Continued more -> {}
+        case HandshakeStep.Refused refused -> giveUp(refused.why(), null);
+        case HandshakeStep.Established established -> {
+          state = State.OVER;
+          transport.established(endpoint, open, registered, established.peer().incarnation());
+        }
       }
     }
   }
@@ -173,15 +204,23 @@ final class Dial extends Pollable {
   }
 
   private void giveUp(String why, @Nullable Throwable cause) {
-    abandon();
+    SocketStream open = stream;
+    SelectionKey registered = key;
+    if (open != null && registered != null && open.isOpen()) {
+      transport.abandon(open, registered);
+    }
+    stream = null;
     state = State.OVER;
     endpoint.fail(endpoint.exception(why, cause));
   }
 
   /// Closes what is open.
   void abandon() {
-    TcpSockets.close(channel);
-    channel = null;
+    SocketStream open = stream;
+    if (open != null) {
+      open.close();
+    }
+    stream = null;
     key = null;
   }
 }

@@ -110,7 +110,11 @@ final class Listener extends Pollable {
     try {
       TcpSockets.prepare(socket);
       Stranger stranger =
-          new Stranger(transport, socket, socket.getRemoteAddress(), nowNanos + STRANGER_NANOS);
+          new Stranger(
+              transport,
+              transport.answer(socket),
+              socket.getRemoteAddress(),
+              nowNanos + STRANGER_NANOS);
       stranger.watch();
       if (strangers.size() == MAX_STRANGERS) {
         strangers.remove().drop("there are more than " + MAX_STRANGERS + " that prove nothing");

@@ -54,6 +54,11 @@ final class Outbound {
     return blocked;
   }
 
+  /// The kernel did not take what was sent before.
+  void block() {
+    blocked = true;
+  }
+
   void unblock() {
     blocked = false;
   }

@@ -12,7 +12,6 @@ import io.weft.transport.region.LocalRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 /// One authenticated connection, or one that is being made.
@@ -28,7 +27,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// What exists once the peer is proved.
   private record Link(
-      SocketChannel channel,
+      SocketStream stream,
       SelectionKey key,
       long peerIncarnation,
       Outbound outbound,
@@ -41,12 +40,12 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     this.peer = peer;
   }
 
-  /// The handshake is over; the channel is registered under `key`.
-  void open(SocketChannel channel, SelectionKey key, long peerIncarnation) {
+  /// The handshake is over; the socket is registered under `key`.
+  void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
     PostedReads reads = new PostedReads(Outbound.MAX_IN_FLIGHT);
     link =
         new Link(
-            channel,
+            stream,
             key,
             peerIncarnation,
             new Outbound(transport.table()),
@@ -168,7 +167,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       return 0;
     }
     try {
-      long got = open.inbound.receive(open.channel);
+      long got = open.inbound.receive(open.stream);
       if (got < 0 && !closed) {
         lost("the connection was closed by its side or on the way", null);
       }
@@ -185,7 +184,10 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   /// Whether `flush` could do something without the kernel's leave.
   boolean wantsFlush() {
     Link open = link;
-    return !closed && open != null && open.outbound.isPending() && !open.outbound.isBlocked();
+    return !closed
+        && open != null
+        && (open.outbound.isPending() || !open.stream.isFlushed())
+        && !open.outbound.isBlocked();
   }
 
   /// Sends what is pending; returns an amount of work.
@@ -193,11 +195,12 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   /// Hot path.
   int flush() {
     Link open = link;
-    if (closed || open == null || !open.outbound.isPending()) {
+    if (closed || open == null) {
       return 0;
     }
     try {
-      long sent = open.outbound.flush(open.channel);
+      send(open);
+      long sent = open.stream.takeSent();
       countSent(sent);
       return sent == 0 ? 0 : 1;
     } catch (ProtocolFault fault) {
@@ -221,6 +224,21 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   @Override
   public long bytesSent() {
     return bytesSent;
+  }
+
+  private static void send(Link open) throws IOException {
+    if (open.outbound.isPending()) {
+      var unused = open.outbound.flush(open.stream);
+    }
+    if (!open.stream.flush()) {
+      open.outbound.block();
+    }
+  }
+
+  /// Whether `receive` would find what the selector does not know of.
+  boolean isReadable() {
+    Link open = link;
+    return !closed && open != null && open.stream.isReadable();
   }
 
   /// In direct mode the socket itself is asked each time.
@@ -345,7 +363,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     Link open = link;
     if (open != null) {
       try {
-        countSent(open.outbound.flush(open.channel));
+        send(open);
       } catch (IOException e) {
         transport.log().debug("last flush to " + name() + ": " + e.getMessage());
       }
@@ -361,7 +379,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     closed = true;
     Link open = link;
     if (open != null) {
-      transport.abandon(open.channel, open.key);
+      countSent(open.stream.takeSent());
+      transport.abandon(open.stream, open.key);
       open.outbound.fail(cause);
       open.reads.fail(cause);
     }
@@ -372,7 +391,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private void leave(Link open, byte kind, String text) {
     try {
       if (open.outbound.last(kind, text)) {
-        countSent(open.outbound.flush(open.channel));
+        send(open);
       }
     } catch (IOException e) {
       transport.log().debug("last frame to " + name() + ": " + e.getMessage());

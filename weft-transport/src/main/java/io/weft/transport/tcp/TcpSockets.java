@@ -38,19 +38,19 @@ final class TcpSockets {
     return channel;
   }
 
-  /// Sends what a handshake says, for which a fresh socket always has room. Returns its bytes.
-  static int sendAll(SocketChannel channel, ByteBuffer frame) throws IOException {
-    int sent = channel.write(frame);
-    if (frame.hasRemaining()) {
-      throw new IOException("the socket has no room for " + frame.remaining() + " bytes");
+  /// Sends what a handshake says, for which a fresh socket always has room.
+  static void sendAll(SocketStream stream, ByteBuffer frame) throws IOException {
+    int bytes = frame.remaining();
+    int taken = bytes == 0 ? 0 : stream.write(frame);
+    if (taken < bytes || !stream.flush()) {
+      throw new IOException("the socket has no room for " + bytes + " bytes");
     }
-    return sent;
   }
 
   /// Reads what there is of the next `bytes` of a handshake; ready to be taken from.
-  static ByteBuffer read(SocketChannel channel, int bytes) throws IOException {
+  static ByteBuffer read(SocketStream stream, int bytes) throws IOException {
     ByteBuffer read = ByteBuffer.allocate(bytes);
-    if (channel.read(read) < 0) {
+    if (stream.read(read) < 0) {
       throw new EOFException("closed during the handshake");
     }
     return read.flip();

@@ -6,11 +6,14 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
 import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.tls.TlsParty;
 import io.weft.transport.wire.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -21,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// One listening socket and its endpoints. Up to four endpoints are read without asking the
 /// selector first, which saves a system call per turn for a spinning poller; with more, the
@@ -44,6 +48,7 @@ final class TcpTransport implements Transport {
   private final RegionTable table;
   private final JobProof proof;
   private final RateLimitedLog log;
+  private final @Nullable TlsParty party;
   private final Readiness readiness = new Readiness();
   private final Listener listener;
   private final Address address;
@@ -54,11 +59,15 @@ final class TcpTransport implements Transport {
   private final List<Farewell> farewells = new ArrayList<>();
   private TcpEndpoint[] endpoints = {};
   private long lookedNanos;
+  private boolean worked;
+  private boolean workedForStranger;
+  private boolean workWaits;
   private boolean closed;
 
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = config.connectDeadline().toNanos();
+    party = config.encryption() instanceof Encryption.Tls tls ? party(tls) : null;
     try {
       listener = new Listener(this, readiness, TcpAddress.toBind(config.bind()));
     } catch (RuntimeException e) {
@@ -69,6 +78,15 @@ final class TcpTransport implements Transport {
     table = new RegionTable(address.toString());
     proof = new JobProof(config.credentials(), table.incarnation());
     log = new RateLimitedLog(LOGGER, "node " + config.credentials().node() + " at " + address);
+  }
+
+  private static TlsParty party(Encryption.Tls encryption) {
+    try {
+      return TlsParty.of(encryption);
+    } catch (IllegalArgumentException e) {
+      throw new TransportException.DeviceLost(
+          e.getMessage() + "; check --tls-certificate, --tls-key and --tls-ca", e);
+    }
   }
 
   @Override
@@ -111,6 +129,9 @@ final class TcpTransport implements Transport {
       return 0;
     }
     log.tick(nowNanos);
+    worked = false;
+    workedForStranger = false;
+    workWaits = false;
     boolean direct = endpoints.length <= DIRECT_ENDPOINTS;
     int work = flush(direct);
     if (direct) {
@@ -126,6 +147,11 @@ final class TcpTransport implements Transport {
     }
     if (!readiness.isEmpty()) {
       work += readiness.serve(nowNanos);
+    }
+    if (!direct) {
+      for (TcpEndpoint endpoint : endpoints) {
+        work += endpoint.isReadable() ? endpoint.receive() : 0;
+      }
     }
     if (!isSettled()) {
       keepTime(nowNanos);
@@ -182,8 +208,11 @@ final class TcpTransport implements Transport {
     if (closed || maxNanos <= 0) {
       return;
     }
+    if (workWaits) {
+      return;
+    }
     for (TcpEndpoint endpoint : endpoints) {
-      if (endpoint.wantsFlush()) {
+      if (endpoint.wantsFlush() || endpoint.isReadable()) {
         return;
       }
       endpoint.watchWritable();
@@ -203,10 +232,37 @@ final class TcpTransport implements Transport {
     return bytesSent.getOpaque();
   }
 
+  /// A socket of ours, encrypted if so configured.
+  SocketStream call(SocketChannel socket) {
+    return party == null ? new PlainStream(socket) : new TlsStream(socket, party.call());
+  }
+
+  /// A socket that was accepted, encrypted if so configured.
+  SocketStream answer(SocketChannel socket) {
+    return party == null ? new PlainStream(socket) : new TlsStream(socket, party.answer());
+  }
+
+  /// Leave for one piece of a handshake's arithmetic: one in a poll for each side, so that
+  /// strangers slow the endpoints down by a few milliseconds and our own calls not at all.
+  boolean mayWork() {
+    boolean may = !worked;
+    worked = true;
+    workWaits |= !may;
+    return may;
+  }
+
+  boolean mayWorkForStranger() {
+    boolean may = !workedForStranger;
+    workedForStranger = true;
+    workWaits |= !may;
+    return may;
+  }
+
   /// A connection is proved on both sides.
   void established(
-      TcpEndpoint endpoint, SocketChannel channel, SelectionKey key, long peerIncarnation) {
-    endpoint.open(channel, key, peerIncarnation);
+      TcpEndpoint endpoint, SocketStream stream, SelectionKey key, long peerIncarnation) {
+    stream.open();
+    endpoint.open(stream, key, peerIncarnation);
     key.attach(endpoint);
     TcpEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
     more[endpoints.length] = endpoint;
@@ -228,8 +284,8 @@ final class TcpTransport implements Transport {
   }
 
   /// Ends a connection in a way that lets its last frame arrive.
-  void abandon(SocketChannel channel, SelectionKey key) {
-    Farewell farewell = new Farewell(channel, key, scratch);
+  void abandon(SocketStream stream, SelectionKey key) {
+    Farewell farewell = new Farewell(stream, key, scratch);
     if (!farewell.isOver()) {
       if (farewells.size() == MAX_FAREWELLS) {
         farewells.remove(0).close();
