@@ -22,7 +22,7 @@ import java.util.Random;
 /// One node of a test: an open transport with a sink that remembers what it heard.
 final class Node implements FrameSink, AutoCloseable {
 
-  static final Duration CONNECT_DEADLINE = Duration.ofSeconds(5);
+  static final Duration CONNECT_DEADLINE = Duration.ofSeconds(15);
 
   private final Transport transport;
   private final List<Event> events = new ArrayList<>();

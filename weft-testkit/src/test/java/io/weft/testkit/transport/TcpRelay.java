@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.transport;
+
+import io.weft.transport.Address;
+import io.weft.transport.tls.TlsParty;
+import io.weft.transport.tls.TlsStreams;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// Somebody on the way: carries connections to a target, on virtual threads, and may change what it
+/// carries or end TLS on both sides to read it.
+final class TcpRelay implements AutoCloseable {
+
+  private static final int FLIP_EVERY = 100_003;
+
+  private final ServerSocket listener;
+  private final InetSocketAddress target;
+  private final Way way;
+  private final List<Socket> sockets = new ArrayList<>();
+  private final AtomicLong untilFlip = new AtomicLong(Long.MAX_VALUE);
+  private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+
+  /// How a connection is carried on.
+  private interface Way {
+    void carry(Socket from, Socket to) throws IOException;
+  }
+
+  private TcpRelay(Address target, TlsParty reader) throws IOException {
+    String[] parts = target.location().split(":");
+    this.target = new InetSocketAddress(parts[0], Integer.parseInt(parts[1]));
+    listener = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+    way = reader == null ? this::pass : (from, to) -> read(reader, from, to);
+    Thread.startVirtualThread(this::accept);
+  }
+
+  /// Carries what it does not understand.
+  static TcpRelay to(Address target) throws IOException {
+    return new TcpRelay(target, null);
+  }
+
+  /// Is a party of TLS to both sides, and so knows what they say.
+  static TcpRelay reading(TlsParty reader, Address target) throws IOException {
+    return new TcpRelay(target, reader);
+  }
+
+  /// Where callers of the target are led to.
+  Address address() {
+    return new Address("tcp", "127.0.0.1:" + listener.getLocalPort());
+  }
+
+  /// Flips a bit of what the caller says after so many bytes, and then again and again.
+  void flipAfter(long bytes) {
+    untilFlip.set(bytes);
+  }
+
+  /// What the caller has said, as far as it could be read.
+  synchronized String seen() {
+    return seen.toString(java.nio.charset.StandardCharsets.ISO_8859_1);
+  }
+
+  private void accept() {
+    try {
+      while (!listener.isClosed()) {
+        Socket from = listener.accept();
+        Socket to = new Socket();
+        keep(from, to);
+        to.connect(target);
+        Thread.startVirtualThread(() -> untilTheEnd(from, to));
+      }
+    } catch (IOException closed) {
+      close();
+    }
+  }
+
+  private void untilTheEnd(Socket from, Socket to) {
+    try (from;
+        to) {
+      way.carry(from, to);
+    } catch (IOException gone) {
+      // One side has ended; so has the other now.
+      assert from.isClosed();
+    }
+  }
+
+  private synchronized void keep(Socket... more) {
+    sockets.addAll(List.of(more));
+  }
+
+  private void pass(Socket from, Socket to) throws IOException {
+    both(from.getInputStream(), to.getOutputStream(), to.getInputStream(), from.getOutputStream());
+  }
+
+  private void read(TlsParty reader, Socket from, Socket to) throws IOException {
+    var caller = new TlsStreams(reader.answer(), from.getInputStream(), from.getOutputStream());
+    caller.shake();
+    var called = new TlsStreams(reader.call(), to.getInputStream(), to.getOutputStream());
+    called.shake();
+    // One after the other, as the handshake's frames come: a pipe is for one thread.
+    byte[] frame = new byte[1 << 16];
+    InputStream in = caller.input();
+    OutputStream out = called.output();
+    for (boolean turn = true; ; turn = !turn) {
+      int got = in.read(frame);
+      if (got < 0) {
+        return;
+      }
+      if (turn) {
+        remember(frame, got);
+      }
+      out.write(frame, 0, got);
+      out.flush();
+      in = turn ? called.input() : caller.input();
+      out = turn ? caller.output() : called.output();
+    }
+  }
+
+  private synchronized void remember(byte[] bytes, int count) {
+    seen.write(bytes, 0, count);
+  }
+
+  private void both(InputStream in, OutputStream out, InputStream backIn, OutputStream backOut)
+      throws IOException {
+    Thread back =
+        Thread.startVirtualThread(
+            () -> {
+              try {
+                backIn.transferTo(backOut);
+                backOut.close();
+              } catch (IOException gone) {
+                closeAll();
+              }
+            });
+    byte[] bytes = new byte[1 << 16];
+    for (int got = in.read(bytes); got >= 0; got = in.read(bytes)) {
+      long left = untilFlip.get();
+      if (left < got) {
+        bytes[(int) left] ^= 1;
+        untilFlip.set(FLIP_EVERY);
+      } else if (left != Long.MAX_VALUE) {
+        untilFlip.addAndGet(-got);
+      }
+      out.write(bytes, 0, got);
+    }
+    back.interrupt();
+  }
+
+  private synchronized void closeAll() {
+    for (Socket socket : sockets) {
+      try {
+        socket.close();
+      } catch (IOException alreadyGone) {
+        assert socket.isClosed();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      listener.close();
+    } catch (IOException alreadyGone) {
+      assert listener.isClosed();
+    }
+    closeAll();
+  }
+}
