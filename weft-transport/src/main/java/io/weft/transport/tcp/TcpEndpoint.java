@@ -25,15 +25,6 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private long bytesSent;
   private boolean closed;
 
-  /// What exists once the peer is proved.
-  private record Link(
-      SocketStream stream,
-      SelectionKey key,
-      long peerIncarnation,
-      Outbound outbound,
-      Inbound inbound,
-      PostedReads reads) {}
-
   TcpEndpoint(TcpTransport transport, int node, Address peer) {
     this.transport = transport;
     this.node = node;
@@ -42,15 +33,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// The handshake is over; the socket is registered under `key`.
   void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
-    PostedReads reads = new PostedReads(Outbound.MAX_IN_FLIGHT);
-    link =
-        new Link(
-            stream,
-            key,
-            peerIncarnation,
-            new Outbound(transport.table()),
-            new Inbound(transport.table(), reads, TcpTransport.MAX_MESSAGE_BYTES, this),
-            reads);
+    link = Link.of(stream, key, peerIncarnation, transport.table(), this);
   }
 
   @Override
@@ -74,7 +57,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (closed) {
       return PostResult.CLOSED;
     }
-    return open != null && open.outbound.message(message)
+    return open != null && open.outbound().message(message)
         ? PostResult.POSTED
         : PostResult.BACK_PRESSURED;
   }
@@ -90,19 +73,20 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (open == null) {
       return PostResult.BACK_PRESSURED;
     }
-    if (into.region().incarnation() != open.peerIncarnation) {
+    if (into.region().incarnation() != open.peerIncarnation()) {
       return refused(open, "write", into, done);
     }
     region.post();
     boolean posted =
-        open.outbound.write(
-            region,
-            from.offset(),
-            from.bytes(),
-            into.region().key(),
-            into.offset(),
-            immediate,
-            done);
+        open.outbound()
+            .write(
+                region,
+                from.offset(),
+                from.bytes(),
+                into.region().key(),
+                into.offset(),
+                immediate,
+                done);
     if (!posted) {
       region.settle();
     }
@@ -120,20 +104,20 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (open == null) {
       return PostResult.BACK_PRESSURED;
     }
-    if (from.region().incarnation() != open.peerIncarnation) {
+    if (from.region().incarnation() != open.peerIncarnation()) {
       return refused(open, "read", from, done);
     }
-    if (open.reads.isFull() || !open.outbound.canRead()) {
+    if (open.reads().isFull() || !open.outbound().canRead()) {
       return PostResult.BACK_PRESSURED;
     }
     region.post();
-    int context = open.reads.next();
-    if (!open.outbound.read(context, from.region().key(), from.offset(), from.bytes())) {
+    int context = open.reads().next();
+    if (!open.outbound().read(context, from.region().key(), from.offset(), from.bytes())) {
       region.settle();
       return PostResult.BACK_PRESSURED;
     }
-    open.reads.add(region, into.offset(), into.bytes(), done);
-    open.outbound.countOwn(1);
+    open.reads().add(region, into.offset(), into.bytes(), done);
+    open.outbound().countOwn(1);
     return PostResult.POSTED;
   }
 
@@ -148,7 +132,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
                 + " refused: the region is of another incarnation of its transport; ask the peer"
                 + " for its present regions",
             null);
-    return open.outbound.refuse(done, error) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
+    return open.outbound().refuse(done, error) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
   }
 
   private static void checkLengths(Slice own, RemoteSlice remote) {
@@ -167,7 +151,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       return 0;
     }
     try {
-      long got = open.inbound.receive(open.stream);
+      long got = open.inbound().receive(open.stream());
       if (got < 0 && !closed) {
         lost("the connection was closed by its side or on the way", null);
       }
@@ -186,8 +170,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     Link open = link;
     return !closed
         && open != null
-        && (open.outbound.isPending() || !open.stream.isFlushed())
-        && !open.outbound.isBlocked();
+        && (open.outbound().isPending() || !open.stream().isFlushed())
+        && !open.outbound().isBlocked();
   }
 
   /// Sends what is pending; returns an amount of work.
@@ -199,10 +183,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       return 0;
     }
     try {
-      send(open);
-      long sent = open.stream.takeSent();
-      countSent(sent);
-      return sent == 0 ? 0 : 1;
+      open.send();
+      return countSent(open) == 0 ? 0 : 1;
     } catch (ProtocolFault fault) {
       fault(open, fault);
     } catch (IOException e) {
@@ -211,9 +193,11 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     return 1;
   }
 
-  private void countSent(long bytes) {
+  private long countSent(Link open) {
+    long bytes = open.stream().takeSent();
     bytesSent += bytes;
     transport.countSent(bytes);
+    return bytes;
   }
 
   @Override
@@ -226,34 +210,25 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     return bytesSent;
   }
 
-  private static void send(Link open) throws IOException {
-    if (open.outbound.isPending()) {
-      var unused = open.outbound.flush(open.stream);
-    }
-    if (!open.stream.flush()) {
-      open.outbound.block();
-    }
-  }
-
   /// Whether `receive` would find what the selector does not know of.
   boolean isReadable() {
     Link open = link;
-    return !closed && open != null && open.stream.isReadable();
+    return !closed && open != null && open.stream().isReadable();
   }
 
   /// In direct mode the socket itself is asked each time.
   void unblock() {
     Link open = link;
     if (open != null) {
-      open.outbound.unblock();
+      open.outbound().unblock();
     }
   }
 
   /// Has the selector report a blocked socket when it is writable.
   void watchWritable() {
     Link open = link;
-    if (!closed && open != null && open.outbound.isBlocked()) {
-      open.key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+    if (!closed && open != null && open.outbound().isBlocked()) {
+      open.key().interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
     }
   }
 
@@ -263,9 +238,9 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (closed || open == null) {
       return 0;
     }
-    open.outbound.unblock();
-    if (open.key.interestOps() != SelectionKey.OP_READ) {
-      open.key.interestOps(SelectionKey.OP_READ);
+    open.outbound().unblock();
+    if (open.key().interestOps() != SelectionKey.OP_READ) {
+      open.key().interestOps(SelectionKey.OP_READ);
     }
     return receive();
   }
@@ -288,7 +263,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   @Override
   public void readWanted(int key, int context, long offset, long length) throws ProtocolFault {
     Link open = link;
-    if (open != null && !open.outbound.serve(key, context, offset, length)) {
+    if (open != null && !open.outbound().serve(key, context, offset, length)) {
       throw new ProtocolFault("more reads than may be outstanding");
     }
   }
@@ -315,8 +290,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private void finish(PostedReads.Read read, @Nullable TransportException error) {
     Link open = link;
     if (open != null) {
-      open.outbound.countOwn(-1);
-      open.reads.finish(read, error);
+      open.outbound().countOwn(-1);
+      open.reads().finish(read, error);
     }
   }
 
@@ -363,7 +338,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     Link open = link;
     if (open != null) {
       try {
-        send(open);
+        open.send();
       } catch (IOException e) {
         transport.log().debug("last flush to " + name() + ": " + e.getMessage());
       }
@@ -379,10 +354,10 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     closed = true;
     Link open = link;
     if (open != null) {
-      countSent(open.stream.takeSent());
-      transport.abandon(open.stream, open.key);
-      open.outbound.fail(cause);
-      open.reads.fail(cause);
+      var unused = countSent(open);
+      transport.abandon(open.stream(), open.key());
+      open.outbound().fail(cause);
+      open.reads().fail(cause);
     }
     transport.forget(this);
   }
@@ -390,8 +365,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   /// Best effort: the peer learns why, if the stream is between two frames.
   private void leave(Link open, byte kind, String text) {
     try {
-      if (open.outbound.last(kind, text)) {
-        send(open);
+      if (open.outbound().last(kind, text)) {
+        open.send();
       }
     } catch (IOException e) {
       transport.log().debug("last frame to " + name() + ": " + e.getMessage());
