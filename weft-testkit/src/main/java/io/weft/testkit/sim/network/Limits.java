@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+/// How much one end of a connection takes before it answers with back-pressure, and at once.
+///
+/// @param operations that the peer has not taken yet
+/// @param bytes of messages that the peer has not taken yet; one message is always taken
+/// @param messageBytes of the longest message, at least 4,096
+public record Limits(int operations, int bytes, int messageBytes) {
+
+  /// As over TCP.
+  public static final Limits DEFAULT = new Limits(256, 256 << 10, 64 << 10);
+
+  private static final int MIN_MESSAGE_BYTES = 4096;
+
+  /// Throws `IllegalArgumentException` where a number is too small.
+  public Limits {
+    if (operations < 1 || bytes < 1 || messageBytes < MIN_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          operations
+              + " operations and "
+              + bytes
+              + " bytes in flight, messages of "
+              + messageBytes
+              + " bytes: at least 1, 1 and "
+              + MIN_MESSAGE_BYTES);
+    }
+  }
+}

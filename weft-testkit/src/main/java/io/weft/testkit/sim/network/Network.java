@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import io.weft.testkit.sim.clock.Event;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/// Hosts with one network card each, processes on them, and the connections between these. A
+/// connection keeps TCP's promises: what arrives, arrives in order; what a wall stops, waits; a
+/// process that dies has its connections reset by its host, a host that dies says nothing.
+public final class Network {
+
+  private static final long PAGE_BYTES = 4096;
+  private static final long SLAB_BYTES = 1 << 20;
+
+  private final Timeline timeline;
+  private final RandomGenerator random;
+  private final Setup setup;
+  private final Journal journal;
+  private final Port[] out;
+  private final Port[] in;
+  private final Weather weather = new Weather();
+  private final Map<String, SimTransport> listening = new HashMap<>();
+  private final List<SimTransport> transports = new ArrayList<>();
+  private final List<Snap> snaps = new ArrayList<>();
+  private final List<Credit> credits = new ArrayList<>();
+  private final MessageBuffer messages;
+  private MemorySegment slab = MemorySegment.NULL;
+  private long slabUsed;
+  private int names;
+
+  /// What a network is made of.
+  ///
+  /// @param hosts how many
+  /// @param between two hosts
+  /// @param within a host
+  /// @param limits of each end of a connection
+  /// @param tamper what breaks the protocol on purpose
+  public record Setup(int hosts, Link between, Link within, Limits limits, Tamper tamper) {}
+
+  private record Snap(int fromRank, int toRank, double share) {}
+
+  private record Credit(SimEndpoint end, long bytes) {}
+
+  /// A quiet network.
+  ///
+  /// @param random for jitter, and for how connections end
+  public Network(Timeline timeline, RandomGenerator random, Setup setup, Journal journal) {
+    this.timeline = timeline;
+    this.random = random;
+    this.setup = setup;
+    this.journal = journal;
+    this.messages = new MessageBuffer(setup.limits().messageBytes());
+    this.out = new Port[setup.hosts()];
+    this.in = new Port[setup.hosts()];
+    for (int host = 0; host < setup.hosts(); host++) {
+      out[host] = new Port();
+      in[host] = new Port();
+    }
+  }
+
+  Timeline timeline() {
+    return timeline;
+  }
+
+  Journal journal() {
+    return journal;
+  }
+
+  Limits limits() {
+    return setup.limits();
+  }
+
+  Capabilities capabilities() {
+    return new Capabilities(
+        "simulated network",
+        true,
+        setup.limits().messageBytes(),
+        Long.MAX_VALUE,
+        setup.limits().operations(),
+        Math.round(setup.between().bytesPerSecond() * Byte.SIZE));
+  }
+
+  Tamper tamper() {
+    return setup.tamper();
+  }
+
+  MessageBuffer messages() {
+    return messages;
+  }
+
+  /// The present state of the ways; walls come and go by `raise` and `remove`.
+  public Weather weather() {
+    return weather;
+  }
+
+  /// Zeroed memory of a process's own, which the garbage collector frees: a process that dies frees
+  /// nothing.
+  MemorySegment memory(long bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("a region of " + bytes + " bytes");
+    }
+    if (bytes > SLAB_BYTES / 4) {
+      return Arena.ofAuto().allocate(bytes, PAGE_BYTES);
+    }
+    long pages = (bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
+    if (slab.byteSize() - slabUsed < pages) {
+      slab = Arena.ofAuto().allocate(SLAB_BYTES, PAGE_BYTES);
+      slabUsed = 0;
+    }
+    slabUsed += pages;
+    return slab.asSlice(slabUsed - pages, bytes);
+  }
+
+  // --- who is there
+
+  String listen(String bind, SimTransport transport) {
+    String location = bind.indexOf(':') >= 0 ? bind : bind + ":" + ++names;
+    if (listening.putIfAbsent(location, transport) != null) {
+      throw new TransportException.DeviceLost(
+          "cannot listen on " + location + ": address already in use; choose another number", null);
+    }
+    transports.add(transport);
+    return location;
+  }
+
+  void silence(String location, SimTransport transport) {
+    listening.remove(location, transport);
+    transports.remove(transport);
+  }
+
+  /// Where a process of this host listens, up to the number.
+  public static String hostName(int host) {
+    return "h" + host;
+  }
+
+  private int hostOf(String location) {
+    int colon = location.indexOf(':');
+    try {
+      int host = Integer.parseInt(location.substring(1, colon));
+      return host >= 0 && host < setup.hosts() ? host : 0;
+    } catch (IndexOutOfBoundsException | NumberFormatException unknown) {
+      return 0;
+    }
+  }
+
+  // --- the way of a parcel
+
+  /// Sends it through the port of its host.
+  void send(Parcel parcel) {
+    SimEndpoint from = parcel.from;
+    Station station = from.transport().station();
+    Tamper.Fate fate = fateOf(parcel);
+    record(parcel, station);
+    if (fate == Tamper.Fate.NEVER) {
+      return;
+    }
+    int host = hostBehind(from);
+    boolean within = host == station.host();
+    Link link = within ? setup.within() : setup.between();
+    Port port = within ? from.transport().localOut() : out[station.host()];
+    long busy = link.occupancyNanos(parcel.wireBytes());
+    parcel.link = link;
+    parcel.startNanos = port.take(timeline.now(), busy);
+    parcel.leftNanos = parcel.startNanos + busy;
+    from.countSent(parcel.wireBytes());
+    long extra = weather.extraNanos(station.rank(), rankBehind(from));
+    long head = parcel.startNanos + link.delayNanos(random) + extra;
+    timeline.at(from.inOrder(head), parcel);
+    snap(parcel);
+    if (fate == Tamper.Fate.TWICE) {
+      Parcel again = parcel.again();
+      again.link = link;
+      again.startNanos = parcel.startNanos;
+      again.leftNanos = parcel.leftNanos;
+      timeline.at(from.inOrder(head), again);
+    }
+  }
+
+  private Tamper.Fate fateOf(Parcel parcel) {
+    if (parcel.kind != Parcel.Kind.MESSAGE || setup.tamper() == Tamper.NONE) {
+      return Tamper.Fate.ONCE;
+    }
+    int type = parcel.data.length > 1 ? parcel.data[1] : -1;
+    return setup
+        .tamper()
+        .message(parcel.from.transport().station().rank(), rankBehind(parcel.from), type);
+  }
+
+  Tamper.Fate fateOfWrite(SimEndpoint from) {
+    return setup.tamper().write(from.transport().station().rank(), rankBehind(from));
+  }
+
+  private void record(Parcel parcel, Station station) {
+    What what =
+        switch (parcel.kind) {
+          case MESSAGE -> What.SEND;
+          case WRITE -> What.WRITE;
+          case READ -> What.READ;
+          case HANDSHAKE -> What.HANDSHAKE;
+          case READ_REPLY, READ_REFUSED, END, RESET -> null;
+        };
+    if (what != null) {
+      byte[] message = what == What.SEND ? parcel.data : null;
+      long bytes = parcel.wireBytes() - Parcel.HEADER_BYTES;
+      journal.record(what, station, parcel.from.node(), bytes, message);
+    }
+  }
+
+  private int hostBehind(SimEndpoint end) {
+    SimEndpoint peer = end.peer();
+    if (peer != null) {
+      return peer.transport().station().host();
+    }
+    return end.shake() instanceof Shake.Dial dial ? hostOf(dial.location()) : 0;
+  }
+
+  private static int rankBehind(SimEndpoint end) {
+    SimEndpoint peer = end.peer();
+    return peer == null ? Math.max(0, end.node()) : peer.transport().station().rank();
+  }
+
+  /// The first byte is at the receiver's port.
+  void reached(Parcel parcel) {
+    SimEndpoint from = parcel.from;
+    int fromRank = from.transport().station().rank();
+    if (parcel.isTorn()) {
+      parcel.reached();
+      journal.record(What.DROPPED, from.transport().station(), from.node(), 0, null);
+      return;
+    }
+    ArrayDeque<Parcel> held = from.held();
+    if (held != null || weather.blocks(fromRank, rankBehind(from))) {
+      if (held == null) {
+        held = new ArrayDeque<>();
+        from.hold(held);
+      }
+      held.add(parcel);
+      journal.record(What.HELD, from.transport().station(), from.node(), 0, null);
+      return;
+    }
+    enter(parcel);
+  }
+
+  private void enter(Parcel parcel) {
+    SimEndpoint to = parcel.to == null ? accept(parcel) : parcel.to;
+    if (to == null) {
+      return;
+    }
+    parcel.to = to;
+    Station receiver = to.transport().station();
+    boolean within = receiver.host() == parcel.from.transport().station().host();
+    Port port = within ? to.transport().localIn() : in[receiver.host()];
+    long busy = parcel.link.occupancyNanos(parcel.wireBytes());
+    parcel.passesAt(port.take(timeline.now(), busy) + busy);
+  }
+
+  /// The first parcel of a connection looks for its listener.
+  private @Nullable SimEndpoint accept(Parcel parcel) {
+    SimEndpoint caller = parcel.from;
+    if (caller.isClosed() || !(caller.shake() instanceof Shake.Dial dial)) {
+      return null;
+    }
+    SimTransport listener = listening.get(dial.location());
+    if (listener == null) {
+      timeline.at(
+          timeline.now() + parcel.link.latency().toNanos(),
+          new Event() {
+            @Override
+            protected void happen() {
+              caller.transport().arrive(() -> caller.lost("connection refused"));
+            }
+          });
+      return null;
+    }
+    SimEndpoint called = listener.called(caller);
+    caller.meet(called);
+    return called;
+  }
+
+  /// All of it has passed the receiver's port.
+  void passed(Parcel parcel) {
+    SimEndpoint to = parcel.receiver();
+    if (parcel.isTorn() || to.isClosed()) {
+      journal.record(What.DROPPED, parcel.from.transport().station(), parcel.from.node(), 0, null);
+      return;
+    }
+    if (parcel.kind == Parcel.Kind.RESET) {
+      to.transport().forgetUnread(to);
+    }
+    to.transport().arrive(parcel);
+  }
+
+  /// The peer of `end` has taken something of its; the news of it needs the way back.
+  void free(SimEndpoint end, long bytes) {
+    if (weather.blocks(rankBehind(end), end.transport().station().rank())) {
+      credits.add(new Credit(end, bytes));
+    } else {
+      end.free(bytes);
+    }
+  }
+
+  // --- faults
+
+  /// Raises a wall.
+  public void raise(Weather.Wall wall) {
+    weather.raise(wall);
+  }
+
+  /// Removes a wall: what it held arrives after one more latency and up to `mostNanos`, when its
+  /// sender tries again.
+  public void remove(Weather.Wall wall, long mostNanos) {
+    weather.remove(wall);
+    for (SimTransport transport : transports) {
+      for (SimEndpoint end : transport.endpoints()) {
+        if (end.held() != null) {
+          long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
+          timeline.at(
+              timeline.now() + setup.between().latency().toNanos() + again, new Release(end));
+        }
+      }
+    }
+    List<Credit> due = List.copyOf(credits);
+    credits.clear();
+    due.forEach(credit -> free(credit.end(), credit.bytes()));
+  }
+
+  private final class Release extends Event {
+    private final SimEndpoint end;
+
+    Release(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      ArrayDeque<Parcel> parcels = end.held();
+      end.hold(null);
+      if (parcels != null) {
+        parcels.forEach(Network.this::reached);
+      }
+    }
+  }
+
+  /// Resets all connections whose bytes a wall holds, at the sender's end: it has tried for too
+  /// long. The peers hear of it when they can.
+  public void giveUpHeld() {
+    for (SimTransport transport : List.copyOf(transports)) {
+      for (SimEndpoint end : List.copyOf(transport.endpoints())) {
+        if (end.held() != null && end.isOpen()) {
+          end.cut(timeline.now());
+          transport.arrive(() -> end.lost("connection timed out"));
+          send(Parcel.empty(Parcel.Kind.RESET, end));
+        }
+      }
+    }
+  }
+
+  /// The next thing that one rank sends another breaks off when `share` of it has left, and both
+  /// ends of the connection are reset.
+  public void snapNext(int fromRank, int toRank, double share) {
+    snaps.add(new Snap(fromRank, toRank, share));
+  }
+
+  private void snap(Parcel parcel) {
+    if (snaps.isEmpty() || !parcel.from.isOpen()) {
+      return;
+    }
+    int fromRank = parcel.from.transport().station().rank();
+    int toRank = rankBehind(parcel.from);
+    for (Snap snap : snaps) {
+      if (snap.fromRank() == fromRank && snap.toRank() == toRank) {
+        snaps.remove(snap);
+        long within = (long) ((parcel.leftNanos - parcel.startNanos) * snap.share());
+        timeline.at(parcel.startNanos + within, new Cut(parcel.from));
+        return;
+      }
+    }
+  }
+
+  private final class Cut extends Event {
+    private final SimEndpoint end;
+
+    Cut(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      SimEndpoint peer = end.peer();
+      if (peer != null && !end.isClosed() && !peer.isClosed()) {
+        end.record(What.FAULT, 0);
+        end.cut(timeline.now());
+        peer.cut(timeline.now());
+        send(Parcel.empty(Parcel.Kind.RESET, end));
+        send(Parcel.empty(Parcel.Kind.RESET, peer));
+      }
+    }
+  }
+
+  /// A process dies. Its host tells the peers, in order, or with a reset that throws away what they
+  /// have not read; or it dies too and says nothing.
+  public void kill(Station station, Death death) {
+    for (SimTransport transport : List.copyOf(transports)) {
+      if (transport.station() == station) {
+        List<SimEndpoint> ends = List.copyOf(transport.endpoints());
+        transport.die(timeline.now());
+        for (SimEndpoint end : ends) {
+          if (end.peer() != null && death != Death.SILENT) {
+            boolean orderly = death == Death.CLOSED;
+            send(Parcel.empty(orderly ? Parcel.Kind.END : Parcel.Kind.RESET, end));
+          }
+        }
+      }
+    }
+  }
+
+  /// What a dying process's peers see.
+  public enum Death {
+    /// The end of the stream after all that had left.
+    CLOSED,
+    /// A reset.
+    RESET,
+    /// Nothing.
+    SILENT
+  }
+}

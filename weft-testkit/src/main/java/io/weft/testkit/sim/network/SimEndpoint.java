@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.transport.Completion;
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.secure.Claim;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One end of a connection. Small, because a job of 1,024 ranks has a million of them: what is
+/// seldom needed is made when it is.
+final class SimEndpoint implements Endpoint {
+
+  static final int UNKNOWN = -1;
+  private static final long NEVER = Long.MAX_VALUE;
+
+  private enum State {
+    SHAKING_HANDS,
+    OPEN,
+    CLOSED
+  }
+
+  private final SimTransport transport;
+  private int node;
+  private State state = State.SHAKING_HANDS;
+  private @Nullable Shake shake;
+  private @Nullable SimEndpoint peer;
+  private @Nullable List<Transfer> posted;
+  private @Nullable ArrayDeque<Parcel> held;
+  private long peerIncarnation;
+  private int inFlight;
+  private int bytesInFlight;
+  private boolean wantsRoom;
+  private long lastHeadNanos;
+  private long cutNanos = NEVER;
+  private long received;
+  private long sent;
+
+  SimEndpoint(SimTransport transport, int node) {
+    this.transport = transport;
+    this.node = node;
+  }
+
+  SimTransport transport() {
+    return transport;
+  }
+
+  @Nullable SimEndpoint peer() {
+    return peer;
+  }
+
+  @Override
+  public int node() {
+    return node;
+  }
+
+  boolean isClosed() {
+    return state == State.CLOSED;
+  }
+
+  boolean isOpen() {
+    return state == State.OPEN;
+  }
+
+  @Nullable Shake shake() {
+    return shake;
+  }
+
+  /// "node 3 at sim:h0:7", for messages.
+  String who() {
+    String name = node == UNKNOWN ? "a stranger" : "node " + node;
+    if (shake instanceof Shake.Dial dial) {
+      return name + " at " + SimProvider.SCHEME + ":" + dial.location();
+    }
+    SimEndpoint other = peer;
+    return other == null ? name : name + " at " + other.transport.address();
+  }
+
+  TransportException exception(String why) {
+    return new TransportException.EndpointLost(who() + ": " + why, null);
+  }
+
+  // --- the handshake
+
+  void begin(Shake begun) {
+    shake = begun;
+  }
+
+  /// The listener has taken the call: both ends know each other.
+  void meet(SimEndpoint other) {
+    peer = other;
+  }
+
+  /// The attempt has failed; another one may follow.
+  void hangUp() {
+    peer = null;
+  }
+
+  void shake(byte[] bytes) {
+    Shake under = shake;
+    if (under != null) {
+      under.received(bytes);
+    }
+  }
+
+  /// Both sides are proved.
+  void open(Claim claim) {
+    node = claim.node();
+    peerIncarnation = claim.incarnation();
+    shake = null;
+    state = State.OPEN;
+    record(What.CONNECTED, 0);
+    transport.opened(this);
+  }
+
+  /// A stranger is sent away.
+  void drop() {
+    record(What.REFUSED, 0);
+    end();
+  }
+
+  /// Ends it from here, for a reason that the sink is told.
+  void fail(String why) {
+    TransportException cause = exception(why);
+    record(What.REFUSED, 0);
+    end();
+    transport.failed(this, cause);
+  }
+
+  // --- the verbs
+
+  @Override
+  public PostResult trySend(MemorySegment message) {
+    long bytes = message.byteSize();
+    int most = transport.network().limits().messageBytes();
+    if (bytes > most) {
+      throw new IllegalArgumentException(
+          "message of "
+              + bytes
+              + " bytes to node "
+              + node
+              + "; at most "
+              + most
+              + " fit, write larger ones to the peer's memory");
+    }
+    PostResult room = room(Parcel.HEADER_BYTES + bytes);
+    if (room == PostResult.POSTED) {
+      Parcel parcel = new Parcel(Parcel.Kind.MESSAGE, this, message.toArray(JAVA_BYTE));
+      take(parcel.wireBytes());
+      transport.network().send(parcel);
+    }
+    return room;
+  }
+
+  @Override
+  public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
+    Transfer.Terms terms = terms(from, into, done);
+    PostResult room = room(0);
+    if (room == PostResult.POSTED) {
+      post(new WriteTransfer(this, terms, immediate), into);
+    }
+    return room;
+  }
+
+  @Override
+  public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
+    Transfer.Terms terms = terms(into, from, done);
+    PostResult room = room(0);
+    if (room == PostResult.POSTED) {
+      post(new ReadTransfer(this, terms), from);
+    }
+    return room;
+  }
+
+  private Transfer.Terms terms(Slice own, RemoteSlice remote, Completion done) {
+    if (own.bytes() != remote.bytes()) {
+      throw new IllegalArgumentException(
+          "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
+    }
+    LocalRegion region = transport.table().own(own);
+    region.post(); // throws if it is closed
+    region.settle();
+    return new Transfer.Terms(
+        region, own.offset(), own.bytes(), remote.region().key(), remote.offset(), done);
+  }
+
+  private void post(Transfer transfer, RemoteSlice remote) {
+    if (posted == null) {
+      posted = new ArrayList<>(2);
+    }
+    posted.add(transfer);
+    boolean old = remote.region().incarnation() != peerIncarnation;
+    if (old && !transport.network().tamper().takesOldForNew()) {
+      transport.arrive(
+          () ->
+              transfer.complete(
+                  transfer.refused(
+                      "the region is of another incarnation of its transport;"
+                          + " ask the peer for its present regions")));
+      return;
+    }
+    take(0);
+    transport.network().send(transfer);
+    if (transfer instanceof WriteTransfer write) {
+      write.departs();
+    }
+  }
+
+  private PostResult room(long bytes) {
+    if (state != State.OPEN) {
+      return state == State.CLOSED ? PostResult.CLOSED : PostResult.BACK_PRESSURED;
+    }
+    Limits limits = transport.network().limits();
+    if (inFlight < limits.operations()
+        && (bytesInFlight == 0 || bytesInFlight + bytes <= limits.bytes())) {
+      return PostResult.POSTED;
+    }
+    wantsRoom = true;
+    return PostResult.BACK_PRESSURED;
+  }
+
+  private void take(long bytes) {
+    inFlight++;
+    bytesInFlight += (int) bytes;
+  }
+
+  /// The peer has taken something, so there is room for more, unless it cannot say so.
+  void freed(long bytes) {
+    transport.network().free(this, bytes);
+  }
+
+  void free(long bytes) {
+    inFlight--;
+    bytesInFlight -= (int) bytes;
+    if (wantsRoom) {
+      wantsRoom = false;
+      transport.station().stir();
+    }
+  }
+
+  void forget(Transfer transfer) {
+    if (posted != null) {
+      posted.remove(transfer);
+    }
+  }
+
+  @Override
+  public long bytesReceived() {
+    return received;
+  }
+
+  @Override
+  public long bytesSent() {
+    return sent;
+  }
+
+  void countReceived(long bytes) {
+    received += bytes;
+  }
+
+  void countSent(long bytes) {
+    sent += bytes;
+    transport.countSent(bytes);
+  }
+
+  // --- the way
+
+  /// The moment at which the next parcel reaches the peer: never before an earlier one.
+  long inOrder(long headNanos) {
+    lastHeadNanos = Math.max(lastHeadNanos, headNanos);
+    return lastHeadNanos;
+  }
+
+  /// What had not left by then never arrives.
+  long cutNanos() {
+    return cutNanos;
+  }
+
+  /// What a wall has stopped, in order; null if nothing has been.
+  @Nullable ArrayDeque<Parcel> held() {
+    return held;
+  }
+
+  void hold(@Nullable ArrayDeque<Parcel> parcels) {
+    held = parcels;
+  }
+
+  /// The connection breaks now; the ends do not know it yet.
+  void cut(long nowNanos) {
+    if (cutNanos == NEVER) {
+      cutNanos = nowNanos;
+      if (posted != null) {
+        posted.forEach(transfer -> transfer.tear(nowNanos));
+      }
+    }
+  }
+
+  // --- the end
+
+  /// The connection is gone.
+  void lost(String why) {
+    if (state == State.CLOSED) {
+      return;
+    }
+    Shake under = shake;
+    if (under != null) {
+      under.ended(why);
+      return;
+    }
+    TransportException cause = exception(why);
+    record(What.LOST, 0);
+    state = State.CLOSED;
+    failPosted(cause);
+    transport.failed(this, cause);
+  }
+
+  /// Its process has died: nobody is told here.
+  void die() {
+    state = State.CLOSED;
+    shake = null;
+  }
+
+  @Override
+  public void close() {
+    if (state != State.CLOSED) {
+      record(What.CLOSED, 0);
+      end();
+    }
+  }
+
+  private void end() {
+    state = State.CLOSED;
+    shake = null;
+    if (peer != null && cutNanos == NEVER) {
+      transport.network().send(Parcel.empty(Parcel.Kind.END, this));
+    }
+    if (posted != null) {
+      failPosted(exception("it was closed from here"));
+    }
+  }
+
+  private void failPosted(TransportException cause) {
+    List<Transfer> open = posted;
+    posted = null;
+    if (open != null) {
+      open.forEach(transfer -> transfer.complete(cause));
+    }
+  }
+
+  void record(What what, long bytes) {
+    transport.network().journal().record(what, transport.station(), node, bytes, null);
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import java.util.List;
+
+/// Opens the transports of one process of a simulated network.
+public final class SimProvider implements TransportProvider {
+
+  static final String SCHEME = "sim";
+
+  private final Network network;
+  private final Station station;
+
+  /// For a process of this network.
+  public SimProvider(Network network, Station station) {
+    this.network = network;
+    this.station = station;
+  }
+
+  @Override
+  public String scheme() {
+    return SCHEME;
+  }
+
+  @Override
+  public Availability probe() {
+    return new Availability.Available(List.of(network.capabilities()));
+  }
+
+  @Override
+  public Transport open(TransportConfig config, FrameSink sink) {
+    return new SimTransport(network, station, config, sink);
+  }
+}

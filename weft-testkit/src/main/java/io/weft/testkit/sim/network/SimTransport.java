@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.FrameSink;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.secure.JobProof;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportConfig;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The transport of one process in a simulated network.
+final class SimTransport implements Transport {
+
+  private static final int ARRIVALS_PER_POLL = 1024;
+  private static final int PRUNE_FROM = 64;
+
+  private final Network network;
+  private final Station station;
+  private final FrameSink sink;
+  private final Address address;
+  private final RegionTable table;
+  private final JobProof proof;
+  private final long connectNanos;
+  private final Port localOut = new Port();
+  private final Port localIn = new Port();
+  private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
+  private final List<SimEndpoint> shaking = new ArrayList<>();
+  private List<SimEndpoint> endpoints = new ArrayList<>();
+  private int pruneAt = PRUNE_FROM;
+  private long tickNanos = Long.MAX_VALUE;
+  private long now;
+  private long bytesSent;
+  private boolean woken;
+  private boolean closed;
+
+  SimTransport(Network network, Station station, TransportConfig config, FrameSink sink) {
+    this.network = network;
+    this.station = station;
+    this.sink = sink;
+    String location = network.listen(config.bind(), this);
+    this.address = new Address(SimProvider.SCHEME, location);
+    this.table = new RegionTable(address.toString());
+    this.proof = new JobProof(config.credentials(), table.incarnation());
+    this.connectNanos = config.connectDeadline().toNanos();
+  }
+
+  Network network() {
+    return network;
+  }
+
+  Station station() {
+    return station;
+  }
+
+  RegionTable table() {
+    return table;
+  }
+
+  JobProof proof() {
+    return proof;
+  }
+
+  long connectNanos() {
+    return connectNanos;
+  }
+
+  /// The time of the last poll.
+  long now() {
+    return now;
+  }
+
+  Port localOut() {
+    return localOut;
+  }
+
+  Port localIn() {
+    return localIn;
+  }
+
+  List<SimEndpoint> endpoints() {
+    return endpoints;
+  }
+
+  @Override
+  public Address address() {
+    return address;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return network.capabilities();
+  }
+
+  @Override
+  public Endpoint connect(Address peer, int node) {
+    if (closed) {
+      throw new IllegalStateException("the transport at " + address + " is closed");
+    }
+    if (!peer.scheme().equals(SimProvider.SCHEME)) {
+      throw new IllegalArgumentException(peer + " is not an address of " + SimProvider.SCHEME);
+    }
+    SimEndpoint end = add(new SimEndpoint(this, node));
+    end.begin(new Shake.Dial(end, peer.location()));
+    shaking.add(end);
+    tickNanos = Long.MIN_VALUE;
+    station.stir();
+    return end;
+  }
+
+  /// Somebody calls: an end that is to be proved.
+  SimEndpoint called(SimEndpoint caller) {
+    SimEndpoint end = add(new SimEndpoint(this, SimEndpoint.UNKNOWN));
+    end.begin(new Shake.Caller(end));
+    end.meet(caller);
+    shaking.add(end);
+    tickNanos = Long.MIN_VALUE;
+    return end;
+  }
+
+  private SimEndpoint add(SimEndpoint end) {
+    if (endpoints.size() >= pruneAt) {
+      endpoints.removeIf(SimEndpoint::isClosed);
+      pruneAt = Math.max(PRUNE_FROM, 2 * endpoints.size());
+    }
+    endpoints.add(end);
+    return end;
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes) {
+    return table.register(network.memory(bytes), network);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    return table.register(segment, owner);
+  }
+
+  // --- polling
+
+  @Override
+  public int poll(long nowNanos) {
+    now = nowNanos;
+    if (closed) {
+      return 0;
+    }
+    if (nowNanos >= tickNanos) {
+      tick(nowNanos);
+    }
+    int work = 0;
+    while (work < ARRIVALS_PER_POLL && !closed) {
+      Arrival next = arrivals.poll();
+      if (next == null) {
+        break;
+      }
+      next.take();
+      work++;
+    }
+    return work;
+  }
+
+  private void tick(long nowNanos) {
+    tickNanos = Long.MAX_VALUE;
+    long earliest = Long.MAX_VALUE;
+    for (SimEndpoint end : List.copyOf(shaking)) {
+      Shake shake = end.shake();
+      if (shake != null) {
+        earliest = Math.min(earliest, shake.tick(nowNanos));
+      }
+    }
+    shaking.removeIf(end -> end.shake() == null);
+    tickNanos = Math.min(tickNanos, earliest);
+  }
+
+  /// Handshakes are to be looked at then.
+  void tickAt(long nanos) {
+    tickNanos = Math.min(tickNanos, nanos);
+  }
+
+  /// Waits in the transport until it is polled.
+  void arrive(Arrival arrival) {
+    if (!closed) {
+      arrivals.add(arrival);
+      station.stir();
+    }
+  }
+
+  /// A reset throws away what its end has received and not read.
+  void forgetUnread(SimEndpoint end) {
+    arrivals.removeIf(
+        arrival ->
+            arrival instanceof Parcel parcel
+                && parcel.to == end
+                && parcel.kind != Parcel.Kind.RESET);
+  }
+
+  void opened(SimEndpoint end) {
+    sink.onConnect(end);
+  }
+
+  void failed(SimEndpoint end, TransportException cause) {
+    sink.onFailure(end, cause);
+  }
+
+  void arrived(SimEndpoint end, byte[] message) {
+    end.record(What.ARRIVED, message.length);
+    sink.onMessage(end, network.messages().copy(MemorySegment.ofArray(message), 0, message.length));
+  }
+
+  void notified(SimEndpoint end, int immediate) {
+    sink.onNotify(end, immediate);
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    if (!woken && arrivals.isEmpty() && maxNanos > 0) {
+      long patience = tickNanos == Long.MAX_VALUE ? maxNanos : tickNanos - now;
+      station.await(Math.clamp(patience, 1, maxNanos));
+    }
+    woken = false;
+  }
+
+  @Override
+  public void wake() {
+    woken = true;
+    station.stir();
+  }
+
+  @Override
+  public long bytesSent() {
+    return bytesSent;
+  }
+
+  void countSent(long bytes) {
+    bytesSent += bytes;
+  }
+
+  // --- the end
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    List.copyOf(endpoints).forEach(SimEndpoint::close);
+    end();
+  }
+
+  /// Its process is dead: what had not left is lost, and nobody here is told.
+  void die(long nowNanos) {
+    if (!closed) {
+      for (SimEndpoint end : endpoints) {
+        end.cut(nowNanos);
+        end.die();
+      }
+      end();
+    }
+  }
+
+  private void end() {
+    closed = true;
+    network.silence(address.location(), this);
+    arrivals.clear();
+    shaking.clear();
+    endpoints = new ArrayList<>();
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.testkit.sim.clock.Event;
+import io.weft.transport.region.LocalRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// A remote write. Its bytes are read as late as the promise allows, when the last one leaves, and
+/// land as early as they can, long before the notification: so whoever touches either memory too
+/// soon is found out.
+final class WriteTransfer extends Transfer {
+
+  private final int immediate;
+  private final Departure departure = new Departure();
+  private boolean reached;
+  private boolean captured;
+  private boolean landed;
+
+  WriteTransfer(SimEndpoint from, Terms terms, int immediate) {
+    super(Kind.WRITE, from, terms);
+    this.immediate = immediate;
+  }
+
+  @Override
+  long wireBytes() {
+    return HEADER_BYTES + length;
+  }
+
+  @Override
+  WriteTransfer again() {
+    throw new UnsupportedOperationException("a write is repeated by its notification");
+  }
+
+  void departs() {
+    from.transport().network().timeline().at(leftNanos, departure);
+  }
+
+  @Override
+  void tear(long nowNanos) {
+    if (!captured && nowNanos > startNanos) {
+      capture(Math.min(length, link.bytesWithin(nowNanos - startNanos)));
+    }
+  }
+
+  private void capture(long bytes) {
+    data = region.segment().asSlice(offset, bytes).toArray(JAVA_BYTE);
+    captured = true;
+    if (reached) {
+      land();
+    }
+  }
+
+  @Override
+  void reached() {
+    reached = true;
+    if (captured) {
+      land();
+    }
+  }
+
+  private void land() {
+    SimEndpoint end = receiver();
+    LocalRegion target = target(end);
+    if (target == null || !target.contains(remoteOffset, data.length) || !target.visit()) {
+      return;
+    }
+    MemorySegment.copy(data, 0, target.segment(), JAVA_BYTE, remoteOffset, data.length);
+    target.leave();
+    landed = data.length == length;
+    end.transport()
+        .network()
+        .journal()
+        .record(
+            landed ? Journal.What.LANDED : Journal.What.TORN,
+            end.transport().station(),
+            from.transport().station().rank(),
+            data.length,
+            null);
+  }
+
+  private @Nullable LocalRegion target(SimEndpoint end) {
+    return end.isClosed() ? null : end.transport().table().find(remoteKey);
+  }
+
+  /// The receiver is polled: it hears of the write if the region is still open.
+  @Override
+  public void take() {
+    SimEndpoint end = receiver();
+    if (end.isClosed()) {
+      return;
+    }
+    end.countReceived(wireBytes());
+    from.freed(0);
+    if (landed && target(end) != null) {
+      end.transport().notified(end, immediate);
+      if (from.transport().network().fateOfWrite(from) == Tamper.Fate.TWICE) {
+        end.transport().notified(end, immediate);
+      }
+    }
+  }
+
+  /// The last byte has left: the memory may be used again.
+  private final class Departure extends Event implements Arrival {
+    @Override
+    protected void happen() {
+      if (!isCompleted() && !captured && leftNanos <= from.cutNanos()) {
+        capture(length);
+        from.transport().arrive(this);
+      }
+    }
+
+    @Override
+    public void take() {
+      complete(null);
+    }
+  }
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A network in virtual time: hosts, links between them, connections with TCP's promises and TCP's
+/// ways to fail, and the transport over it. Everything runs on the thread that holds the baton.
+@NullMarked
+package io.weft.testkit.sim.network;
+
+import org.jspecify.annotations.NullMarked;
