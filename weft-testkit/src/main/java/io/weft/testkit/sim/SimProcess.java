@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.agent.Agent;
+import io.weft.agent.Lane;
+import io.weft.agent.Lanes;
+import io.weft.agent.Ticker;
+import io.weft.agent.WaitPolicy;
+import io.weft.testkit.sim.clock.Strand;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Station;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// One process of a simulated job: its clock, its processor, its program and its lanes. A processor
+/// does one turn at a time, and none while the process is stopped.
+final class SimProcess implements Station, Ticker, Lanes {
+
+  private final Timeline timeline;
+  private final int rank;
+  private final int host;
+  private final int incarnation;
+  private final Pace pace;
+  private final List<SimLane> lanes = new ArrayList<>(1);
+  private @Nullable Strand strand;
+  private @Nullable ProcessDied death;
+  private long skewNanos;
+  private long turnNanos;
+  private long busyUntil;
+  private long stoppedUntil;
+  private boolean inTransport;
+
+  /// What all processes of a simulation share.
+  ///
+  /// @param turnNanos how long a turn takes
+  /// @param idleNanos how often an agent is turned when nothing happens
+  /// @param wakeNanos how long a thread that sleeps in its transport takes to wake
+  record Pace(long turnNanos, long idleNanos, long wakeNanos) {}
+
+  SimProcess(Timeline timeline, Pace pace, int rank, int host, int incarnation) {
+    this.timeline = timeline;
+    this.turnNanos = pace.turnNanos;
+    this.pace = pace;
+    this.rank = rank;
+    this.host = host;
+    this.incarnation = incarnation;
+  }
+
+  void runs(Strand program) {
+    strand = program;
+  }
+
+  Strand strand() {
+    return Objects.requireNonNull(strand);
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int host() {
+    return host;
+  }
+
+  @Override
+  public int incarnation() {
+    return incarnation;
+  }
+
+  // --- time
+
+  @Override
+  public long nanos() {
+    return timeline.now() + skewNanos;
+  }
+
+  /// The virtual moment at which this process's clock shows `nanos`.
+  long moment(long nanos) {
+    return nanos - skewNanos;
+  }
+
+  /// Its clock goes forward, and whatever waits for it looks again.
+  void skew(long nanos) {
+    skewNanos += nanos;
+    stir();
+    strand().resumeAt(timeline.now());
+  }
+
+  /// When the processor is free for this process.
+  long freeNanos() {
+    return Math.max(busyUntil, stoppedUntil);
+  }
+
+  /// A turn begins.
+  void works() {
+    busyUntil = timeline.now() + turnNanos;
+  }
+
+  long busyUntil() {
+    return busyUntil;
+  }
+
+  long turnNanos() {
+    return turnNanos;
+  }
+
+  void turnTakes(long nanos) {
+    turnNanos = nanos;
+  }
+
+  void stopUntil(long nanos) {
+    stoppedUntil = Math.max(stoppedUntil, nanos);
+  }
+
+  long idleNanos() {
+    return pace.idleNanos;
+  }
+
+  Timeline timeline() {
+    return timeline;
+  }
+
+  // --- waiting
+
+  @Override
+  public void stir() {
+    long free = Math.max(timeline.now(), freeNanos());
+    for (int i = 0; i < lanes.size(); i++) {
+      lanes.get(i).turnBy(free);
+    }
+    if (inTransport) {
+      strand().resumeAt(Math.max(free, timeline.now() + pace.wakeNanos));
+    }
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    requireOwnThread();
+    inTransport = true;
+    try {
+      strand().blockUntil(timeline.now() + maxNanos);
+    } finally {
+      inTransport = false;
+    }
+    works();
+  }
+
+  /// The calling program waits until it is resumed, or until this moment of virtual time.
+  void block(long untilNanos) {
+    requireOwnThread();
+    strand().blockUntil(untilNanos);
+  }
+
+  void requireOwnThread() {
+    if (!strand().isCurrent()) {
+      throw new IllegalStateException(
+          "a thread of its own waits in the simulated rank "
+              + rank
+              + "; only the rank's program may, since only it runs in virtual time");
+    }
+    ProcessDied dead = death;
+    if (dead != null) {
+      throw dead;
+    }
+  }
+
+  // --- lanes
+
+  @Override
+  public Ticker ticker() {
+    return this;
+  }
+
+  @Override
+  public Lane lane(Agent agent, WaitPolicy own, WaitPolicy caller) {
+    SimLane lane = new SimLane(this, agent);
+    lanes.add(lane);
+    return lane;
+  }
+
+  void forget(SimLane lane) {
+    lanes.remove(lane);
+  }
+
+  List<SimLane> lanes() {
+    return lanes;
+  }
+
+  // --- death
+
+  boolean isDead() {
+    return death != null;
+  }
+
+  String causeOfDeath() {
+    return death == null ? "" : String.valueOf(death.getMessage());
+  }
+
+  void die(String why) {
+    if (death == null) {
+      ProcessDied cause = new ProcessDied(why);
+      death = cause;
+      lanes.forEach(SimLane::halt);
+      strand().kill(cause);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "rank " + rank + (incarnation == 0 ? "" : " (process " + incarnation + ")");
+  }
+}

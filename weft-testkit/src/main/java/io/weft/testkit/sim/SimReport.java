@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/// How a simulation went.
+///
+/// @param seed that makes it happen again
+/// @param outcomes of the ranks' first processes, in order of rank
+/// @param restarts outcomes of the processes that faults started, in order
+/// @param faults that struck
+/// @param virtual time when the last program ended, or the limit
+/// @param trace what happened
+public record SimReport<T>(
+    long seed,
+    List<Outcome<T>> outcomes,
+    List<Outcome<T>> restarts,
+    List<Fault> faults,
+    Duration virtual,
+    Trace trace) {
+
+  /// Copies the lists.
+  public SimReport {
+    outcomes = List.copyOf(outcomes);
+    restarts = List.copyOf(restarts);
+    faults = List.copyOf(faults);
+  }
+
+  /// How one process ended.
+  public sealed interface Outcome<T> {
+
+    /// Its rank.
+    int rank();
+
+    /// The program returned this.
+    record Returned<T>(int rank, T value) implements Outcome<T> {}
+
+    /// The program threw this.
+    record Threw<T>(int rank, Throwable cause) implements Outcome<T> {}
+
+    /// A fault killed it.
+    record Died<T>(int rank, String why) implements Outcome<T> {}
+
+    /// The program had not ended when the simulation's limit was reached.
+    ///
+    /// @param where what it waits for, and since when
+    record Hung<T>(int rank, String where) implements Outcome<T> {}
+  }
+
+  /// What the ranks returned, in order. Throws `AssertionError` with `summary` if one did not
+  /// return.
+  public List<T> values() {
+    return outcomes.stream()
+        .map(
+            outcome -> {
+              if (outcome instanceof Outcome.Returned<T>(int rank, T value)) {
+                return value;
+              }
+              throw failed();
+            })
+        .toList();
+  }
+
+  private AssertionError failed() {
+    AssertionError error = new AssertionError(summary());
+    for (Outcome<T> outcome : outcomes) {
+      if (outcome instanceof Outcome.Threw<T>(int rank, Throwable cause)) {
+        error.addSuppressed(cause);
+      }
+    }
+    return error;
+  }
+
+  /// The processes that had not ended at the limit.
+  public List<Outcome.Hung<T>> hung() {
+    return java.util.stream.Stream.concat(outcomes.stream(), restarts.stream())
+        .filter(Outcome.Hung.class::isInstance)
+        .map(outcome -> (Outcome.Hung<T>) outcome)
+        .toList();
+  }
+
+  /// How to see it again: the property that tests of this kind read.
+  public String replay() {
+    return "-Dweft.sim.seed=" + seed;
+  }
+
+  /// Seed, faults and what became of each rank, a line each.
+  public String summary() {
+    return String.format(
+            Locale.ROOT,
+            "simulation of %d ranks, %.6f s of virtual time, %d events, hash %s; replay: %s%n",
+            outcomes.size(),
+            virtual.toNanos() / 1e9,
+            trace.events(),
+            trace.hash(),
+            replay())
+        + faults.stream().map(fault -> "  " + fault + "\n").collect(Collectors.joining())
+        + outcomes.stream().map(SimReport::line).collect(Collectors.joining())
+        + restarts.stream().map(o -> "  again:" + line(o)).collect(Collectors.joining());
+  }
+
+  private static <T> String line(Outcome<T> outcome) {
+    String what =
+        switch (outcome) {
+          case Outcome.Returned<T>(int rank, T value) -> "returned " + value;
+          case Outcome.Threw<T>(int rank, Throwable cause) -> "threw " + cause;
+          case Outcome.Died<T>(int rank, String why) -> "died: " + why;
+          case Outcome.Hung<T>(int rank, String where) -> "hangs: " + where;
+        };
+    return "  rank " + outcome.rank() + " " + what + "\n";
+  }
+}

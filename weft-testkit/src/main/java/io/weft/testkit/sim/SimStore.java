@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.CommException;
+import io.weft.cluster.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// The bootstrap store in virtual time. Always in reach: it stands for the launcher's. What is put
+/// reaches those that wait for it a little later; what is there costs no time.
+final class SimStore {
+
+  private static final long NEWS_NANOS = 200_000;
+
+  private final Map<String, byte[]> values = new HashMap<>();
+  private final List<Waiting> waiting = new ArrayList<>();
+
+  private record Waiting(SimProcess process, String key) {}
+
+  /// The way of one process to it.
+  Store of(SimProcess process) {
+    return new View(process);
+  }
+
+  /// The way of a process that remembers what was there first: it sees what others put, and nobody
+  /// sees what it puts.
+  Store rememberedBy(SimProcess process) {
+    return new Memory(process);
+  }
+
+  private void put(SimProcess process, String key, byte[] value) {
+    values.put(key, value.clone());
+    Iterator<Waiting> each = waiting.iterator();
+    while (each.hasNext()) {
+      Waiting next = each.next();
+      if (next.key.equals(key)) {
+        each.remove();
+        next.process.strand().resumeAt(process.timeline().now() + NEWS_NANOS);
+      }
+    }
+  }
+
+  private class View implements Store {
+    final SimProcess process;
+
+    View(SimProcess process) {
+      this.process = process;
+    }
+
+    @Override
+    public void put(String key, byte[] value) {
+      process.requireOwnThread();
+      SimStore.this.put(process, key, value);
+    }
+
+    @Override
+    public byte[] get(String key, Duration timeout) throws InterruptedException {
+      process.requireOwnThread();
+      long end = process.nanos() + timeout.toNanos();
+      Optional<byte[]> found = find(key);
+      while (found.isEmpty()) {
+        if (process.nanos() - end >= 0) {
+          throw new CommException.Setup(
+              "nobody put '"
+                  + key
+                  + "' into the simulated store within "
+                  + timeout.toMillis() / 1000.0
+                  + " s",
+              null);
+        }
+        Waiting self = new Waiting(process, key);
+        waiting.add(self);
+        process.block(process.moment(end));
+        waiting.remove(self);
+        found = find(key);
+      }
+      return found.get();
+    }
+
+    @Override
+    public Optional<byte[]> find(String key) {
+      return Optional.ofNullable(values.get(key)).map(byte[]::clone);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Memory extends View {
+    private final Map<String, byte[]> own = new HashMap<>();
+
+    Memory(SimProcess process) {
+      super(process);
+    }
+
+    @Override
+    public void put(String key, byte[] value) {
+      own.put(key, value.clone());
+    }
+
+    @Override
+    public Optional<byte[]> find(String key) {
+      if (own.containsKey(key)) {
+        return Optional.of(own.get(key).clone());
+      }
+      return key.endsWith("/member/" + process.rank()) ? Optional.empty() : super.find(key);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.testkit.sim.network.Limits;
+import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.Network;
+import io.weft.testkit.sim.network.Tamper;
+import java.time.Duration;
+import java.util.List;
+
+/// A job in virtual time: each rank runs a plain, blocking program over Weft's production code, on
+/// a simulated network, with the faults that are asked for. Only one thread runs at a time, and
+/// what happens is a function of the settings and the seed.
+///
+/// ```java
+/// SimReport<Float> report =
+///     Simulation.of(16).hosts(4).seed(42)
+///         .fault(new Fault.Crash(Duration.ofMillis(30), 5))
+///         .run(weft -> sumOnce(weft.communicator()));
+/// ```
+///
+/// Configured and run by one thread; may be run again.
+public final class Simulation {
+
+  private static final int MAX_RANKS = 1024;
+
+  /// Measured on machines of today (`WaitPolicy`), rounded down.
+  private static final long WAKE_NANOS = 20_000;
+
+  private final int ranks;
+  private int hosts = 1;
+  private long seed = 1;
+  private Link between = Link.ETHERNET;
+  private Link within = Link.MEMORY;
+  private Limits limits = Limits.DEFAULT;
+  private Tamper tamper = Tamper.NONE;
+  private FaultScript script = FaultScript.NONE;
+  private Duration turn = Duration.ofNanos(1000);
+  private Duration idle = Duration.ofMillis(10);
+  private Duration limit = Duration.ofMinutes(10);
+  private WeftConfig config = WeftConfig.builder().build();
+  private Duration patience = Duration.ofSeconds(60);
+  private int traceLines = 1000;
+
+  private Simulation(int ranks) {
+    this.ranks = ranks;
+  }
+
+  /// What one rank does, on a thread of its own that runs only while the others wait. It may wait
+  /// in Weft's calls and in `SimRank`'s only: whatever else blocks stops the whole simulation.
+  @FunctionalInterface
+  public interface Program<T> {
+
+    /// Runs. What it throws is the rank's outcome.
+    T run(SimRank self) throws Exception;
+  }
+
+  /// What one rank does once it has joined the job.
+  @FunctionalInterface
+  public interface Body<T> {
+
+    /// Runs. What it throws is the rank's outcome.
+    T run(Weft weft) throws Exception;
+  }
+
+  /// A simulation of 1 to 1,024 ranks, on one host until told otherwise.
+  public static Simulation of(int ranks) {
+    if (ranks < 1 || ranks > MAX_RANKS) {
+      throw new IllegalArgumentException(ranks + " ranks; 1 to " + MAX_RANKS + " are simulated");
+    }
+    return new Simulation(ranks);
+  }
+
+  /// On how many hosts: rank r is on host `r * hosts / ranks`, rounded down.
+  public Simulation hosts(int number) {
+    if (number < 1 || number > ranks) {
+      throw new IllegalArgumentException(number + " hosts for " + ranks + " ranks");
+    }
+    hosts = number;
+    return this;
+  }
+
+  /// What all chance comes from. Default 1.
+  public Simulation seed(long number) {
+    seed = number;
+    return this;
+  }
+
+  /// The way between two hosts. Default `Link.ETHERNET`.
+  public Simulation between(Link link) {
+    between = link;
+    return this;
+  }
+
+  /// The way between two ranks of one host. Default `Link.MEMORY`.
+  public Simulation within(Link link) {
+    within = link;
+    return this;
+  }
+
+  /// How much an end of a connection takes. Default `Limits.DEFAULT`.
+  public Simulation limits(Limits of) {
+    limits = of;
+    return this;
+  }
+
+  /// Breaks the protocol on purpose.
+  public Simulation tamper(Tamper with) {
+    tamper = with;
+    return this;
+  }
+
+  /// Adds a fault.
+  public Simulation fault(Fault fault) {
+    script = script.and(fault);
+    return this;
+  }
+
+  /// Adds the faults of a script.
+  public Simulation faults(FaultScript more) {
+    for (Fault fault : more.faults()) {
+      script = script.and(fault);
+    }
+    return this;
+  }
+
+  /// How long one turn of an agent takes. Default 1 us.
+  public Simulation turn(Duration time) {
+    turn = time;
+    return this;
+  }
+
+  /// How often an agent is turned when nothing happens. Default 10 ms, as in production.
+  public Simulation idle(Duration time) {
+    idle = time;
+    return this;
+  }
+
+  /// The virtual time after which a program that has not ended hangs. Default 10 minutes.
+  public Simulation limit(Duration time) {
+    limit = time;
+    return this;
+  }
+
+  /// How long, in real time, one program may compute or block before the simulation gives up.
+  /// Default 1 minute.
+  public Simulation patience(Duration time) {
+    patience = time;
+    return this;
+  }
+
+  /// The settings of all ranks. Default: those of this process.
+  public Simulation config(WeftConfig settings) {
+    config = settings;
+    return this;
+  }
+
+  /// How many of the last events the trace keeps as lines; the hash is over all. Default 1000.
+  public Simulation traceLines(int lines) {
+    traceLines = lines;
+    return this;
+  }
+
+  /// Joins on all ranks, runs the body, and leaves. Throws `IllegalStateException` if a program
+  /// waits for something outside virtual time.
+  public <T> SimReport<T> run(Body<T> body) throws InterruptedException {
+    return runRanks(
+        self -> {
+          try (Weft weft = self.join()) {
+            return body.run(weft);
+          }
+        });
+  }
+
+  /// Runs a program on all ranks that joins by itself.
+  public <T> SimReport<T> runRanks(Program<T> program) throws InterruptedException {
+    Network.Setup network = new Network.Setup(hosts, between, within, limits, tamper);
+    Terms terms =
+        new Terms(
+            ranks,
+            seed,
+            network,
+            new SimProcess.Pace(turn.toNanos(), idle.toNanos(), WAKE_NANOS),
+            script.faults(),
+            limit.toNanos(),
+            patience,
+            config,
+            traceLines);
+    return new World<>(terms, program).run();
+  }
+
+  /// All settings of a run.
+  record Terms(
+      int ranks,
+      long seed,
+      Network.Setup network,
+      SimProcess.Pace pace,
+      List<Fault> faults,
+      long limitNanos,
+      Duration patience,
+      WeftConfig config,
+      int traceLines) {
+
+    int hostOf(int rank) {
+      return (int) ((long) rank * network.hosts() / ranks);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.testkit.sim.clock.Event;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.testkit.sim.network.Network;
+import io.weft.testkit.sim.network.Weather;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/// Lets the faults of a script strike.
+final class Stagehand {
+
+  /// Longest pause before a sender whose bytes were not acknowledged tries again.
+  private static final long RETRANSMISSION_NANOS = 400_000_000;
+
+  private final World<?> world;
+  private final Timeline timeline;
+  private final Network network;
+  private final RandomGenerator random;
+  private final List<Fault> struck = new ArrayList<>();
+
+  Stagehand(World<?> world, RandomGenerator random) {
+    this.world = world;
+    this.timeline = world.timeline();
+    this.network = world.network();
+    this.random = random;
+  }
+
+  List<Fault> struck() {
+    return struck;
+  }
+
+  void prepare(Fault fault) {
+    at(fault.at().toNanos(), () -> strike(fault));
+  }
+
+  private void at(long nanos, Runnable action) {
+    timeline.at(
+        nanos,
+        new Event() {
+          @Override
+          protected void happen() {
+            action.run();
+          }
+        });
+  }
+
+  private void after(java.time.Duration length, Runnable action) {
+    at(timeline.now() + length.toNanos(), action);
+  }
+
+  private void strike(Fault fault) {
+    struck.add(fault);
+    world.say(What.FAULT, world.present(rankOf(fault)), fault.toString());
+    switch (fault) {
+      case Fault.Delay delay -> {
+        Weather.Fog fog = new Weather.Fog(delay.from(), delay.to(), delay.extra().toNanos());
+        network.weather().thicken(fog);
+        after(delay.length(), () -> network.weather().clear(fog));
+      }
+      case Fault.Slow slow -> {
+        SimProcess process = world.present(slow.rank());
+        long usual = world.terms().pace().turnNanos();
+        process.turnTakes(slow.turn().toNanos());
+        after(slow.length(), () -> process.turnTakes(usual));
+      }
+      case Fault.Pause pause ->
+          world.present(pause.rank()).stopUntil(timeline.now() + pause.length().toNanos());
+      case Fault.Crash crash -> {
+        Network.Death death = random.nextBoolean() ? Network.Death.CLOSED : Network.Death.RESET;
+        kill(world.present(crash.rank()), death, fault.toString());
+      }
+      case Fault.HostCrash crash -> {
+        for (int rank = 0; rank < world.terms().ranks(); rank++) {
+          if (world.terms().hostOf(rank) == crash.host()) {
+            kill(world.present(rank), Network.Death.SILENT, fault.toString());
+          }
+        }
+      }
+      case Fault.Restart restart -> world.restart(restart.rank(), restart.memory());
+      case Fault.Partition partition -> divide(partition);
+      case Fault.Cut cut -> network.snapNext(cut.from(), cut.to(), random.nextDouble());
+      case Fault.ClockJump jump -> world.present(jump.rank()).skew(jump.by().toNanos());
+    }
+  }
+
+  private void kill(SimProcess process, Network.Death death, String why) {
+    if (!process.isDead()) {
+      network.kill(process, death);
+      process.die(why);
+    }
+  }
+
+  private void divide(Fault.Partition partition) {
+    BitSet inside = new BitSet();
+    partition.ranks().forEach(inside::set);
+    BitSet outside = new BitSet();
+    outside.set(0, world.terms().ranks());
+    outside.andNot(inside);
+    List<Weather.Wall> walls = new ArrayList<>();
+    if (partition.direction() != Fault.Direction.INWARD) {
+      walls.add(new Weather.Wall(inside, outside));
+    }
+    if (partition.direction() != Fault.Direction.OUTWARD) {
+      walls.add(new Weather.Wall(outside, inside));
+    }
+    walls.forEach(network::raise);
+    if (partition.resetAfter().compareTo(partition.length()) < 0) {
+      after(partition.resetAfter(), network::giveUpHeld);
+    }
+    after(
+        partition.length(),
+        () -> walls.forEach(wall -> network.remove(wall, RETRANSMISSION_NANOS)));
+  }
+
+  /// Whose line in the trace tells of it.
+  private int rankOf(Fault fault) {
+    return switch (fault) {
+      case Fault.Delay delay -> delay.from();
+      case Fault.Slow slow -> slow.rank();
+      case Fault.Pause pause -> pause.rank();
+      case Fault.Crash crash -> crash.rank();
+      case Fault.HostCrash crash -> firstOn(crash.host());
+      case Fault.Restart restart -> restart.rank();
+      case Fault.Partition partition -> first(partition.ranks());
+      case Fault.Cut cut -> cut.from();
+      case Fault.ClockJump jump -> jump.rank();
+    };
+  }
+
+  private int firstOn(int host) {
+    int rank = 0;
+    while (world.terms().hostOf(rank) != host) {
+      rank++;
+    }
+    return rank;
+  }
+
+  private static int first(Set<Integer> ranks) {
+    return ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.testkit.sim.SimReport.Outcome;
+import io.weft.testkit.sim.clock.Baton;
+import io.weft.testkit.sim.clock.Strand;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.testkit.sim.network.Network;
+import io.weft.testkit.sim.network.Station;
+import io.weft.transport.spi.Secret;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/// One run of a simulation.
+final class World<T> {
+
+  private static final long START_SPREAD_NANOS = 1_000_000;
+  private static final long CLOCK_SPREAD_NANOS = 1L << 50;
+  private static final Secret SECRET =
+      Secret.of("the secret of a simulated job".getBytes(StandardCharsets.US_ASCII));
+
+  private final Simulation.Terms terms;
+  private final Simulation.Program<T> program;
+  private final Timeline timeline = new Timeline();
+  private final SplittableRandom chance;
+  private final Trace trace;
+  private final Network network;
+  private final Baton baton;
+  private final SimStore store = new SimStore();
+  private final List<Life> lives = new ArrayList<>();
+  private final List<SimProcess> present = new ArrayList<>();
+  private long lastEndNanos;
+
+  /// One process and what became of its program.
+  private final class Life {
+    final SimProcess process;
+    @Nullable Outcome<T> outcome;
+
+    Life(SimProcess process) {
+      this.process = process;
+    }
+  }
+
+  World(Simulation.Terms terms, Simulation.Program<T> program) {
+    this.terms = terms;
+    this.program = program;
+    this.chance = new SplittableRandom(terms.seed());
+    this.baton = new Baton(timeline, terms.patience());
+    this.trace = new Trace(timeline::now, World::words, terms.traceLines());
+    this.network = new Network(timeline, chance.split(), terms.network(), trace);
+  }
+
+  private static String words(Station who, byte[] message) {
+    return message.length > 1 ? "service " + message[0] + " type " + message[1] : "";
+  }
+
+  Timeline timeline() {
+    return timeline;
+  }
+
+  Network network() {
+    return network;
+  }
+
+  Simulation.Terms terms() {
+    return terms;
+  }
+
+  SimStore store() {
+    return store;
+  }
+
+  Secret secret() {
+    return SECRET;
+  }
+
+  /// The latest process of a rank.
+  SimProcess present(int rank) {
+    return present.get(rank);
+  }
+
+  void say(What what, Station who, String words) {
+    trace.say(what, who, words);
+  }
+
+  SimReport<T> run() throws InterruptedException {
+    for (int rank = 0; rank < terms.ranks(); rank++) {
+      SimProcess process = process(rank, 0);
+      present.add(process);
+      begin(process, Fault.Memory.NOTHING, chance.nextLong(START_SPREAD_NANOS));
+    }
+    Stagehand stagehand = new Stagehand(this, chance.split());
+    terms.faults().forEach(stagehand::prepare);
+    try {
+      List<Strand> hung = baton.run(terms.limitNanos());
+      if (!hung.isEmpty()) {
+        lastEndNanos = terms.limitNanos();
+        lives.stream().filter(life -> hung.contains(life.process.strand())).forEach(this::hang);
+      }
+    } finally {
+      baton.close(new ProcessDied("the simulation is over"));
+    }
+    return report(stagehand.struck());
+  }
+
+  private SimProcess process(int rank, int incarnation) {
+    SimProcess process =
+        new SimProcess(timeline, terms.pace(), rank, terms.hostOf(rank), incarnation);
+    return process;
+  }
+
+  /// Starts the rank's program in one more process.
+  void restart(int rank, Fault.Memory memory) {
+    SimProcess process = process(rank, present.get(rank).incarnation() + 1);
+    present.set(rank, process);
+    begin(process, memory, timeline.now());
+  }
+
+  private void begin(SimProcess process, Fault.Memory memory, long atNanos) {
+    Life life = new Life(process);
+    lives.add(life);
+    RandomGenerator random = chance.split();
+    Participant<T> self = new Participant<>(this, process, memory, random);
+    Strand strand = baton.strand(process.toString(), () -> live(life, self), process::freeNanos);
+    process.runs(strand);
+    process.skew(random.nextLong(-CLOCK_SPREAD_NANOS, CLOCK_SPREAD_NANOS));
+    strand.startAt(atNanos);
+  }
+
+  private void live(Life life, SimRank self) {
+    SimProcess process = life.process;
+    trace.say(What.BEGUN, process, "");
+    Outcome<T> outcome;
+    try {
+      outcome = new Outcome.Returned<>(process.rank(), program.run(self));
+    } catch (ProcessDied died) {
+      outcome = new Outcome.Died<>(process.rank(), String.valueOf(died.getMessage()));
+    } catch (Throwable failure) {
+      outcome = new Outcome.Threw<>(process.rank(), failure);
+    }
+    if (life.outcome != null) {
+      return;
+    }
+    if (process.isDead()) {
+      outcome = new Outcome.Died<>(process.rank(), process.causeOfDeath());
+    }
+    life.outcome = outcome;
+    lastEndNanos = timeline.now();
+    trace.say(What.ENDED, process, outcome.getClass().getSimpleName());
+  }
+
+  private void hang(Life life) {
+    Strand strand = life.process.strand();
+    StackTraceElement where = null;
+    for (StackTraceElement frame : strand.stack()) {
+      if (frame.getClassName().startsWith("io.weft.")
+          && !frame.getClassName().startsWith("io.weft.testkit.sim.")) {
+        where = frame;
+        break;
+      }
+    }
+    double since = (terms.limitNanos() - strand.waitingSinceNanos()) / 1e9;
+    life.outcome = new Outcome.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
+    trace.say(What.ENDED, life.process, "Hung");
+  }
+
+  private SimReport<T> report(List<Fault> struck) {
+    List<Outcome<T>> outcomes = new ArrayList<>();
+    List<Outcome<T>> restarts = new ArrayList<>();
+    for (Life life : lives) {
+      Outcome<T> outcome = life.outcome;
+      if (outcome == null) {
+        outcome = new Outcome.Died<>(life.process.rank(), "it never began");
+      }
+      (life.process.incarnation() == 0 ? outcomes : restarts).add(outcome);
+    }
+    return new SimReport<>(
+        terms.seed(), outcomes, restarts, struck, Duration.ofNanos(lastEndNanos), trace);
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import static io.weft.collective.CollectiveOptions.named;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.tensor.DType;
+import io.weft.tensor.OwnedTensor;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.testkit.sim.SimReport.Outcome;
+import io.weft.testkit.sim.network.Link;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class SimulationTest {
+
+  private static final Duration MILLISECOND = Duration.ofMillis(1);
+
+  /// The sum of the ranks' numbers plus one, of so many floats, as often as asked.
+  private static float sum(Weft weft, int elements, int times) throws InterruptedException {
+    float result = 0;
+    try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
+      for (int i = 0; i < times; i++) {
+        for (long e = 0; e < elements; e++) {
+          t.view().data().setAtIndex(ValueLayout.JAVA_FLOAT, e, weft.rank() + 1);
+        }
+        weft.communicator()
+            .allreduce(t.view(), t.view(), ReduceOp.SUM, named("g").within(Duration.ofSeconds(4)))
+            .await();
+        result = t.view().data().getAtIndex(ValueLayout.JAVA_FLOAT, elements - 1);
+      }
+    }
+    return result;
+  }
+
+  @Test
+  void blockingProgramsGetTheirSumsInVirtualTime() throws InterruptedException {
+    SimReport<Float> report =
+        Simulation.of(8)
+            .hosts(2)
+            .between(Link.ETHERNET.jittered(Duration.ofNanos(50_000)))
+            .run(weft -> sum(weft, 100_000, 3));
+    assertThat(report.values()).containsOnly(36f);
+    assertThat(report.virtual()).isBetween(MILLISECOND, Duration.ofSeconds(1));
+  }
+
+  @Test
+  void topologyIsTheSimulated() throws InterruptedException {
+    SimReport<String> report =
+        Simulation.of(4)
+            .hosts(2)
+            .run(weft -> weft.localRank() + "/" + weft.localSize() + " " + weft.crossRank());
+    assertThat(report.values()).containsExactly("0/2 0", "1/2 0", "0/2 1", "1/2 1");
+  }
+
+  @Test
+  void theSameSeedGivesTheSameTraceAndAnotherOneAnother() throws InterruptedException {
+    Trace first = shaken(5).trace();
+    Trace again = shaken(5).trace();
+    assertThat(again.lines()).isEqualTo(first.lines());
+    assertThat(again.hash()).isEqualTo(first.hash());
+    assertThat(shaken(6).trace().hash()).isNotEqualTo(first.hash());
+  }
+
+  private static SimReport<Float> shaken(long seed) throws InterruptedException {
+    return Simulation.of(5)
+        .hosts(5)
+        .seed(seed)
+        .between(Link.ETHERNET.jittered(Duration.ofNanos(90_000)))
+        .fault(new Fault.Pause(Duration.ofMillis(2), Duration.ofMillis(30), 3))
+        .run(weft -> sum(weft, 3000, 5));
+  }
+
+  @Test
+  void computingTakesVirtualTimeOnly() throws InterruptedException {
+    SimReport<Duration> report =
+        Simulation.of(2)
+            .runRanks(
+                self -> {
+                  self.compute(Duration.ofSeconds(400));
+                  return self.now();
+                });
+    assertThat(report.values()).allMatch(now -> now.compareTo(Duration.ofSeconds(400)) >= 0);
+  }
+
+  @Test
+  void aDeadRankIsNamedToAllOthers() throws InterruptedException {
+    SimReport<Float> report =
+        Simulation.of(4)
+            .hosts(4)
+            .fault(new Fault.Crash(Duration.ofMillis(5), 2))
+            .run(weft -> sum(weft, 1000, 1000));
+    assertThat(report.outcomes().get(2)).isInstanceOf(Outcome.Died.class);
+    for (int rank : new int[] {0, 1, 3}) {
+      assertThat(report.outcomes().get(rank)).isInstanceOf(Outcome.Threw.class);
+      Throwable cause = ((Outcome.Threw<Float>) report.outcomes().get(rank)).cause();
+      assertThat(cause).isInstanceOf(CommException.class).hasMessageContaining("rank 2");
+    }
+    assertThat(report.summary()).contains("Crash", "rank 2 died", "-Dweft.sim.seed=1");
+  }
+
+  @Test
+  void aProgramThatWaitsForEverHangsAndIsNamed() throws InterruptedException {
+    SimReport<Float> report =
+        Simulation.of(2)
+            .limit(Duration.ofSeconds(1))
+            .run(weft -> weft.rank() == 0 ? 0f : sum(weft, 10, 1) + sum(weft, 10, 1));
+    // Rank 0 leaves at once, so that rank 1 fails; a hang needs a deadline beyond the limit.
+    assertThat(report.hung()).isEmpty();
+    SimReport<Float> hanging =
+        Simulation.of(2)
+            .limit(Duration.ofSeconds(1))
+            .runRanks(
+                self -> {
+                  try (Weft weft = self.join()) {
+                    if (self.rank() == 0) {
+                      self.compute(Duration.ofHours(1));
+                    }
+                    return sum(weft, 10, 1);
+                  }
+                });
+    assertThat(hanging.hung()).extracting(Outcome.Hung::rank).containsExactly(0, 1);
+    assertThat(hanging.summary()).contains("rank 1 hangs").contains("PendingHandle.await");
+  }
+
+  @Test
+  void aProgramThatBlocksOutsideVirtualTimeIsNamed() {
+    LinkedBlockingQueue<Integer> never = new LinkedBlockingQueue<>();
+    assertThatThrownBy(
+            () ->
+                Simulation.of(3)
+                    .patience(Duration.ofSeconds(5))
+                    .run(weft -> weft.rank() == 1 ? never.take() : weft.rank()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("rank 1")
+        .hasMessageContaining("outside virtual time");
+  }
+}
