@@ -17,6 +17,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.testkit.job.LocalJob;
+import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -56,16 +57,23 @@ class SilentRankTest {
     }
   }
 
-  /// Ends when all ranks have come; rank 2's lane stands still from then on until it is released.
-  private Handle<Void> standStill(Weft weft) {
+  /// Ends when rank 0's word has come; rank 2's lane stands still from then on until it is
+  /// released. As a leaf of the broadcast, rank 2 owes nobody anything that its lane has not sent
+  /// yet.
+  private Handle<TensorView> standStill(Weft weft) {
     if (weft.rank() != SILENT) {
       await(armed);
-      return weft.communicator().barrier(named("go"));
+      return word(weft);
     }
-    Handle<Void> go = weft.communicator().barrier(named("go"));
+    Handle<TensorView> go = word(weft);
     go.whenDone((nothing, failure) -> await(released));
     armed.countDown();
     return go;
+  }
+
+  private static Handle<TensorView> word(Weft weft) {
+    TensorView word = new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
+    return weft.communicator().broadcast(word, 0, named("go"));
   }
 
   @ParameterizedTest
@@ -77,7 +85,7 @@ class SilentRankTest {
               weft -> {
                 ProcessSet some = new ProcessSet(List.of(weft.rank() == 0 ? 0 : 1, SILENT));
                 Communicator part = weft.rank() == SILENT ? null : weft.communicator(some);
-                Handle<Void> go = standStill(weft);
+                Handle<TensorView> go = standStill(weft);
                 if (weft.rank() == SILENT) {
                   return excluded(weft, go);
                 }
@@ -129,7 +137,7 @@ class SilentRankTest {
   }
 
   /// What it sees itself.
-  private CommException excluded(Weft weft, Handle<Void> go) throws Exception {
+  private CommException excluded(Weft weft, Handle<TensorView> go) throws Exception {
     await(released);
     var unused = go.await();
     CommException failure = failureOf(weft.communicator().barrier(named("back")));
