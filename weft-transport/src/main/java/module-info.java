@@ -6,6 +6,7 @@ module io.weft.transport {
 
   exports io.weft.transport;
   exports io.weft.transport.spi;
+  exports io.weft.transport.limit;
   exports io.weft.transport.pool;
 
   uses io.weft.transport.spi.TransportProvider;

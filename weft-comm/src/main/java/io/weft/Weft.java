@@ -25,13 +25,16 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
@@ -156,7 +159,7 @@ public final class Weft implements AutoCloseable {
               List.of(mesh.transport().address()),
               config.startDeadline());
       mesh.connect(topology, config.startDeadline());
-    } catch (CommException | InterruptedException e) {
+    } catch (RuntimeException | Error | InterruptedException e) {
       mesh.close();
       throw e;
     }
@@ -211,10 +214,7 @@ public final class Weft implements AutoCloseable {
 
   private static TransportProvider provider(String wanted, int size) {
     String scheme = wanted.equals("auto") ? (size == 1 ? "inproc" : "tcp") : wanted;
-    List<TransportProvider> all =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .toList();
+    List<TransportProvider> all = providers();
     TransportProvider provider =
         all.stream()
             .filter(p -> p.scheme().equals(scheme))
@@ -232,6 +232,21 @@ public final class Weft implements AutoCloseable {
           "transport " + scheme + " cannot be used here: " + reason + "; " + remedy, null);
     }
     return provider;
+  }
+
+  private static List<TransportProvider> providers() {
+    OpenFiles openFiles = OpenFiles.ofThisProcess();
+    try {
+      return ServiceLoader.load(TransportProvider.class).stream()
+          .map(ServiceLoader.Provider::get)
+          .toList();
+    } catch (ServiceConfigurationError unreadable) {
+      String advice =
+          unreadable.getCause() instanceof IOException cause ? openFiles.advice(cause) : "";
+      throw new CommException.Setup(
+          "cannot look for transports on the class path: " + unreadable.getMessage() + advice,
+          unreadable);
+    }
   }
 
   /// World rank of this process, 0 to `size()` - 1.

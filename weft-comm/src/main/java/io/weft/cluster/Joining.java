@@ -51,11 +51,14 @@ final class Joining {
   }
 
   private String tooLate() {
+    String trouble = mesh.transport().trouble();
     return "has no connection to "
         + String.join(", ", mesh.missing().stream().map(members::describe).toList())
         + " after "
         + deadline.toSeconds()
-        + " s; check that these ranks run and that their addresses can be reached from here, or"
+        + " s"
+        + (trouble.isEmpty() ? "" : ": it " + trouble)
+        + "; check that these ranks run and that their addresses can be reached from here, or"
         + " raise --start-deadline";
   }
 

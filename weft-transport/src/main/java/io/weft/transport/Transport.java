@@ -38,6 +38,12 @@ public interface Transport extends AutoCloseable {
   /// Ends a present or the next `await` early. Any thread.
   void wake();
 
+  /// What has hindered this device from taking connections, such as a limit of the system, in words
+  /// for a message; empty where nothing has. Polling thread.
+  default String trouble() {
+    return "";
+  }
+
   /// Bytes handed out so far: payload and protocol. Any thread.
   long bytesSent();
 

@@ -3,6 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -43,6 +44,7 @@ public final class TcpStore implements Store {
   /// the address after `limit`, and at once where the server's secret is another one.
   public static TcpStore connect(String host, int port, Secret secret, Duration limit)
       throws InterruptedException {
+    OpenFiles openFiles = OpenFiles.ofThisProcess();
     Deadline deadline = Deadline.after(limit);
     String location = host + ":" + port;
     while (true) {
@@ -57,6 +59,7 @@ public final class TcpStore implements Store {
                   + deadline
                   + " ("
                   + notYet
+                  + openFiles.advice(notYet)
                   + "); is the launcher or rank 0 running, and does WEFT_STORE name it?",
               notYet);
         }

@@ -2,15 +2,18 @@
 package io.weft.cluster.store;
 
 import io.weft.CommException;
+import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,15 +26,18 @@ public final class TcpStoreServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
   private static final int MAX_UNPROVED = 128;
   private static final int MAX_OPEN = 16_384;
+  private static final Duration PAUSE = Duration.ofMillis(500);
   private static final int BACKLOG = 1_024;
 
+  private final OpenFiles openFiles;
   private final ServerSocket listener;
   private final Secret secret;
   private final InMemoryStore values = new InMemoryStore();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final Semaphore unproved = new Semaphore(MAX_UNPROVED);
 
-  private TcpStoreServer(ServerSocket listener, Secret secret) {
+  private TcpStoreServer(OpenFiles openFiles, ServerSocket listener, Secret secret) {
+    this.openFiles = openFiles;
     this.listener = listener;
     this.secret = secret;
   }
@@ -39,6 +45,7 @@ public final class TcpStoreServer implements AutoCloseable {
   /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
   /// the address where it is taken or not this host's.
   public static TcpStoreServer bind(InetAddress address, int port, Secret secret) {
+    OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
       var listener = new ServerSocket();
       try {
@@ -48,7 +55,7 @@ public final class TcpStoreServer implements AutoCloseable {
         listener.close();
         throw refused;
       }
-      var server = new TcpStoreServer(listener, secret);
+      var server = new TcpStoreServer(openFiles, listener, secret);
       Thread.ofVirtual().name("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {
@@ -59,6 +66,7 @@ public final class TcpStoreServer implements AutoCloseable {
               + port
               + ": "
               + refused.getMessage()
+              + openFiles.advice(refused)
               + "; set WEFT_STORE to an address of this host with a free port",
           refused);
     }
@@ -95,10 +103,17 @@ public final class TcpStoreServer implements AutoCloseable {
         Thread.ofVirtual().name("weft-store-session").start(() -> session(socket));
       } catch (IOException closedOrLimited) {
         if (!listener.isClosed()) {
-          LOG.warn("the bootstrap store could not accept: {}", closedOrLimited.toString());
+          pause(closedOrLimited);
         }
       }
     }
+  }
+
+  /// Connections wait in the backlog meanwhile.
+  private void pause(IOException limited) {
+    LOG.warn(
+        "the bootstrap store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
+    LockSupport.parkNanos(PAUSE.toNanos());
   }
 
   private void session(Socket socket) {

@@ -3,6 +3,7 @@ package io.weft.launch.job;
 
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -57,12 +58,16 @@ public final class Job implements AutoCloseable {
   /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
   /// rank cannot be started, `CommException.Setup` where secret or store cannot be had.
   public static Job start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
+    OpenFiles openFiles = OpenFiles.ofThisProcess();
     LaunchDirectory directory;
     try {
       directory = LaunchDirectory.create();
     } catch (IOException refused) {
       throw new JobFailed(
-          "cannot keep the job's secret in a temporary directory: " + refused, refused);
+          "cannot keep the job's secret in a temporary directory: "
+              + refused
+              + openFiles.advice(refused),
+          refused);
     }
     Job job;
     Secret secret;
@@ -81,7 +86,8 @@ public final class Job implements AutoCloseable {
       job.startRanks(secret);
     } catch (IOException refused) {
       job.close();
-      throw new JobFailed("cannot start a rank: " + refused.getMessage(), refused);
+      throw new JobFailed(
+          "cannot start a rank: " + refused.getMessage() + openFiles.advice(refused), refused);
     }
     return job;
   }

@@ -60,6 +60,11 @@ final class FaultyTransport implements Transport {
   }
 
   @Override
+  public String trouble() {
+    return real.trouble();
+  }
+
+  @Override
   public long bytesSent() {
     return real.bytesSent();
   }

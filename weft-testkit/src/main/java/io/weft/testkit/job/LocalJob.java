@@ -16,8 +16,10 @@ import io.weft.transport.spi.TransportProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /// A job of several ranks in this process. Owned; `close` ends all ranks.
 public final class LocalJob implements AutoCloseable {
@@ -77,12 +80,25 @@ public final class LocalJob implements AutoCloseable {
     ExecutorService threads = Executors.newCachedThreadPool();
     InMemoryStore store = new InMemoryStore();
     Secret secret = SecretFile.random();
-    List<Weft> ranks =
-        await(
-            IntStream.range(0, size)
-                .mapToObj(rank -> threads.submit(() -> joining.join(rank, store, secret)))
-                .toList());
-    return new LocalJob(ranks, threads);
+    List<Weft> joined = new CopyOnWriteArrayList<>();
+    try {
+      List<Weft> ranks =
+          await(
+              IntStream.range(0, size)
+                  .mapToObj(
+                      rank ->
+                          threads.submit(
+                              () -> {
+                                Weft weft = joining.join(rank, store, secret);
+                                joined.add(weft);
+                                return weft;
+                              }))
+                  .toList());
+      return new LocalJob(ranks, threads);
+    } catch (RuntimeException | Error refused) {
+      new LocalJob(joined, threads).close();
+      throw refused;
+    }
   }
 
   /// How a rank joins.
@@ -115,12 +131,12 @@ public final class LocalJob implements AutoCloseable {
 
   private static <T> List<T> await(List<Future<T>> futures) {
     List<T> results = new ArrayList<>();
-    Throwable failure = null;
+    @Nullable Throwable failure = null;
     for (Future<T> future : futures) {
       try {
         results.add(future.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
       } catch (ExecutionException e) {
-        failure = failure == null ? e.getCause() : failure;
+        failure = first(failure, Objects.requireNonNullElse(e.getCause(), e));
       } catch (InterruptedException | TimeoutException e) {
         throw new IllegalStateException("a rank did not end within " + LIMIT, e);
       }
@@ -128,10 +144,24 @@ public final class LocalJob implements AutoCloseable {
     if (failure instanceof RuntimeException unchecked) {
       throw unchecked;
     }
+    if (failure instanceof Error error) {
+      throw error;
+    }
     if (failure != null) {
       throw new IllegalStateException(failure);
     }
     return results;
+  }
+
+  /// The others go along with it.
+  private static Throwable first(@Nullable Throwable failure, Throwable next) {
+    if (failure == null) {
+      return next;
+    }
+    if (failure != next) {
+      failure.addSuppressed(next);
+    }
+    return failure;
   }
 
   @Override

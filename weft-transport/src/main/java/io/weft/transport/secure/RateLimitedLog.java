@@ -36,14 +36,24 @@ public final class RateLimitedLog {
       periodStart = nowNanos;
       lines = 0;
       if (leftOut > 0) {
-        logger.log(Level.WARNING, prefix + ": " + leftOut + " similar lines were left out");
+        long before = leftOut;
         leftOut = 0;
+        log(before + " similar lines were left out");
       }
     }
     if (lines < LINES_PER_PERIOD) {
       lines++;
-      logger.log(Level.WARNING, prefix + ": " + message);
+      log(message);
     } else {
+      leftOut++;
+    }
+  }
+
+  /// A logger may itself need a file that cannot be opened any more; that must harm nobody.
+  private void log(String line) {
+    try {
+      logger.log(Level.WARNING, prefix + ": " + line);
+    } catch (RuntimeException | Error unable) {
       leftOut++;
     }
   }

@@ -110,7 +110,11 @@ final class Dial extends Pollable {
         connected(begun, key);
       }
     } catch (IOException e) {
-      again(nowNanos, e.getMessage());
+      String advice = transport.openFiles().advice(e);
+      if (!advice.isEmpty()) {
+        transport.hindered("cannot open a connection: " + e.getMessage() + advice);
+      }
+      again(nowNanos, e.getMessage() + advice);
     }
   }
 

@@ -2,6 +2,7 @@
 package io.weft.transport.tcp;
 
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.OpenFiles;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -45,13 +46,18 @@ final class Listener extends Pollable {
     } catch (IOException e) {
       TcpSockets.close(opened);
       throw new TransportException.DeviceLost(
-          "cannot listen on " + TcpAddress.format(bind) + ": " + e.getMessage() + remedy(e), e);
+          "cannot listen on "
+              + TcpAddress.format(bind)
+              + ": "
+              + e.getMessage()
+              + remedy(e, transport.openFiles()),
+          e);
     }
   }
 
-  private static String remedy(IOException e) {
+  private static String remedy(IOException e, OpenFiles openFiles) {
     if (!(e instanceof BindException)) {
-      return "; is 'ulimit -n' too low?";
+      return openFiles.advice(e);
     }
     return String.valueOf(e.getMessage()).contains("in use")
         ? "; choose another port (0 lets the system choose), or end the process that holds it"
@@ -98,7 +104,9 @@ final class Listener extends Pollable {
         welcome(socket, nowNanos);
       }
     } catch (IOException e) {
-      transport.log().warning("accepting failed: " + e.getMessage() + "; is 'ulimit -n' too low?");
+      String trouble = "cannot accept a peer: " + e.getMessage() + transport.openFiles().advice(e);
+      transport.hindered(trouble);
+      transport.log().warning(trouble);
       paused = true;
       resumeAtNanos = nowNanos + PAUSE_NANOS;
       key.interestOps(0);

@@ -2,6 +2,7 @@
 package io.weft.transport.tcp;
 
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.OpenFiles;
 import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
@@ -20,12 +21,12 @@ final class Readiness implements AutoCloseable {
   // A wake that a look has swallowed still ends the next await.
   private volatile boolean woken;
 
-  Readiness() {
+  Readiness(OpenFiles openFiles) {
     try {
       selector = Selector.open();
     } catch (IOException e) {
       throw new TransportException.DeviceLost(
-          "opening a selector failed: " + e.getMessage() + "; is 'ulimit -n' too low?", e);
+          "cannot open a selector: " + e.getMessage() + openFiles.advice(e), e);
     }
   }
 

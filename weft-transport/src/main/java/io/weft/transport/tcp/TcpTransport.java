@@ -7,6 +7,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
@@ -49,7 +50,8 @@ final class TcpTransport implements Transport {
   private final JobProof proof;
   private final RateLimitedLog log;
   private final @Nullable TlsParty party;
-  private final Readiness readiness = new Readiness();
+  private final OpenFiles openFiles = OpenFiles.ofThisProcess();
+  private final Readiness readiness = new Readiness(openFiles);
   private final Listener listener;
   private final Address address;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
@@ -58,6 +60,7 @@ final class TcpTransport implements Transport {
   private final List<Dial> dials = new ArrayList<>();
   private final List<Farewell> farewells = new ArrayList<>();
   private TcpEndpoint[] endpoints = {};
+  private String trouble = "";
   private long lookedNanos;
   private boolean worked;
   private boolean workedForStranger;
@@ -228,6 +231,11 @@ final class TcpTransport implements Transport {
   }
 
   @Override
+  public String trouble() {
+    return trouble;
+  }
+
+  @Override
   public long bytesSent() {
     return bytesSent.getOpaque();
   }
@@ -316,6 +324,15 @@ final class TcpTransport implements Transport {
 
   MessageBuffer messages() {
     return messages;
+  }
+
+  /// Remembers what `trouble` says.
+  void hindered(String how) {
+    trouble = how;
+  }
+
+  OpenFiles openFiles() {
+    return openFiles;
   }
 
   RateLimitedLog log() {
