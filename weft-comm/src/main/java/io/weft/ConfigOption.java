@@ -3,11 +3,13 @@ package io.weft;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// One setting, as data: the command line, the environment, the file and the documentation all read
@@ -62,6 +64,16 @@ public final class ConfigOption<T> {
           "5s",
           text -> durationOrZero(text, Duration.ofMillis(40)),
           "a rank that is silent for longer counts as lost; at least two heartbeats, 0 = never");
+
+  /// How many ranks may go on after a loss.
+  public static final ConfigOption<WeftConfig.ShrinkQuorum> SHRINK_QUORUM =
+      new ConfigOption<>(
+          "shrink-quorum",
+          WeftConfig.ShrinkQuorum.class,
+          "majority",
+          text -> choice(text, WeftConfig.ShrinkQuorum.values()),
+          "how many of the ranks must be left to go on without the others: majority (or half of"
+              + " them with the lowest rank), or any, where a loss is a crash for certain");
 
   /// Where to listen.
   public static final ConfigOption<String> BIND =
@@ -152,6 +164,7 @@ public final class ConfigOption<T> {
           START_DEADLINE,
           HEARTBEAT,
           SILENCE_LIMIT,
+          SHRINK_QUORUM,
           BIND,
           SECRET_FILE,
           STORE,
@@ -268,6 +281,17 @@ public final class ConfigOption<T> {
       throw new IllegalArgumentException("must be 0, or from " + least.toMillis() + "ms to 168h");
     }
     return value;
+  }
+
+  private static <E extends Enum<E>> E choice(String text, E[] values) {
+    for (E value : values) {
+      if (value.toString().equals(text.strip())) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException(
+        "must be one of "
+            + Arrays.stream(values).map(Enum::toString).collect(Collectors.joining(", ")));
   }
 
   private static OptionalInt autoOrCount(String text) {

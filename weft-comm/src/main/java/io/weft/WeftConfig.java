@@ -4,6 +4,7 @@ package io.weft;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -16,6 +17,19 @@ import java.util.stream.Collectors;
 public final class WeftConfig {
 
   private final Map<ConfigOption<?>, Object> values;
+
+  /// How many of the ranks must be left after a loss to go on without the others.
+  public enum ShrinkQuorum {
+    /// More than half, or half with the lowest rank among them: never two parts of one job.
+    MAJORITY,
+    /// However few. Where a network breaks, both sides go on.
+    ANY;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   private WeftConfig(Map<ConfigOption<?>, Object> values) {
     this.values = values;
@@ -66,6 +80,11 @@ public final class WeftConfig {
   /// How long a rank may be silent before it counts as lost; zero = for ever.
   public Duration silenceLimit() {
     return required(ConfigOption.SILENCE_LIMIT);
+  }
+
+  /// How many of the ranks must be left after a loss to go on without the others.
+  public ShrinkQuorum shrinkQuorum() {
+    return required(ConfigOption.SHRINK_QUORUM);
   }
 
   /// Address to listen on; empty = loopback when all ranks are local, else this host's address
@@ -180,6 +199,11 @@ public final class WeftConfig {
     /// Sets `WeftConfig.silenceLimit`.
     public Builder silenceLimit(Duration limit) {
       return set(ConfigOption.SILENCE_LIMIT, limit.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.shrinkQuorum`.
+    public Builder shrinkQuorum(ShrinkQuorum quorum) {
+      return set(ConfigOption.SHRINK_QUORUM, quorum.toString());
     }
 
     /// Sets `WeftConfig.bind`.

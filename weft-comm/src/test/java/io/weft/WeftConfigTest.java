@@ -38,6 +38,7 @@ class WeftConfigTest {
     assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.heartbeat()).isEqualTo(Duration.ofSeconds(1));
     assertThat(config.silenceLimit()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(config.shrinkQuorum()).isEqualTo(WeftConfig.ShrinkQuorum.MAJORITY);
     assertThat(config.bind()).isEmpty();
     assertThat(config.secretFile()).isEmpty();
     assertThat(config.store()).isEmpty();
@@ -96,6 +97,7 @@ class WeftConfigTest {
     "WEFT_HEARTBEAT, 5ms, 0, or from 20ms",
     "WEFT_SILENCE_LIMIT, 1ms, 0, or from 40ms",
     "WEFT_SILENCE_LIMIT, 200h, 0, or from 40ms",
+    "WEFT_SHRINK_QUORUM, most, majority",
     "WEFT_TRANSPORT, TCP/IP, auto or a transport's name",
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",

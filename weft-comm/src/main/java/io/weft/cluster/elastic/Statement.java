@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.elastic;
+
+/// What a rank says in an agreement. A later statement of the same rank replaces the one before.
+///
+/// @param stage how far it is
+/// @param view what it believes
+record Statement(Stage stage, View view) {
+
+  enum Stage {
+    /// It takes part, and believes this.
+    PROPOSE(1),
+    /// It has heard this same view from all who are left, and will enter its target with them or
+    /// not at all.
+    COMMIT(2);
+
+    private final int code;
+
+    Stage(int code) {
+      this.code = code;
+    }
+
+    /// On the wire.
+    int code() {
+      return code;
+    }
+  }
+}
