@@ -43,8 +43,8 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// A peer is gone, for all ranks; every communicator that contains it is aborted. Go on with the
-  /// survivors in the next epoch.
+  /// A peer is gone, for all ranks; every communicator that contains it is aborted. `Weft.shrink`
+  /// goes on with the survivors in the next epoch.
   public static final class PeerLost extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int rank;

@@ -12,6 +12,8 @@ import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
 import io.weft.cluster.Surroundings;
 import io.weft.cluster.Topology;
+import io.weft.cluster.elastic.Membership;
+import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Collectives;
@@ -32,6 +34,7 @@ import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
@@ -51,18 +54,27 @@ public final class Weft implements AutoCloseable {
   private final WeftConfig config;
   private final Mesh mesh;
   private final Collectives collectives;
+  private final Membership membership;
   private final Lane lane;
   private final FlightWriter flights;
-  private final Communicator world;
+  private volatile Epoch epoch;
+  private volatile Communicator all;
 
   private Weft(
-      WeftConfig config, Mesh mesh, Collectives collectives, Lane lane, FlightWriter flights) {
+      WeftConfig config,
+      Mesh mesh,
+      Collectives collectives,
+      Membership membership,
+      Lane lane,
+      FlightWriter flights) {
     this.config = config;
     this.mesh = mesh;
     this.collectives = collectives;
+    this.membership = membership;
     this.lane = lane;
     this.flights = flights;
-    this.world = collectives.communicator(ProcessSet.world(mesh.topology().size()));
+    this.epoch = membership.current();
+    this.all = collectives.communicator(epoch.members(), epoch);
   }
 
   /// Joins the job that the environment names (`WEFT_RANK`…, or what Open MPI, MPICH, Slurm,
@@ -141,12 +153,13 @@ public final class Weft implements AutoCloseable {
             new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()));
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), config.poolBytes());
+    Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     Mesh mesh =
         new Mesh(
             launch.rank(),
             around.lanes().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            List.of(collectives),
+            List.of(collectives, membership),
             sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =
@@ -174,7 +187,12 @@ public final class Weft implements AutoCloseable {
     collectives.observedBy(recorder);
     lane.start();
     return new Weft(
-        config, mesh, collectives, lane, FlightWriter.open(recorder, lane::nanos, sinks));
+        config,
+        mesh,
+        collectives,
+        membership,
+        lane,
+        FlightWriter.open(recorder, lane::nanos, sinks));
   }
 
   private static Transport open(
@@ -289,15 +307,47 @@ public final class Weft implements AutoCloseable {
     return config;
   }
 
-  /// The communicator of all ranks. The same object at each call; closed with this.
+  /// The communicator of all members of the present epoch: of all ranks until `shrink`. The same
+  /// object at each call until then; closed with this.
   public Communicator communicator() {
-    return world;
+    return all;
   }
 
-  /// A communicator of some ranks. All its members call this, in the same order of creation; others
-  /// must not. Throws `IllegalArgumentException` if this rank is not a member.
+  /// A communicator of some members of the present epoch. All its members call this, in the same
+  /// order of creation; others must not. Throws `IllegalArgumentException` if this rank is not in
+  /// the set or one of the set is not a member of the epoch.
   public Communicator communicator(ProcessSet set) {
-    return collectives.communicator(set);
+    return collectives.communicator(set, epoch);
+  }
+
+  /// How often the job has shrunk: 0 at first. Communicators belong to one epoch.
+  public long epoch() {
+    return epoch.number();
+  }
+
+  /// World ranks of the present epoch, ascending: all until `shrink`. Ranks keep their numbers.
+  public ProcessSet members() {
+    return epoch.members();
+  }
+
+  /// Leaves the present epoch, whose communicators fail on all ranks from now on, and enters the
+  /// next one with all ranks that are left, which must call this too: they do when their own
+  /// operations fail. Returns the communicator of all of them, with consecutive ranks; from now on
+  /// `communicator`, `epoch` and `members` speak of that epoch [ULFM §17.3].
+  ///
+  /// One call may pass over an epoch that others were in when a further failure ended it. What was
+  /// submitted before has failed, or had completed on this rank and perhaps not on another: agree
+  /// on what to do again with the first operations of the new communicator.
+  ///
+  /// One thread at a time. Waits at most `limit`, then throws `CommException.TimedOut` with the
+  /// ranks that did not come: this rank is in no epoch then, and may call this again. Throws
+  /// `CommException.Aborted` if those who are left are too few (see `WeftConfig.shrinkQuorum`), or
+  /// went on without this rank because they took it for lost.
+  public Communicator shrink(Duration limit) throws InterruptedException {
+    Epoch next = membership.shrink(lane, limit);
+    all = collectives.communicator(next.members(), next);
+    epoch = next;
+    return all;
   }
 
   /// Scheme of the transport in use: "tcp", "inproc".

@@ -6,12 +6,12 @@ import io.weft.agent.Lane;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.elastic.EpochFollower;
+import io.weft.cluster.elastic.Membership.Epoch;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,6 @@ public final class Collectives implements MeshService {
   private final Tuning tuning;
   private final long keepBytes;
   private final Commands commands = new Commands();
-  private final Map<ProcessSet, Integer> instances = new HashMap<>();
   private final Groups groups = new Groups();
   private final LongMap<NameUse> names = new LongMap<>();
   private final LongMap<Operation<?>> running = new LongMap<>();
@@ -38,6 +37,7 @@ public final class Collectives implements MeshService {
   private final List<Operation<?>> settling = new ArrayList<>();
   private final Inbox inbox = new Inbox(this);
   private final Failures failures = new Failures(this);
+  private final Epochs epochs = new Epochs(groups, names, inbox, failures);
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
@@ -68,38 +68,16 @@ public final class Collectives implements MeshService {
     return observer;
   }
 
-  /// A communicator of these world ranks. All members make theirs in the same order; others must
-  /// not. User thread.
-  public synchronized Communicator communicator(ProcessSet set) {
+  /// What has to hear of epochs.
+  public EpochFollower epochs() {
+    return epochs;
+  }
+
+  /// A communicator of these world ranks in an epoch that this rank has entered. All members make
+  /// theirs in the same order; others must not. User thread.
+  public Communicator communicator(ProcessSet set, Epoch in) {
     Mesh connected = Objects.requireNonNull(mesh, "the mesh is not connected");
-    for (int rank : set.ranks()) {
-      if (rank >= connected.topology().size()) {
-        throw new IllegalArgumentException(
-            "rank "
-                + rank
-                + " of "
-                + set.ranks()
-                + " is not in this job of "
-                + connected.topology().size()
-                + " ranks");
-      }
-    }
-    if (set.rankOf(connected.rank()) < 0) {
-      throw new IllegalArgumentException(
-          "rank " + connected.rank() + " is not in the process set " + set.ranks());
-    }
-    int instance = instances.merge(set, 1, Integer::sum);
-    if (instance > Group.MAX_INSTANCES) {
-      throw new IllegalStateException(
-          "rank "
-              + connected.rank()
-              + " has made "
-              + Group.MAX_INSTANCES
-              + " communicators of "
-              + set.ranks()
-              + ", more than can be told apart; use one again instead of making another");
-    }
-    Group group = new Group(set, instance, connected.topology(), connected.rank());
+    Group group = epochs.group(set, in, connected.topology(), connected.rank());
     commands.submit(() -> open(group), defaultDeadline);
     return new MeshCommunicator(this, group, commands.lane(), defaultDeadline);
   }
@@ -156,7 +134,7 @@ public final class Collectives implements MeshService {
 
   private void open(Group group) {
     group.tell(observer);
-    CommException failure = groups.open(group);
+    CommException failure = epochs.open(group);
     failure = failure == null ? failures.atBirth(group) : failure;
     if (failure != null) {
       var unused = group.failWith(failure);

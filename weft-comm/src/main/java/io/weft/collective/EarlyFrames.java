@@ -55,6 +55,20 @@ final class EarlyFrames {
     return frames;
   }
 
+  /// Drops what a rank sent.
+  void forgetRank(int worldRank) {
+    byOperation.removeIf(
+        frames -> {
+          frames.removeIf(
+              frame -> {
+                boolean its = frame.worldRank() == worldRank;
+                bytes -= its ? frame.bytes().length : 0;
+                return its;
+              });
+          return frames.isEmpty();
+        });
+  }
+
   int operations() {
     return byOperation.size();
   }

@@ -59,14 +59,14 @@ final class Failures {
 
   /// The same here only. Returns whether this was the communicator's first failure.
   boolean abortHere(Group group, CommException cause) {
-    if (!group.failWith(cause)) {
-      return false;
+    boolean first = group.failWith(cause);
+    if (first) {
+      collectives.observer().onAborted(group.key(), cause, collectives.now());
     }
-    collectives.observer().onAborted(group.key(), cause, collectives.now());
-    for (Operation<?> operation : runningOf(group)) {
+    for (Operation<?> operation : runningOf(group)) { // some outlive a member that left
       collectives.fail(operation, cause);
     }
-    return true;
+    return first;
   }
 
   /// Fails all communicators, now and in future, here only.

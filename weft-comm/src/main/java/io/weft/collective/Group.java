@@ -4,6 +4,7 @@ package io.weft.collective;
 import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
+import io.weft.cluster.elastic.Membership.Epoch;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ final class Group {
   private static final int INSTANCE_BITS = 24;
 
   private final long key;
+  private final long epoch;
   private final ProcessSet set;
   private final Topology topology;
   private final int rank;
@@ -24,11 +26,12 @@ final class Group {
   private @Nullable CommException failure;
   private boolean closed;
 
-  /// `instance` counts the communicators of the same set, from 1.
-  Group(ProcessSet set, int instance, Topology topology, int worldRank) {
-    long family = Hash.of(0, "set " + set.ranks() + " of epoch " + topology.epoch());
+  /// `instance` counts the communicators of the same set in the same epoch, from 1.
+  Group(Epoch in, int instance, Topology topology, int worldRank) {
+    this.set = in.members();
+    this.epoch = in.number();
+    long family = Hash.of(0, "set " + set.ranks() + " of epoch " + epoch);
     this.key = family << INSTANCE_BITS | instance;
-    this.set = set;
     this.topology = topology;
     this.rank = set.rankOf(worldRank);
     this.memberOf = new int[topology.size()];
@@ -50,6 +53,10 @@ final class Group {
   /// Which one of its family it is.
   static int instance(long key) {
     return (int) key & MAX_INSTANCES;
+  }
+
+  long epoch() {
+    return epoch;
   }
 
   int rank() {

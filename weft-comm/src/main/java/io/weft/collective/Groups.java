@@ -31,6 +31,11 @@ final class Groups {
     var unused = open.remove(group.key());
   }
 
+  /// Forgets all communicators, of an epoch that has ended.
+  void closeAll() {
+    open.clear();
+  }
+
   /// Null if it is closed, or not made here yet.
   @Nullable Group get(long key) {
     return open.get(key);

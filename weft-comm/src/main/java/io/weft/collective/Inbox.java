@@ -2,6 +2,7 @@
 package io.weft.collective;
 
 import io.weft.CommException;
+import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -14,9 +15,30 @@ final class Inbox {
 
   private final Collectives collectives;
   private final EarlyFrames early = new EarlyFrames();
+  private long[] announced = {};
 
   Inbox(Collectives collectives) {
     this.collectives = collectives;
+  }
+
+  /// The rank is on its way into this epoch; what it sent for an earlier one is worth nothing.
+  void onAnnounced(int rank, long epoch) {
+    if (announced.length == 0) {
+      announced = new long[collectives.mesh().topology().size()];
+    }
+    if (epoch > announced[rank]) {
+      announced[rank] = epoch;
+      early.forgetRank(rank);
+    }
+  }
+
+  /// This rank enters an epoch; what others sent that are not members is worth nothing.
+  void onEpoch(ProcessSet members) {
+    for (int rank = 0; rank < collectives.mesh().topology().size(); rank++) {
+      if (members.rankOf(rank) < 0) {
+        early.forgetRank(rank);
+      }
+    }
   }
 
   void onMessage(int fromRank, MemorySegment message) {

@@ -101,6 +101,16 @@ final class Verdicts {
         how + "; make a communicator of the others", group.world(member), null);
   }
 
+  static CommException past(Group group) {
+    return new CommException.Aborted(
+        "this communicator of "
+            + group.self()
+            + " belongs to epoch "
+            + group.epoch()
+            + ", which has ended; use the one that Weft.shrink returned",
+        null);
+  }
+
   static CommException closed(Group group) {
     return new CommException.Aborted("this communicator of " + group.self() + " is closed", null);
   }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.elastic;
+
+import io.weft.CommException;
+import io.weft.WeftConfig.ShrinkQuorum;
+import io.weft.agent.Lane;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
+import io.weft.cluster.ProcessSet;
+import io.weft.cluster.elastic.Agreement.Stand;
+import io.weft.transport.PostResult;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/// Who is in the job, epoch by epoch: this rank's part in the agreements of the survivors, as a
+/// service of the mesh [ULFM §17.3]. A rank that hears of an agreement has its present epoch
+/// revoked and should come too.
+public final class Membership implements MeshService {
+
+  private final ShrinkQuorum quorum;
+  private final EpochFollower follower;
+  private final AtomicReference<@Nullable Attempt> attempt = new AtomicReference<>();
+  private @Nullable Mesh mesh;
+  private @Nullable Agreement agreement;
+  private MemorySegment frame = MemorySegment.NULL;
+  private volatile @Nullable CommException over;
+  private volatile Epoch current = new Epoch(0, ProcessSet.world(1));
+
+  /// An epoch and who is in it.
+  public record Epoch(long number, ProcessSet members) {}
+
+  /// With this rule about how many may go on; tells `follower` what becomes of epochs.
+  public Membership(ShrinkQuorum quorum, EpochFollower follower) {
+    this.quorum = quorum;
+    this.follower = follower;
+  }
+
+  /// The epoch that this rank has entered last. Any thread.
+  public Epoch current() {
+    return current;
+  }
+
+  /// Leaves the present epoch and enters the next one with all ranks that are left, which must call
+  /// this too. Any thread but the lane's, one at a time. Throws `CommException.TimedOut` after
+  /// `limit` with those who did not come (this rank is in no epoch then, and may try again),
+  /// `CommException.Aborted` if those who are left are too few or went on without this rank.
+  public Epoch shrink(Lane lane, Duration limit) throws InterruptedException {
+    if (lane.isOwnThread()) {
+      throw new IllegalStateException("the lane's own thread must not wait for an agreement");
+    }
+    var mine = new Attempt(limit, lane.nanos());
+    if (!attempt.compareAndSet(null, mine)) {
+      throw new IllegalStateException("another thread of this rank shrinks the job already");
+    }
+    CommException ended = over; // after the attempt is there to be seen: pairs with stop
+    if (ended != null) {
+      attempt.set(null);
+      throw ended;
+    }
+    lane.commandQueued();
+    mine.await(lane);
+    return current;
+  }
+
+  // --- the service
+
+  @Override
+  public int number() {
+    return StatementFrame.SERVICE;
+  }
+
+  @Override
+  public boolean busy() {
+    return attempt.get() != null;
+  }
+
+  @Override
+  public boolean hasCommands() {
+    Attempt pending = attempt.get();
+    return pending != null && pending.waitsForLane();
+  }
+
+  @Override
+  public void onStart(Mesh connected) {
+    int size = connected.topology().size();
+    mesh = connected;
+    agreement = new Agreement(connected.rank(), size, quorum);
+    frame = Arena.ofAuto().allocate(StatementFrame.bytes(size), 8);
+    current = new Epoch(0, ProcessSet.world(size));
+  }
+
+  @Override
+  public int work(long nowNanos) {
+    Agreement state = agreement;
+    if (state == null) {
+      return 0;
+    }
+    Attempt pending = attempt.get();
+    if (pending != null) {
+      if (pending.begin()) {
+        follower.onRevoked(Reasons.revoked(mesh(), mesh().rank()));
+        state.enter();
+        settle(state);
+      } else if (pending.overdue(nowNanos)) {
+        CommException late = Reasons.late(mesh(), state, pending.limit());
+        state.withdraw();
+        end(late);
+      }
+    }
+    return flush(state);
+  }
+
+  private int flush(Agreement state) {
+    Statement said = state.said();
+    int sent = 0;
+    for (int peer = state.owes(0); said != null && peer >= 0; peer = state.owes(peer + 1)) {
+      boolean left = mesh().isGone(peer);
+      if (!left) {
+        StatementFrame.write(frame, said, mesh().topology().size());
+        left = mesh().endpoint(peer).trySend(frame) != PostResult.BACK_PRESSURED;
+      }
+      if (left) {
+        state.sent(peer);
+        sent++;
+      }
+    }
+    return sent;
+  }
+
+  @Override
+  public void onMessage(int fromRank, MemorySegment message) {
+    Agreement state = Objects.requireNonNull(agreement);
+    Statement statement = StatementFrame.read(message, fromRank, mesh().topology().size());
+    if (statement == null) {
+      mesh().drop(fromRank, "it sent an agreement that cannot be read");
+      return;
+    }
+    follower.onAnnounced(fromRank, statement.view().target());
+    state.onStatement(fromRank, statement);
+    if (state.revoked()) {
+      follower.onRevoked(Reasons.revoked(mesh(), fromRank));
+    }
+    for (int peer = state.takeCondemned(); peer >= 0; peer = state.takeCondemned()) {
+      mesh().drop(peer, mesh().topology().describe(fromRank) + " has given it up");
+    }
+    settle(state);
+  }
+
+  @Override
+  public void onPeerLeft(int rank) {
+    onGone(rank, true);
+  }
+
+  @Override
+  public String onPeerLost(int rank, Loss loss) {
+    onGone(rank, false);
+    return attempt.get() == null ? "" : "the agreement of the survivors";
+  }
+
+  private void onGone(int rank, boolean inOrder) {
+    Agreement state = Objects.requireNonNull(agreement);
+    state.onGone(rank, inOrder);
+    settle(state);
+  }
+
+  @Override
+  public void onExcluded(int witness, String why) {
+    stop(new CommException.Aborted(why, null));
+  }
+
+  /// Acts upon where this rank stands now.
+  private void settle(Agreement state) {
+    if (state.stand() == Stand.EXCLUDED) {
+      CommException excluded = Reasons.excluded(mesh(), state.excludedBy());
+      follower.onRevoked(excluded);
+      end(excluded);
+    } else if (state.stand() == Stand.TOO_FEW) {
+      end(Reasons.tooFew(mesh(), state));
+    } else if (state.stand() == Stand.IDLE && state.epoch() > current.number()) {
+      current = new Epoch(state.epoch(), state.members());
+      follower.onEpoch(state.epoch(), state.members());
+      end(null);
+    }
+  }
+
+  private void end(@Nullable CommException failure) {
+    Attempt pending = attempt.get();
+    if (pending != null && pending.begun()) {
+      attempt.set(null);
+      pending.end(failure);
+    }
+  }
+
+  @Override
+  public void onNotify(int fromRank, int immediate) {
+    mesh().drop(fromRank, "it wrote for the agreement of survivors, which has no memory");
+  }
+
+  @Override
+  public void onClose() {
+    if (mesh != null) {
+      stop(Reasons.closed(mesh));
+    }
+  }
+
+  @Override
+  public void onCrash(Throwable cause) {
+    stop(Reasons.crashed(mesh(), cause));
+  }
+
+  private void stop(CommException why) {
+    over = why; // volatile: pairs with shrink
+    Attempt pending = attempt.getAndSet(null);
+    if (pending != null) {
+      pending.end(why);
+    }
+  }
+
+  @Override
+  public void onClosing() {}
+
+  private Mesh mesh() {
+    return Objects.requireNonNull(mesh, "the mesh is not connected");
+  }
+}

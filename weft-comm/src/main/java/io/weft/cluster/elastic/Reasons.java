@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.elastic;
+
+import io.weft.CommException;
+import io.weft.cluster.Mesh;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/// The words with which agreements end epochs, and fail.
+final class Reasons {
+
+  private static final int MAX_NAMED = 6;
+
+  private Reasons() {}
+
+  /// Of what belongs to the epoch before.
+  static CommException revoked(Mesh mesh, int by) {
+    return new CommException.Aborted(
+        mesh.topology().describe(by)
+            + " goes on with the ranks that are left; call Weft.shrink on this rank too, and use"
+            + " the communicator that it returns",
+        null);
+  }
+
+  static CommException late(Mesh mesh, Agreement agreement, Duration limit) {
+    List<Integer> missing = agreement.missing();
+    return new CommException.TimedOut(
+        self(mesh)
+            + ": shrinking the job after epoch "
+            + agreement.epoch()
+            + " waited "
+            + seconds(limit)
+            + " for "
+            + named(mesh, missing)
+            + "; all ranks that are left must call Weft.shrink: see what these do, then call it"
+            + " again or end",
+        missing);
+  }
+
+  static CommException tooFew(Mesh mesh, Agreement agreement) {
+    List<Integer> alive = agreement.alive();
+    return new CommException.Aborted(
+        self(mesh)
+            + ": of the "
+            + agreement.before()
+            + " ranks before the failure "
+            + (alive.size() == 1 ? "this one alone is" : "only " + alive + " are")
+            + " left, which is no majority; the others may go on without them behind a broken"
+            + " network, so end here, or set --shrink-quorum any where a loss is a crash for"
+            + " certain",
+        null);
+  }
+
+  static CommException excluded(Mesh mesh, int by) {
+    return new CommException.Aborted(
+        self(mesh)
+            + " is out of the job: "
+            + mesh.topology().describe(by)
+            + " and others took it for lost and went on without it; end this process, and see why"
+            + " it stood still or could not be reached",
+        null);
+  }
+
+  static CommException closed(Mesh mesh) {
+    return new CommException.Aborted(self(mesh) + " has left the job", null);
+  }
+
+  static CommException crashed(Mesh mesh, Throwable cause) {
+    return new CommException.Aborted(
+        self(mesh) + ": the lane has died of " + cause + "; look at the log", cause);
+  }
+
+  private static String self(Mesh mesh) {
+    return mesh.topology().describe(mesh.rank());
+  }
+
+  private static String named(Mesh mesh, List<Integer> ranks) {
+    return ranks.stream()
+            .limit(MAX_NAMED)
+            .map(mesh.topology()::describe)
+            .collect(Collectors.joining(", "))
+        + (ranks.size() > MAX_NAMED ? " and " + (ranks.size() - MAX_NAMED) + " more" : "");
+  }
+
+  private static String seconds(Duration limit) {
+    return limit.toMillis() < 10_000 ? limit.toMillis() + " ms" : limit.toSeconds() + " s";
+  }
+}
