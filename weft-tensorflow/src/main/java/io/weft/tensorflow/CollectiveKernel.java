@@ -30,7 +30,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
   private final Collective collective;
   private final DType dtype;
-  private final Communicator communicator;
+  private volatile Communicator communicator;
   private final KernelMode mode;
   private final CollectiveOptions options;
 
@@ -91,6 +91,13 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   @Override
   public void accept(@Nullable TensorView result, @Nullable CommException failure) {
     finish(failure);
+  }
+
+  /// Lets the next run use `to`, if this kernel uses `from`. No run may be under way.
+  void rebind(Communicator from, Communicator to) {
+    if (communicator == from) {
+      communicator = to;
+    }
   }
 
   /// TensorFlow has deleted the kernel.

@@ -37,6 +37,15 @@ final class CommunicatorTable {
     return number;
   }
 
+  /// The numbers of `from` stand for `to` from now on.
+  synchronized void rebind(Communicator from, Communicator to) {
+    entries.replaceAll(
+        (number, entry) ->
+            entry.communicator.refersTo(from)
+                ? new Entry(new WeakReference<>(to), entry.mode)
+                : entry);
+  }
+
   /// Throws `IllegalStateException` if the number is unknown or its communicator is gone.
   synchronized Served served(long number) {
     Entry entry = number == (int) number ? entries.get((int) number) : null;

@@ -8,10 +8,14 @@ import java.util.List;
 import java.util.Optional;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
+import org.tensorflow.Operation;
 import org.tensorflow.Output;
 import org.tensorflow.framework.optimizers.Optimizer;
 import org.tensorflow.op.Op;
 import org.tensorflow.op.Ops;
+import org.tensorflow.op.Scope;
+import org.tensorflow.op.core.Identity;
+import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.family.TType;
 
@@ -25,13 +29,30 @@ public final class DistributedOptimizer extends Optimizer {
 
   private final Communicator communicator;
   private final Optimizer local;
+  private final Updates updates;
 
-  /// Averages over `communicator` what `local` then applies. Throws `IllegalArgumentException` if
-  /// `local` does not belong to a graph.
+  /// When a variable takes its part of a step.
+  public enum Updates {
+    /// As soon as its own gradient is averaged: communication and computation overlap. A step that
+    /// fails may have changed some variables.
+    AS_THEY_COME,
+    /// When all gradients are averaged: a step that fails has changed no variable, and can be taken
+    /// again.
+    ALL_OR_NONE
+  }
+
+  /// Averages over `communicator` what `local` then applies, as it comes. Throws
+  /// `IllegalArgumentException` if `local` does not belong to a graph.
   public DistributedOptimizer(Communicator communicator, Optimizer local) {
+    this(communicator, local, Updates.AS_THEY_COME);
+  }
+
+  /// The same with a choice of when variables change.
+  public DistributedOptimizer(Communicator communicator, Optimizer local, Updates updates) {
     super(graphOf(local), "Distributed" + local.getOptimizerName());
     this.communicator = communicator;
     this.local = local;
+    this.updates = updates;
   }
 
   /// The gradients of all variables, averaged over all ranks. One that does not depend on the loss
@@ -47,7 +68,30 @@ public final class DistributedOptimizer extends Optimizer {
     for (GradAndVar<?> gradient : gradients) {
       averaged.add(gradient.getGradient().isClosed() ? gradient : averaged(weft, gradient));
     }
-    return averaged;
+    return updates == Updates.ALL_OR_NONE ? together(averaged) : averaged;
+  }
+
+  /// The same gradients, none of which is there before all are.
+  private List<GradAndVar<?>> together(List<GradAndVar<?>> gradients) {
+    List<Operation> all =
+        gradients.stream()
+            .map(GradAndVar::getGradient)
+            .filter(gradient -> !gradient.isClosed())
+            .<Operation>map(Output::op)
+            .toList();
+    Scope scope = graph.baseScope();
+    Op complete =
+        NoOp.create(scope.withName("weft_gradients_complete").withControlDependencyOps(all));
+    Scope after = scope.withName("weft_gradient").withControlDependencies(List.of(complete));
+    return gradients.stream()
+        .<GradAndVar<?>>map(
+            gradient -> gradient.getGradient().isClosed() ? gradient : passed(after, gradient))
+        .toList();
+  }
+
+  private static <T extends TType> GradAndVar<T> passed(Scope scope, GradAndVar<T> gradient) {
+    return new GradAndVar<>(
+        Identity.create(scope, gradient.getGradient()).output(), gradient.getVariable());
   }
 
   /// Applies gradients that `computeGradients` returned. Run the op that this returns: it also puts

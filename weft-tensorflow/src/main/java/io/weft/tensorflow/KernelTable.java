@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
+import io.weft.collective.Communicator;
 import org.jspecify.annotations.Nullable;
 
 /// The kernels that TensorFlow holds, by the number it holds instead of a pointer: position + 1, so
@@ -45,6 +46,15 @@ final class KernelTable {
     slots[(int) number - 1] = null;
     live--;
     return kernel;
+  }
+
+  /// The kernels that run on `from` run on `to` from their next run on.
+  synchronized void rebind(Communicator from, Communicator to) {
+    for (CollectiveKernel kernel : slots) {
+      if (kernel != null) {
+        kernel.rebind(from, to);
+      }
+    }
   }
 
   /// Kernels made and not yet deleted.

@@ -102,6 +102,15 @@ public final class OpLibrary {
         .build();
   }
 
+  /// Lets all ops of all graphs that were built on `from` run on `to` from their next run on, and
+  /// `WeftVariables` too: after `Weft.shrink` a graph goes on with the communicator of the next
+  /// epoch, and its variables stay as they are. `to` must stay reachable in place of `from`. No run
+  /// may be under way.
+  public void rebind(Communicator from, Communicator to) {
+    communicators.rebind(from, to);
+    kernels.rebind(from, to);
+  }
+
   /// The number to put into the attribute `communicator`.
   int numberOf(Communicator communicator) {
     return numberOf(communicator, mode);
