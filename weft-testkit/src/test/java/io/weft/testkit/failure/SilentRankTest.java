@@ -151,6 +151,33 @@ class SilentRankTest {
     return failure;
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp"})
+  void delaysTheLeavingOfOthersForALittleOnly(String transport) {
+    WeftConfig config =
+        WeftConfig.builder().transport(transport).silenceLimit(Duration.ZERO).build();
+    try (LocalJob job = LocalJob.start(3, config)) {
+      job.run(
+          weft -> {
+            Handle<Void> go = standStill(weft);
+            if (weft.rank() == SILENT) {
+              return true;
+            }
+            var unused = go.await();
+            Handle<Void> pending = weft.communicator().barrier(named("never"));
+            long start = System.nanoTime();
+            weft.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isLessThan(Duration.ofSeconds(30));
+            assertThat(failureOf(pending)).isInstanceOf(CommException.class);
+            return true;
+          });
+      released.countDown();
+    } finally {
+      released.countDown();
+    }
+  }
+
   private static Handle<TensorView> sum(Communicator comm, OwnedTensor t, String name) {
     return comm.allreduce(t.view(), t.view(), ReduceOp.SUM, named(name).by("ring"));
   }
