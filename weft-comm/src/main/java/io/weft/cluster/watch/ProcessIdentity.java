@@ -24,14 +24,18 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
 
   /// This process.
   public static ProcessIdentity local() {
-    ProcessHandle self = ProcessHandle.current();
+    return of(ProcessHandle.current());
+  }
+
+  /// A process that this one knows.
+  public static ProcessIdentity of(ProcessHandle process) {
     String namespace;
     try {
       namespace = Files.readSymbolicLink(PROC.resolve("self/ns/pid")).toString();
     } catch (IOException | UnsupportedOperationException notLinux) {
       namespace = "";
     }
-    return new ProcessIdentity(self.pid(), startOf(self), namespace);
+    return new ProcessIdentity(process.pid(), startOf(process), namespace);
   }
 
   /// Null where it is not one.
@@ -51,6 +55,12 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
       return "";
     }
     return condition(PROC.resolve(Long.toString(pid)).resolve("stat"));
+  }
+
+  /// Whether it can be seen that it is stopped, by a signal or a debugger: then it reacts to
+  /// nothing but to being killed.
+  public boolean isStopped() {
+    return condition().contains(" is stopped by ");
   }
 
   String condition(Path statFile) {

@@ -18,12 +18,6 @@ class ProcessIdentityTest {
 
   @TempDir Path directory;
 
-  private static ProcessIdentity of(Process process) {
-    ProcessIdentity here = ProcessIdentity.local();
-    long start = process.info().startInstant().map(i -> i.toEpochMilli()).orElse(0L);
-    return new ProcessIdentity(process.pid(), start, here.namespace());
-  }
-
   @Test
   void textComesBackAsItWas() {
     ProcessIdentity local = ProcessIdentity.local();
@@ -62,14 +56,16 @@ class ProcessIdentityTest {
     assumeTrue(Files.isReadable(Path.of("/proc/self/stat")), "needs /proc");
     Process sleeper = new ProcessBuilder("sleep", "1000").start();
     try {
-      ProcessIdentity identity = of(sleeper);
+      ProcessIdentity identity = ProcessIdentity.of(sleeper.toHandle());
       assertThat(identity.condition()).contains("its process " + sleeper.pid() + " is there");
+      assertThat(identity.isStopped()).isFalse();
       signal("STOP", sleeper);
       long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
       while (!identity.condition().contains("state T") && System.nanoTime() < end) {
         Thread.onSpinWait();
       }
       assertThat(identity.condition()).contains("is stopped by a signal (state T)");
+      assertThat(identity.isStopped()).isTrue();
       var another =
           new ProcessIdentity(
               identity.pid(), identity.startMillis() - 100_000, identity.namespace());

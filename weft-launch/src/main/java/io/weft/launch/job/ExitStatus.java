@@ -24,6 +24,11 @@ public record ExitStatus(int code, boolean remote) {
           Map.entry(13, "SIGPIPE"),
           Map.entry(15, "SIGTERM"));
 
+  /// Whether a signal ended it, as far as a code can say.
+  boolean bySignal() {
+    return NAMES.containsKey(code - SIGNALS);
+  }
+
   /// For a message: "exit code 3", "killed by SIGKILL (exit code 137)".
   @Override
   public String toString() {

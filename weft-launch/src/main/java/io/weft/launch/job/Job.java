@@ -125,11 +125,12 @@ public final class Job implements AutoCloseable {
   }
 
   /// Waits until all ranks have ended well, or one has not and the others had time to say so and
-  /// were ended. Returns 0, or the exit code of the rank that failed first.
+  /// were ended. Returns 0, or the exit code of the rank that the job failed of.
   public int await() throws InterruptedException {
+    List<RankProcess> inOrder = new ArrayList<>();
     @Nullable RankProcess failed = null;
     long end = Long.MAX_VALUE;
-    for (int running = plan.ranks().size(); running > 0; ) {
+    while (inOrder.size() < plan.ranks().size()) {
       long left = failed == null ? LOOK.toNanos() : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
       if (rank == null) {
@@ -138,7 +139,7 @@ public final class Job implements AutoCloseable {
         }
         continue;
       }
-      running--;
+      inOrder.add(rank);
       rank.drain(DRAIN);
       if (failed == null && rank.status().code() != 0 && !signalled) {
         failed = rank;
@@ -146,17 +147,34 @@ public final class Job implements AutoCloseable {
         report(failed);
       }
     }
-    close();
     if (failed == null) {
+      close();
       return 0;
     }
+    return conclude(failed, inOrder);
+  }
+
+  /// Says which rank the job failed of, which is not always the first that ended.
+  private int conclude(RankProcess first, List<RankProcess> inOrder) {
+    ranks.stream().filter(rank -> !inOrder.contains(rank)).forEach(inOrder::add);
+    List<Culprit.Fate> fates = inOrder.stream().map(RankProcess::fate).toList();
+    Culprit.Fate culprit = Culprit.of(fates);
+    RankProcess named = inOrder.get(fates.indexOf(culprit));
+    if (!named.equals(first) && culprit.status().isPresent()) {
+      report(named);
+    }
+    close();
+    String what =
+        culprit.status().map(ExitStatus::toString).orElse("it did not end by itself")
+            + (culprit.stopped() ? ": it was stopped by a signal or a debugger" : "");
     err.println(
         "weft: the job failed: "
-            + failed.describe()
+            + named.describe()
             + ": "
-            + failed.status()
+            + what
             + (plan.ranks().size() > 1 ? "; all other ranks have ended" : ""));
-    return failed.status().code();
+    int code = culprit.status().map(ExitStatus::code).orElse(0);
+    return code != 0 ? code : first.status().code();
   }
 
   /// Ends what still runs, the store, and removes the secret. A second call has no effect.

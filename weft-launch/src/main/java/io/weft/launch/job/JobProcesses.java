@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.watch.ProcessIdentity;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -35,10 +36,17 @@ final class JobProcesses {
     this.ranks = ranks;
   }
 
-  /// Ends all: asks, waits, then makes them. Returns when none is left.
+  /// Ends all: asks, waits, then makes them; at once those that are stopped, which hear nothing.
+  /// Returns when none is left.
   void end(Duration grace) throws InterruptedException {
     List<ProcessHandle> alive = alive();
-    alive.forEach(ProcessHandle::destroy);
+    for (ProcessHandle process : alive) {
+      if (ProcessIdentity.of(process).isStopped()) {
+        process.destroyForcibly();
+      } else {
+        process.destroy();
+      }
+    }
     if (!await(alive, grace) || !alive().isEmpty()) {
       List<ProcessHandle> deaf = alive();
       deaf.forEach(ProcessHandle::destroyForcibly);

@@ -5,13 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/// A rank's last lines, for the report of its failure. Bounded; thread-safe.
+/// A rank's last lines, for the report of its failure, and whom it blamed in all of them. Bounded;
+/// thread-safe.
 final class LastLines {
 
   private static final int LINES = 20;
   private static final int LINE_BYTES = 500;
 
   private final ArrayDeque<String> lines = new ArrayDeque<>();
+  private int blamed = Culprit.NOBODY;
 
   synchronized void add(byte[] bytes, int length) {
     String line =
@@ -19,6 +21,8 @@ final class LastLines {
     if (line.isBlank()) {
       return;
     }
+    int named = Culprit.blamedIn(line);
+    blamed = named == Culprit.NOBODY ? blamed : named;
     if (lines.size() == LINES) {
       lines.removeFirst();
     }
@@ -27,5 +31,10 @@ final class LastLines {
 
   synchronized List<String> lines() {
     return List.copyOf(lines);
+  }
+
+  /// The rank that the rank has called lost, last of all; `Culprit.NOBODY` if none.
+  synchronized int blamed() {
+    return blamed;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.watch.ProcessIdentity;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// A rank that was started: its process and the two threads that copy its output.
 final class RankProcess {
@@ -71,6 +73,22 @@ final class RankProcess {
     for (Thread copy : copies) {
       copy.join(limit);
     }
+  }
+
+  /// What is known of it now.
+  Culprit.Fate fate() {
+    boolean alive = process.isAlive();
+    return new Culprit.Fate(
+        placement.rank(),
+        alive ? Optional.empty() : Optional.of(status()),
+        alive && isStopped(),
+        last.blamed());
+  }
+
+  /// Whether it can be seen that it, or a process that it started, is stopped.
+  private boolean isStopped() {
+    return Stream.concat(Stream.of(process.toHandle()), process.descendants())
+        .anyMatch(handle -> ProcessIdentity.of(handle).isStopped());
   }
 
   /// "rank 1 on node7".

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.collective.CollectiveOptions;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -42,6 +45,7 @@ public final class RehearsedTraining implements ToolProvider {
       case "lonely" ->
           System.getenv("WEFT_RANK").equals("1") ? say(err, "rank 1 gives up", 3) : wait(out);
       case "endless" -> wait(out);
+      case "exchange" -> exchange(out, err);
       default -> throw new IllegalStateException("rehearsed crash");
     };
   }
@@ -59,6 +63,22 @@ public final class RehearsedTraining implements ToolProvider {
       return sleeper.waitFor();
     } catch (IOException | InterruptedException broken) {
       throw new IllegalStateException(broken);
+    }
+  }
+
+  /// Meets the other ranks until that fails; says which process it is when all have met.
+  private static int exchange(PrintWriter out, PrintWriter err) {
+    try (Weft weft = Weft.init()) {
+      for (int round = 0; ; round++) {
+        var unused = weft.communicator().barrier(CollectiveOptions.named("meet")).await();
+        if (round == 0) {
+          say(out, "pid " + ProcessHandle.current().pid(), 0);
+        }
+      }
+    } catch (CommException failure) {
+      return say(err, failure.toString(), 1);
+    } catch (InterruptedException interrupted) {
+      throw new IllegalStateException(interrupted);
     }
   }
 

@@ -62,13 +62,19 @@ class TrainTest {
 
   /// The processes of the two ranks, as they print them.
   private static Map<Integer, ProcessHandle> ranks(BufferedReader reader) throws Exception {
+    return ranks(reader, 2);
+  }
+
+  private static Map<Integer, ProcessHandle> ranks(BufferedReader reader, int size)
+      throws Exception {
     var ranks = new HashMap<Integer, ProcessHandle>();
-    while (ranks.size() < 2) {
+    while (ranks.size() < size) {
       String line = reader.readLine();
       assertThat(line).isNotNull();
       if (line.contains("pid ")) {
         long pid = Long.parseLong(line.replaceFirst(".*pid ", ""));
-        ranks.put(line.startsWith("[1]") ? 1 : 0, ProcessHandle.of(pid).orElseThrow());
+        int rank = line.startsWith("[") ? Character.digit(line.charAt(1), 10) : 0;
+        ranks.put(rank, ProcessHandle.of(pid).orElseThrow());
       }
     }
     return ranks;
@@ -173,6 +179,68 @@ class TrainTest {
       assertThat(err()).contains("rank 1 on localhost failed: killed by SIGKILL (exit code 137)");
       assertEnds(ranks.get(0));
     }
+  }
+
+  private String errOfExchangeWithout(String signal) throws Exception {
+    Process process =
+        start(
+            Map.of(),
+            "train",
+            "exchange",
+            "-np",
+            "3",
+            "--heartbeat",
+            "200ms",
+            "--silence-limit",
+            "4s");
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      Map<Integer, ProcessHandle> ranks = ranks(reader, 3);
+      signal(signal, ranks.get(1).pid());
+      assertThat(process.waitFor(50, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(1);
+      assertThat(ranks.values()).noneMatch(ProcessHandle::isAlive);
+      return err();
+    }
+  }
+
+  /// What these survivors say of the loss of rank 1.
+  private static List<String> lossOfRankOne(String err) {
+    return err.lines()
+        .filter(line -> line.matches("(\\[2] )?io.weft.CommException\\$PeerLost: rank 1 on .*"))
+        .toList();
+  }
+
+  @Test
+  void stoppedRankIsNamedByAllAndEndedByTheLauncher() throws Exception {
+    assumeTrue(
+        Files.isReadable(Path.of("/proc/self/stat")), "needs /proc to see that it is stopped");
+    String err = errOfExchangeWithout("STOP");
+    assertThat(lossOfRankOne(err))
+        .as(err)
+        .hasSize(2)
+        .allSatisfy(
+            line ->
+                assertThat(line)
+                    .contains("is lost: no sign of life for ")
+                    .contains("(limit 4.0 s, --silence-limit)")
+                    .contains("is stopped by a signal (state T)")
+                    .contains("barrier 'meet'"));
+    assertThat(err)
+        .contains("the job failed: rank 1 on localhost: it did not end by itself: it was stopped");
+  }
+
+  @Test
+  void killedRankIsNamedByAll() throws Exception {
+    String err = errOfExchangeWithout("KILL");
+    assertThat(lossOfRankOne(err))
+        .as(err)
+        .hasSize(2)
+        .allSatisfy(
+            line ->
+                assertThat(line)
+                    .contains("is lost: its connection broke, last sign of life ")
+                    .contains("barrier 'meet'"));
+    assertThat(err).contains("the job failed: rank 1 on localhost: killed by SIGKILL");
   }
 
   @Test

@@ -140,6 +140,42 @@ class JobTest {
   }
 
   @Test
+  void killedRankIsTheCulpritAlsoWhenItsWitnessEndsFirst() throws Exception {
+    int code =
+        run(
+            3,
+            "echo $$ > $DIR/pid.$WEFT_RANK.new; mv $DIR/pid.$WEFT_RANK.new $DIR/pid.$WEFT_RANK;"
+                + "case $WEFT_RANK in"
+                + " 1) while ! [ -e $DIR/pid.0 ] || kill -0 $(cat $DIR/pid.0); do sleep 0.1; done;"
+                + " kill -9 $$;;"
+                + " 0) echo 'rank 1 on here is lost: its connection broke' >&2; exit 1;;"
+                + " *) sleep 1000;; esac");
+    assertThat(code).isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 1 on localhost failed: killed by SIGKILL (exit code 137)")
+        .endsWith(
+            "the job failed: rank 1 on localhost: killed by SIGKILL (exit code 137);"
+                + " all other ranks have ended\n");
+    assertThat(lives(pidIn("pid.2"))).isFalse();
+  }
+
+  @Test
+  void stoppedRankIsTheCulpritAndIsEnded() throws Exception {
+    assumeTrue(Files.isReadable(Path.of("/proc/self/stat")), "needs /proc to see it");
+    int code =
+        run(
+            2,
+            "echo $$ > $DIR/pid.$WEFT_RANK; if [ $WEFT_RANK = 1 ]; then kill -STOP $$; fi;"
+                + " while ! grep -q '(sh) T' /proc/$(cat $DIR/pid.1)/stat; do sleep 0.1; done;"
+                + " exit 6");
+    assertThat(code).isEqualTo(6);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 0 on localhost failed: exit code 6")
+        .contains("the job failed: rank 1 on localhost: it did not end by itself: it was stopped");
+    assertThat(lives(pidIn("pid.1"))).isFalse();
+  }
+
+  @Test
   void deafRanksAndWhatTheyLeaveBehindAreEnded() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find orphans");
     int code =
