@@ -85,20 +85,20 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// The others have given this rank up, because it was silent for too long or they were told so,
-  /// and go on without it. Every communicator of this rank is aborted and none can be made. Leave
-  /// the job.
+  /// This rank is out of the job: the others have given it up, because it was silent for too long
+  /// or they were told so, and go on without it; or it hears none of them. Every communicator of
+  /// this rank is aborted and none can be made. Leave the job.
   public static final class Excluded extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int witness;
 
-    /// With the world rank that gave this one up first.
+    /// With the world rank that gave this one up first, which may be itself.
     public Excluded(String message, int witness) {
       super(message, null);
       this.witness = witness;
     }
 
-    /// The world rank that gave this one up first.
+    /// The world rank that gave this one up first; itself, if it is cut off.
     public int witness() {
       return witness;
     }

@@ -38,13 +38,11 @@ public final class Mesh implements Agent, FrameSink {
   private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
-  private boolean[] gone = new boolean[0];
   private Vigil vigil;
-  private Obituaries obituaries;
+  private Casualties casualties;
   private int connected;
   private @Nullable String obstacle;
   private long now;
-  private boolean excluded;
   private boolean closed;
 
   /// Opens the transport with this mesh as its sink.
@@ -62,7 +60,7 @@ public final class Mesh implements Agent, FrameSink {
     this.heartbeat = heartbeat;
     this.services = new Services(services);
     this.vigil = new Vigil(this, 0, heartbeat, attention);
-    this.obituaries = new Obituaries(this, 0);
+    this.casualties = new Casualties(this, this.services, vigil, 0);
     this.transport = open.apply(this);
   }
 
@@ -96,7 +94,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Whether the rank has left or is lost.
   public boolean isGone(int peer) {
-    return gone[peer];
+    return casualties.isGone(peer);
   }
 
   /// When the rank was last heard of, in nanoseconds of the lane's clock.
@@ -121,7 +119,12 @@ public final class Mesh implements Agent, FrameSink {
 
   /// The endpoint to a rank with which this one is connected, or null.
   @Nullable Endpoint live(int peer) {
-    return gone[peer] ? null : endpoints[peer];
+    return casualties.isGone(peer) ? null : endpoints[peer];
+  }
+
+  /// Whether this rank is connected with nobody any more.
+  boolean isAlone() {
+    return IntStream.range(0, endpoints.length).noneMatch(peer -> live(peer) != null);
   }
 
   // --- the beginning
@@ -131,9 +134,8 @@ public final class Mesh implements Agent, FrameSink {
   public void connect(Topology members, Duration deadline) {
     topology = members;
     endpoints = new Endpoint[members.size()];
-    gone = new boolean[members.size()];
     vigil = new Vigil(this, members.size(), heartbeat, attention);
-    obituaries = new Obituaries(this, members.size());
+    casualties = new Casualties(this, services, vigil, members.size());
     now = ticker.nanos();
     services.onStart(this);
     early.forEach(this::accept);
@@ -147,7 +149,7 @@ public final class Mesh implements Agent, FrameSink {
     if (standstill > 0) {
       vigil.stoodStill(standstill);
     }
-    int done = transport.poll(nowNanos) + obituaries.flush();
+    int done = transport.poll(nowNanos) + casualties.turn();
     vigil.turn(nowNanos);
     return done;
   }
@@ -168,13 +170,13 @@ public final class Mesh implements Agent, FrameSink {
         .toList();
   }
 
-  /// Tells the others, as far as there is room, that this rank ends, and why.
+  /// Tells the others that this rank ends, and why.
   void resign(String why) {
-    obituaries.add(new MeshFrame.Lost(rank, rank, why, ""));
-    var unused = obituaries.flush();
+    casualties.resign(why);
   }
 
-  private void hinder(String why) {
+  /// This rank cannot join; the first reason counts.
+  void hinder(String why) {
     if (obstacle == null) {
       obstacle = why;
     }
@@ -212,13 +214,13 @@ public final class Mesh implements Agent, FrameSink {
       return;
     }
     switch (MeshFrame.read(message)) {
-      case MeshFrame.Goodbye _ -> leave(peer);
+      case MeshFrame.Goodbye _ -> casualties.leave(peer);
       case MeshFrame.Beat _ -> {}
       case MeshFrame.Lost lost when lost.isWithin(endpoints.length) -> {
         if (lost.rank() == rank) {
-          exclude(lost.witness(), lost.why());
+          casualties.exclude(lost.witness(), lost.why());
         } else {
-          lose(lost);
+          casualties.lose(lost);
         }
       }
       case null, default -> drop(peer, "it sent a message of the mesh that cannot be read");
@@ -239,68 +241,26 @@ public final class Mesh implements Agent, FrameSink {
     if (peer < 0 || peer >= endpoints.length || endpoints[peer] != from) {
       early.remove(from);
       hinder("it has no connection to rank " + peer + ": " + what);
-    } else if (!closed && vigil.mayBeGivenUp()) {
-      exclude(peer, vigil.presumed());
     } else {
-      lose(new MeshFrame.Lost(peer, rank, vigil.broken(peer, what), ""));
+      casualties.breakOff(peer, what);
     }
   }
-
-  // --- who is gone
 
   /// Gives a rank up that cannot be trusted or does not move: it counts as lost, here and to all.
   ///
   /// @param why in words, of that rank: "it sent ..."
   public void drop(int peer, String why) {
-    lose(new MeshFrame.Lost(peer, rank, "its connection was closed from here, because " + why, ""));
+    lose(peer, "its connection was closed from here, because " + why);
   }
 
-  private void leave(int peer) {
-    if (!gone[peer]) {
-      gone[peer] = true;
-      if (!closed) {
-        services.onPeerLeft(peer);
-      }
-    }
+  /// Gives a rank up.
+  void lose(int peer, String why) {
+    casualties.lose(new MeshFrame.Lost(peer, rank, why, ""));
   }
 
-  /// The first word about a rank counts: it is told why it was given up, if it can still be
-  /// reached, and all others are told.
-  void lose(MeshFrame.Lost lost) {
-    int peer = lost.rank();
-    if (gone[peer]) {
-      return;
-    }
-    Endpoint endpoint = endpoints[peer];
-    gone[peer] = true;
-    if (endpoint != null) {
-      var unused = endpoint.trySend(lost.encode());
-      endpoint.close();
-    }
-    hinder(topology().describe(peer) + " is lost: " + lost.why());
-    if (!closed) {
-      var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
-      String waited = services.onPeerLost(peer, loss);
-      obituaries.add(lost.witness() == rank ? lost.waitingIn(waited) : lost);
-    }
-  }
-
-  /// The others have given this rank up: it ends all connections, so that they agree.
-  private void exclude(int witness, String why) {
-    if (closed || excluded) {
-      return;
-    }
-    excluded = true;
-    String words = vigil.excluded(witness, why);
-    hinder(words);
-    for (int peer = 0; peer < endpoints.length; peer++) {
-      Endpoint endpoint = live(peer);
-      gone[peer] = peer != rank;
-      if (endpoint != null) {
-        endpoint.close();
-      }
-    }
-    services.onExcluded(witness, words);
+  /// Gives up this rank itself.
+  void cutOff(String why) {
+    casualties.cutOff(why);
   }
 
   // --- the agent
@@ -340,6 +300,7 @@ public final class Mesh implements Agent, FrameSink {
   public void crash(Throwable cause) {
     if (!closed) {
       closed = true;
+      casualties.fallSilent();
       services.onCrash(cause);
       if (topology != null) {
         resign("its lane has died of " + cause);
@@ -358,6 +319,7 @@ public final class Mesh implements Agent, FrameSink {
     }
     services.onClose();
     closed = true;
+    casualties.fallSilent();
     boolean[] told = new boolean[endpoints.length];
     long start = ticker.nanos();
     while (topology != null && farewellsOpen(told) && ticker.nanos() - start < FAREWELL_NANOS) {
@@ -371,7 +333,7 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   private boolean farewellsOpen(boolean[] told) {
-    var unused = obituaries.flush();
+    var unused = casualties.turn();
     boolean open = false;
     for (int peer = 0; peer < endpoints.length; peer++) {
       Endpoint endpoint = endpoints[peer];
@@ -382,7 +344,7 @@ public final class Mesh implements Agent, FrameSink {
         told[peer] = endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED;
         open = true;
       }
-      open |= !gone[peer];
+      open |= !casualties.isGone(peer);
     }
     return open;
   }

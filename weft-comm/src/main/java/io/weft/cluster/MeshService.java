@@ -31,9 +31,9 @@ public interface MeshService {
   /// nothing.
   String onPeerLost(int rank, Loss loss);
 
-  /// The others have given this rank up; it reaches nobody any more.
+  /// The others have given this rank up, or it is cut off; it reaches nobody any more.
   ///
-  /// @param witness the rank that did so first
+  /// @param witness the rank that gave it up first; itself, if it is cut off
   /// @param why in words, this rank and the witness included
   void onExcluded(int witness, String why);
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +21,10 @@ final class Vigil {
 
   private static final Logger LOG = LoggerFactory.getLogger(Vigil.class);
   private static final long SECOND = 1_000_000_000L;
+  private static final int MOST_NAMED = 4;
+  private static final String UNKNOWN =
+      "its process is stopped or in a long pause (garbage collection, debugger), or its host or the"
+          + " network is gone";
 
   private final Mesh mesh;
   private final int size;
@@ -64,7 +69,7 @@ final class Vigil {
           // Without room something else goes to it, which is as good.
           var unused = endpoint.trySend(beat);
         }
-        case SILENT -> mesh.lose(new MeshFrame.Lost(peer, mesh.rank(), silence(peer), ""));
+        case SILENT -> giveUp(peer);
       }
     }
   }
@@ -87,13 +92,48 @@ final class Vigil {
     return !heard && mesh.now() - detector.sentNanos(peer) > while_;
   }
 
-  /// Whether this rank stood still for so long, a moment ago, that others may have given it up.
+  /// Whether this rank stood still, a moment ago, for so long that others may have given it up.
   boolean mayBeGivenUp() {
-    long least =
-        Math.max(heartbeat.limitNanos() - 2 * heartbeat.beatNanos(), heartbeat.limitNanos() / 2);
+    long least = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
     return heartbeat.limitNanos() > 0
         && clock.standstillNanos() >= least
         && clock.stoodStillSince(mesh.now() - SECOND);
+  }
+
+  /// A silent rank is lost; unless all of several are, and none can be seen to be stopped: then it
+  /// is rather this rank that is cut off.
+  private void giveUp(int peer) {
+    String condition = condition(peer);
+    String words =
+        "no sign of life for "
+            + seconds(detector.silence(peer, clock.nanos()))
+            + " (limit "
+            + seconds(heartbeat.limitNanos())
+            + ", --silence-limit)";
+    List<Integer> others =
+        IntStream.range(0, size).filter(p -> p != peer && mesh.live(p) != null).boxed().toList();
+    long almost = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
+    List<Integer> silent =
+        others.stream().filter(p -> detector.silence(p, clock.nanos()) > almost).toList();
+    if (condition.isEmpty() && !others.isEmpty() && silent.size() == others.size()) {
+      mesh.cutOff(
+          "is cut off: "
+              + words
+              + " from any of the "
+              + (others.size() + 1)
+              + " ranks that were left: "
+              + names(peer, silent)
+              + "; its network is gone, or theirs; see what else happened on these hosts");
+      return;
+    }
+    mesh.lose(
+        peer,
+        words
+            + "; its connection is open: "
+            + (condition.isEmpty() ? UNKNOWN : condition)
+            + (silent.isEmpty()
+                ? ""
+                : "; as silent: " + names(silent.getFirst(), silent.subList(1, silent.size()))));
   }
 
   // --- in words
@@ -115,44 +155,20 @@ final class Vigil {
                 + " of silence (--silence-limit)");
   }
 
-  /// Why a silent peer is given up.
-  private String silence(int peer) {
-    Topology topology = mesh.topology();
-    String words =
-        "no sign of life for "
-            + seconds(detector.silence(peer, clock.nanos()))
-            + " (limit "
-            + seconds(heartbeat.limitNanos())
-            + ", --silence-limit); its connection is open: "
-            + condition(topology.members().get(peer));
-    long almost = heartbeat.limitNanos() - heartbeat.beatNanos();
-    List<Integer> others =
-        IntStream.range(0, size).filter(p -> p != peer && mesh.live(p) != null).boxed().toList();
-    List<Integer> silent =
-        others.stream().filter(p -> detector.silence(p, clock.nanos()) > almost).toList();
-    if (silent.isEmpty()) {
-      return words;
-    }
-    return words
-        + "; as silent "
-        + (silent.size() == 1 ? "is " : "are ")
-        + silent.stream().limit(4).map(topology::describe).collect(Collectors.joining(", "))
-        + (silent.size() > 4 ? " and " + (silent.size() - 4) + " more" : "")
-        + (silent.size() == others.size()
-            ? ", so all that were left: perhaps "
-                + topology.describe(mesh.rank())
-                + " is cut off itself"
-            : "");
+  private String names(int first, List<Integer> more) {
+    return Stream.concat(Stream.of(first), more.stream())
+            .limit(MOST_NAMED)
+            .map(mesh.topology()::describe)
+            .collect(Collectors.joining(", "))
+        + (more.size() < MOST_NAMED ? "" : " and " + (more.size() + 1 - MOST_NAMED) + " more");
   }
 
-  private String condition(Member silent) {
+  /// What can be seen of a rank's process, empty if nothing.
+  private String condition(int peer) {
+    Member silent = mesh.topology().members().get(peer);
     Member self = mesh.topology().members().get(mesh.rank());
     ProcessIdentity process = ProcessIdentity.parse(silent.process());
-    String known = process == null || !silent.host().equals(self.host()) ? "" : process.condition();
-    return known.isEmpty()
-        ? "its process is stopped or in a long pause (garbage collection, debugger), or its host or"
-            + " the network is gone"
-        : known;
+    return process == null || !silent.host().equals(self.host()) ? "" : process.condition();
   }
 
   /// Why a peer counts as lost whose connection broke.

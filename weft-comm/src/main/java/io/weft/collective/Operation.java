@@ -319,7 +319,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
   String describe(long nowNanos) {
     return describe()
         + String.format(
-            Locale.ROOT, ", waited %.1f s, in stage %d", (nowNanos - submittedNanos) / 1e9, phase);
+            Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, phase);
   }
 
   List<Integer> waitingFor() {

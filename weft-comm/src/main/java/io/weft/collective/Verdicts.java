@@ -143,7 +143,7 @@ final class Verdicts {
             .toList();
     String message =
         group.self()
-            + ": "
+            + " waited in "
             + operation.describe(now)
             + ", its deadline: "
             + String.join("; ", named)

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -115,8 +116,8 @@ class SilentRankTest {
           .hasMessageContaining("rank 2 on ")
           .hasMessageContaining("is lost: no sign of life for ")
           .hasMessageContaining("(limit 3.0 s, --silence-limit)")
-          .hasMessageContaining("allreduce 'weights' (FLOAT32[100000] SUM by ring), waited ")
-          .hasMessageContaining("in stage 0");
+          .hasMessageContaining("allreduce 'weights' (FLOAT32[100000] SUM by ring) for ")
+          .hasMessageContaining("stage 0");
       assertThat(((CommException.PeerLost) failure).rank()).isEqualTo(SILENT);
       assertThat(failureOf(sum(world, t, "later"))).isSameAs(failure);
       assertThat(failureOf(part.barrier(named("of two"))))
@@ -175,6 +176,48 @@ class SilentRankTest {
       released.countDown();
     } finally {
       released.countDown();
+    }
+  }
+
+  /// Ranks 1 and 2 stand still: rank 0 cannot know that it is not itself that is deaf.
+  @Test
+  void whoHearsNobodyGivesItselfUp() {
+    CountDownLatch bothArmed = new CountDownLatch(2);
+    CountDownLatch deaf = new CountDownLatch(1);
+    try (LocalJob job = job("tcp")) {
+      List<CommException> failures =
+          job.run(
+              weft -> {
+                Communicator comm = weft.communicator();
+                try (OwnedTensor t = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {
+                  if (weft.rank() == 0) {
+                    await(bothArmed);
+                    var unused = comm.broadcast(t.view(), 0, named("go")).await();
+                    CommException failure = failureOf(comm.barrier(named("after")));
+                    deaf.countDown();
+                    return failure;
+                  }
+                  // From 0 straight to both: they have nothing to send before they are blocked.
+                  Handle<TensorView> go = comm.broadcast(t.view(), 0, named("go"));
+                  go.whenDone((nothing, failure) -> await(deaf));
+                  bothArmed.countDown();
+                  await(deaf);
+                  return failureOf(comm.barrier(named("after")));
+                }
+              });
+      assertThat(failures.getFirst())
+          .isInstanceOf(CommException.Excluded.class)
+          .hasMessageContaining("rank 0 on ")
+          .hasMessageContaining("this rank, is cut off: no sign of life for ")
+          .hasMessageContaining("from any of the 2 ranks that were left: rank ");
+      assertThat(((CommException.Excluded) failures.getFirst()).witness()).isZero();
+      for (CommException failure : failures.subList(1, 3)) {
+        assertThat(failure)
+            .isInstanceOf(CommException.PeerLost.class)
+            .hasMessageStartingWith("rank 0 on ");
+      }
+    } finally {
+      deaf.countDown();
     }
   }
 
