@@ -169,7 +169,7 @@ public final class Membership implements MeshService {
 
   @Override
   public void onExcluded(int witness, String why) {
-    stop(new CommException.Aborted(why, null));
+    stop(new CommException.Excluded(why, witness));
   }
 
   /// Acts upon where this rank stands now.

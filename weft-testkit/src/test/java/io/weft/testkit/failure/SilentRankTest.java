@@ -157,14 +157,17 @@ class SilentRankTest {
   void delaysTheLeavingOfOthersForALittleOnly(String transport) {
     WeftConfig config =
         WeftConfig.builder().transport(transport).silenceLimit(Duration.ZERO).build();
+    CountDownLatch gone = new CountDownLatch(2);
     try (LocalJob job = LocalJob.start(3, config)) {
       job.run(
           weft -> {
-            Handle<Void> go = standStill(weft);
+            Handle<TensorView> go = standStill(weft);
             if (weft.rank() == SILENT) {
               return true;
             }
             var unused = go.await();
+            gone.countDown();
+            await(gone);
             Handle<Void> pending = weft.communicator().barrier(named("never"));
             long start = System.nanoTime();
             weft.close();
