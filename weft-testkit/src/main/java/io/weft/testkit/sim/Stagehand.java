@@ -5,7 +5,6 @@ import io.weft.testkit.sim.clock.Event;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network;
-import io.weft.testkit.sim.network.Weather;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -59,9 +58,9 @@ final class Stagehand {
     world.say(What.FAULT, world.present(rankOf(fault)), fault.toString());
     switch (fault) {
       case Fault.Delay delay -> {
-        Weather.Fog fog = new Weather.Fog(delay.from(), delay.to(), delay.extra().toNanos());
-        network.weather().thicken(fog);
-        after(delay.length(), () -> network.weather().clear(fog));
+        Network.Fog fog = new Network.Fog(delay.from(), delay.to(), delay.extra().toNanos());
+        network.thicken(fog);
+        after(delay.length(), () -> network.clear(fog));
       }
       case Fault.Slow slow -> {
         SimProcess process = world.present(slow.rank());
@@ -102,12 +101,12 @@ final class Stagehand {
     BitSet outside = new BitSet();
     outside.set(0, world.terms().ranks());
     outside.andNot(inside);
-    List<Weather.Wall> walls = new ArrayList<>();
+    List<Network.Wall> walls = new ArrayList<>();
     if (partition.direction() != Fault.Direction.INWARD) {
-      walls.add(new Weather.Wall(inside, outside));
+      walls.add(new Network.Wall(inside, outside));
     }
     if (partition.direction() != Fault.Direction.OUTWARD) {
-      walls.add(new Weather.Wall(outside, inside));
+      walls.add(new Network.Wall(outside, inside));
     }
     walls.forEach(network::raise);
     if (partition.resetAfter().compareTo(partition.length()) < 0) {

@@ -9,8 +9,8 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.wire.MessageBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +31,9 @@ public final class Network {
   private final Journal journal;
   private final Port[] out;
   private final Port[] in;
-  private final Weather weather = new Weather();
+  private final Weather weather;
   private final Map<String, SimTransport> listening = new HashMap<>();
   private final List<SimTransport> transports = new ArrayList<>();
-  private final List<Snap> snaps = new ArrayList<>();
-  private final List<Credit> credits = new ArrayList<>();
   private final MessageBuffer messages;
   private MemorySegment slab = MemorySegment.NULL;
   private long slabUsed;
@@ -50,9 +48,23 @@ public final class Network {
   /// @param tamper what breaks the protocol on purpose
   public record Setup(int hosts, Link between, Link within, Limits limits, Tamper tamper) {}
 
-  private record Snap(int fromRank, int toRank, double share) {}
+  /// Bytes of these ranks do not reach those; what is sent waits until the wall is gone.
+  ///
+  /// @param from ranks
+  /// @param to ranks
+  public record Wall(BitSet from, BitSet to) {
 
-  private record Credit(SimEndpoint end, long bytes) {}
+    boolean stands(int fromRank, int toRank) {
+      return from.get(fromRank) && to.get(toRank);
+    }
+  }
+
+  /// What one rank sends another needs so much longer.
+  ///
+  /// @param from rank
+  /// @param to rank
+  /// @param nanos more than usual
+  public record Fog(int from, int to, long nanos) {}
 
   /// A quiet network.
   ///
@@ -63,6 +75,7 @@ public final class Network {
     this.setup = setup;
     this.journal = journal;
     this.messages = new MessageBuffer(setup.limits().messageBytes());
+    this.weather = new Weather(this, random);
     this.out = new Port[setup.hosts()];
     this.in = new Port[setup.hosts()];
     for (int host = 0; host < setup.hosts(); host++) {
@@ -83,6 +96,10 @@ public final class Network {
     return setup.limits();
   }
 
+  Link between() {
+    return setup.between();
+  }
+
   Capabilities capabilities() {
     return new Capabilities(
         "simulated network",
@@ -99,11 +116,6 @@ public final class Network {
 
   MessageBuffer messages() {
     return messages;
-  }
-
-  /// The present state of the ways; walls come and go by `raise` and `remove`.
-  public Weather weather() {
-    return weather;
   }
 
   /// Zeroed memory of a process's own, which the garbage collector frees: a process that dies frees
@@ -179,7 +191,7 @@ public final class Network {
     long extra = weather.extraNanos(station.rank(), rankBehind(from));
     long head = parcel.startNanos + link.delayNanos(random) + extra;
     timeline.at(from.inOrder(head), parcel);
-    snap(parcel);
+    weather.snap(parcel);
     if (fate == Tamper.Fate.TWICE) {
       Parcel again = parcel.again();
       again.link = link;
@@ -227,7 +239,7 @@ public final class Network {
     return end.shake() instanceof Shake.Dial dial ? hostOf(dial.location()) : 0;
   }
 
-  private static int rankBehind(SimEndpoint end) {
+  static int rankBehind(SimEndpoint end) {
     SimEndpoint peer = end.peer();
     return peer == null ? Math.max(0, end.node()) : peer.transport().station().rank();
   }
@@ -235,19 +247,12 @@ public final class Network {
   /// The first byte is at the receiver's port.
   void reached(Parcel parcel) {
     SimEndpoint from = parcel.from;
-    int fromRank = from.transport().station().rank();
     if (parcel.isTorn()) {
       parcel.reached();
       journal.record(What.DROPPED, from.transport().station(), from.node(), 0, null);
       return;
     }
-    ArrayDeque<Parcel> held = from.held();
-    if (held != null || weather.blocks(fromRank, rankBehind(from))) {
-      if (held == null) {
-        held = new ArrayDeque<>();
-        from.hold(held);
-      }
-      held.add(parcel);
+    if (weather.holds(parcel)) {
       journal.record(What.HELD, from.transport().station(), from.node(), 0, null);
       return;
     }
@@ -303,111 +308,44 @@ public final class Network {
     to.transport().arrive(parcel);
   }
 
-  /// The peer of `end` has taken something of its; the news of it needs the way back.
+  /// The peer of `end` has taken something of its.
   void free(SimEndpoint end, long bytes) {
-    if (weather.blocks(rankBehind(end), end.transport().station().rank())) {
-      credits.add(new Credit(end, bytes));
-    } else {
-      end.free(bytes);
-    }
+    weather.free(end, bytes);
   }
 
   // --- faults
 
+  /// The fog comes.
+  public void thicken(Fog fog) {
+    weather.thicken(fog);
+  }
+
+  /// The fog goes.
+  public void clear(Fog fog) {
+    weather.clear(fog);
+  }
+
   /// Raises a wall.
-  public void raise(Weather.Wall wall) {
+  public void raise(Wall wall) {
     weather.raise(wall);
   }
 
   /// Removes a wall: what it held arrives after one more latency and up to `mostNanos`, when its
   /// sender tries again.
-  public void remove(Weather.Wall wall, long mostNanos) {
-    weather.remove(wall);
-    for (SimTransport transport : transports) {
-      for (SimEndpoint end : transport.endpoints()) {
-        if (end.held() != null) {
-          long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
-          timeline.at(
-              timeline.now() + setup.between().latency().toNanos() + again, new Release(end));
-        }
-      }
-    }
-    List<Credit> due = List.copyOf(credits);
-    credits.clear();
-    due.forEach(credit -> free(credit.end(), credit.bytes()));
-  }
-
-  private final class Release extends Event {
-    private final SimEndpoint end;
-
-    Release(SimEndpoint end) {
-      this.end = end;
-    }
-
-    @Override
-    protected void happen() {
-      ArrayDeque<Parcel> parcels = end.held();
-      end.hold(null);
-      if (parcels != null) {
-        parcels.forEach(Network.this::reached);
-      }
-    }
+  public void remove(Wall wall, long mostNanos) {
+    weather.remove(wall, mostNanos);
   }
 
   /// Resets all connections whose bytes a wall holds, at the sender's end: it has tried for too
   /// long. The peers hear of it when they can.
   public void giveUpHeld() {
-    for (SimTransport transport : List.copyOf(transports)) {
-      for (SimEndpoint end : List.copyOf(transport.endpoints())) {
-        if (end.held() != null && end.isOpen()) {
-          end.cut(timeline.now());
-          transport.arrive(() -> end.lost("connection timed out"));
-          send(Parcel.empty(Parcel.Kind.RESET, end));
-        }
-      }
-    }
+    weather.giveUpHeld();
   }
 
   /// The next thing that one rank sends another breaks off when `share` of it has left, and both
   /// ends of the connection are reset.
   public void snapNext(int fromRank, int toRank, double share) {
-    snaps.add(new Snap(fromRank, toRank, share));
-  }
-
-  private void snap(Parcel parcel) {
-    if (snaps.isEmpty() || !parcel.from.isOpen()) {
-      return;
-    }
-    int fromRank = parcel.from.transport().station().rank();
-    int toRank = rankBehind(parcel.from);
-    for (Snap snap : snaps) {
-      if (snap.fromRank() == fromRank && snap.toRank() == toRank) {
-        snaps.remove(snap);
-        long within = (long) ((parcel.leftNanos - parcel.startNanos) * snap.share());
-        timeline.at(parcel.startNanos + within, new Cut(parcel.from));
-        return;
-      }
-    }
-  }
-
-  private final class Cut extends Event {
-    private final SimEndpoint end;
-
-    Cut(SimEndpoint end) {
-      this.end = end;
-    }
-
-    @Override
-    protected void happen() {
-      SimEndpoint peer = end.peer();
-      if (peer != null && !end.isClosed() && !peer.isClosed()) {
-        end.record(What.FAULT, 0);
-        end.cut(timeline.now());
-        peer.cut(timeline.now());
-        send(Parcel.empty(Parcel.Kind.RESET, end));
-        send(Parcel.empty(Parcel.Kind.RESET, peer));
-      }
-    }
+    weather.snapNext(fromRank, toRank, share);
   }
 
   /// A process dies. Its host tells the peers, in order, or with a reset that throws away what they

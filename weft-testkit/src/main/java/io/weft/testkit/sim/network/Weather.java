@@ -1,55 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
+import io.weft.testkit.sim.clock.Event;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.testkit.sim.network.Network.Fog;
+import io.weft.testkit.sim.network.Network.Wall;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
-/// What is wrong with the network at present: ways that are cut, ways that are slow.
-public final class Weather {
+/// What is wrong with the ways of a network: walls that hold bytes, fogs that slow them,
+/// connections that will snap.
+final class Weather {
 
+  private final Network network;
+  private final RandomGenerator random;
   private final List<Wall> walls = new ArrayList<>();
   private final List<Fog> fogs = new ArrayList<>();
+  private final List<Snap> snaps = new ArrayList<>();
+  private final List<Credit> credits = new ArrayList<>();
+  private final List<SimEndpoint> holding = new ArrayList<>();
 
-  Weather() {}
+  private record Snap(int fromRank, int toRank, double share) {}
 
-  /// Bytes of these ranks do not reach those; what is sent waits until the wall is gone.
-  ///
-  /// @param from ranks
-  /// @param to ranks
-  public record Wall(BitSet from, BitSet to) {
+  private record Credit(SimEndpoint end, long bytes) {}
 
-    boolean stands(int fromRank, int toRank) {
-      return from.get(fromRank) && to.get(toRank);
-    }
+  Weather(Network network, RandomGenerator random) {
+    this.network = network;
+    this.random = random;
   }
 
-  /// What one rank sends another needs so much longer.
-  ///
-  /// @param from rank
-  /// @param to rank
-  /// @param nanos more than usual
-  public record Fog(int from, int to, long nanos) {}
+  private Timeline timeline() {
+    return network.timeline();
+  }
+
+  // --- fog
+
+  void thicken(Fog fog) {
+    fogs.add(fog);
+  }
+
+  void clear(Fog fog) {
+    fogs.remove(fog);
+  }
+
+  long extraNanos(int fromRank, int toRank) {
+    long extra = 0;
+    for (int i = 0; i < fogs.size(); i++) {
+      Fog fog = fogs.get(i);
+      if (fog.from() == fromRank && fog.to() == toRank) {
+        extra += fog.nanos();
+      }
+    }
+    return extra;
+  }
+
+  // --- walls
 
   void raise(Wall wall) {
     walls.add(wall);
   }
 
-  void remove(Wall wall) {
-    walls.remove(wall);
-  }
-
-  /// The fog comes.
-  public void thicken(Fog fog) {
-    fogs.add(fog);
-  }
-
-  /// The fog goes.
-  public void clear(Fog fog) {
-    fogs.remove(fog);
-  }
-
-  boolean blocks(int fromRank, int toRank) {
+  private boolean blocks(int fromRank, int toRank) {
     for (int i = 0; i < walls.size(); i++) {
       if (walls.get(i).stands(fromRank, toRank)) {
         return true;
@@ -58,14 +72,112 @@ public final class Weather {
     return false;
   }
 
-  long extraNanos(int fromRank, int toRank) {
-    long extra = 0;
-    for (int i = 0; i < fogs.size(); i++) {
-      Fog fog = fogs.get(i);
-      if (fog.from == fromRank && fog.to == toRank) {
-        extra += fog.nanos;
+  /// Keeps a parcel if a wall stands in its way, or if earlier ones are kept.
+  boolean holds(Parcel parcel) {
+    SimEndpoint from = parcel.from;
+    ArrayDeque<Parcel> held = from.held();
+    if (held == null) {
+      if (walls.isEmpty() || !blocks(from.transport().station().rank(), Network.rankBehind(from))) {
+        return false;
+      }
+      held = new ArrayDeque<>();
+      from.hold(held);
+      holding.add(from);
+    }
+    held.add(parcel);
+    return true;
+  }
+
+  /// The peer of `end` has taken something; the news of it needs the way back.
+  void free(SimEndpoint end, long bytes) {
+    if (!walls.isEmpty() && blocks(Network.rankBehind(end), end.transport().station().rank())) {
+      credits.add(new Credit(end, bytes));
+    } else {
+      end.free(bytes);
+    }
+  }
+
+  void remove(Wall wall, long mostNanos) {
+    walls.remove(wall);
+    for (SimEndpoint end : holding) {
+      long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
+      long way = network.between().latency().toNanos();
+      timeline().at(timeline().now() + way + again, new Release(end));
+    }
+    holding.clear();
+    List<Credit> due = List.copyOf(credits);
+    credits.clear();
+    due.forEach(credit -> free(credit.end(), credit.bytes()));
+  }
+
+  private final class Release extends Event {
+    private final SimEndpoint end;
+
+    Release(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      ArrayDeque<Parcel> parcels = end.held();
+      end.hold(null);
+      holding.remove(end);
+      if (parcels != null) {
+        parcels.forEach(network::reached);
       }
     }
-    return extra;
+  }
+
+  void giveUpHeld() {
+    for (SimEndpoint end : List.copyOf(holding)) {
+      if (end.isOpen()) {
+        end.cut(timeline().now());
+        end.transport().arrive(() -> end.lost("connection timed out"));
+        network.send(Parcel.empty(Parcel.Kind.RESET, end));
+      }
+    }
+  }
+
+  // --- connections that snap
+
+  void snapNext(int fromRank, int toRank, double share) {
+    snaps.add(new Snap(fromRank, toRank, share));
+  }
+
+  /// This parcel leaves now.
+  void snap(Parcel parcel) {
+    if (snaps.isEmpty() || !parcel.from.isOpen()) {
+      return;
+    }
+    int fromRank = parcel.from.transport().station().rank();
+    int toRank = Network.rankBehind(parcel.from);
+    for (Snap snap : snaps) {
+      if (snap.fromRank() == fromRank && snap.toRank() == toRank) {
+        snaps.remove(snap);
+        long within = (long) ((parcel.leftNanos - parcel.startNanos) * snap.share());
+        timeline().at(parcel.startNanos + within, new Cut(parcel.from));
+        return;
+      }
+    }
+  }
+
+  private final class Cut extends Event {
+    private final SimEndpoint end;
+
+    Cut(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      SimEndpoint peer = end.peer();
+      if (peer != null && !end.isClosed() && !peer.isClosed()) {
+        end.record(What.FAULT, 0);
+        end.cut(timeline().now());
+        peer.cut(timeline().now());
+        network.send(Parcel.empty(Parcel.Kind.RESET, end));
+        network.send(Parcel.empty(Parcel.Kind.RESET, peer));
+      }
+    }
   }
 }
