@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
 
 /// The faults of one run. Immutable.
 ///
@@ -15,6 +20,98 @@ public record FaultScript(List<Fault> faults) {
   /// Copies the list.
   public FaultScript {
     faults = List.copyOf(faults);
+  }
+
+  /// What random scripts are about.
+  ///
+  /// @param ranks of the simulation, at least 2
+  /// @param hosts of the simulation
+  /// @param horizon until when faults strike
+  /// @param longest how long a fault lasts at most
+  /// @param kinds to draw from
+  public record Scene(int ranks, int hosts, Duration horizon, Duration longest, List<Kind> kinds) {
+    /// Copies the list.
+    public Scene {
+      kinds = List.copyOf(kinds);
+    }
+  }
+
+  /// Kinds of faults that are drawn.
+  public enum Kind {
+    /// See `Fault.Delay`.
+    DELAY,
+    /// See `Fault.Slow`.
+    SLOW,
+    /// See `Fault.Pause`.
+    PAUSE,
+    /// See `Fault.Crash`.
+    CRASH,
+    /// See `Fault.HostCrash`.
+    HOST_CRASH,
+    /// A crash and, later, a new process of the rank.
+    RESTART,
+    /// See `Fault.Partition`; of few ranks, in any direction.
+    PARTITION,
+    /// See `Fault.Cut`.
+    CUT,
+    /// See `Fault.ClockJump`.
+    CLOCK_JUMP
+  }
+
+  /// So many random faults; equal seeds give equal scripts.
+  public static FaultScript random(long seed, Scene scene, int number) {
+    RandomGenerator random = new SplittableRandom(seed);
+    FaultScript script = NONE;
+    for (int i = 0; i < number; i++) {
+      script = draw(random, scene, script);
+    }
+    return script;
+  }
+
+  private static FaultScript draw(RandomGenerator random, Scene scene, FaultScript script) {
+    Duration at = part(random, scene.horizon());
+    Duration length = part(random, scene.longest());
+    int rank = random.nextInt(scene.ranks());
+    int other = (rank + 1 + random.nextInt(scene.ranks() - 1)) % scene.ranks();
+    return switch (scene.kinds().get(random.nextInt(scene.kinds().size()))) {
+      case DELAY ->
+          script.and(new Fault.Delay(at, length, rank, other, part(random, scene.longest())));
+      case SLOW -> {
+        Duration turn = Duration.ofNanos(1L << random.nextInt(10, 26));
+        yield script.and(new Fault.Slow(at, length, rank, turn));
+      }
+      case PAUSE -> script.and(new Fault.Pause(at, length, rank));
+      case CRASH -> script.and(new Fault.Crash(at, rank));
+      case HOST_CRASH -> script.and(new Fault.HostCrash(at, random.nextInt(scene.hosts())));
+      case RESTART -> {
+        Fault.Memory memory =
+            random.nextBoolean() ? Fault.Memory.NOTHING : Fault.Memory.FIRST_TOPOLOGY;
+        yield script
+            .and(new Fault.Crash(at, rank))
+            .and(new Fault.Restart(at.plus(length), rank, memory));
+      }
+      case PARTITION -> {
+        Fault.Direction[] ways = Fault.Direction.values();
+        Fault.Direction way = ways[random.nextInt(ways.length)];
+        Duration reset = random.nextBoolean() ? length : part(random, length);
+        yield script.and(
+            new Fault.Partition(at, length, few(random, scene, rank, other), way, reset));
+      }
+      case CUT -> script.and(new Fault.Cut(at, rank, other));
+      case CLOCK_JUMP -> script.and(new Fault.ClockJump(at, rank, length));
+    };
+  }
+
+  private static Set<Integer> few(RandomGenerator random, Scene scene, int rank, int other) {
+    Set<Integer> ranks = new TreeSet<>(Set.of(rank));
+    if (scene.ranks() > 3 && random.nextBoolean()) {
+      ranks.add(other);
+    }
+    return ranks;
+  }
+
+  private static Duration part(RandomGenerator random, Duration most) {
+    return Duration.ofNanos(random.nextLong(Math.max(1, most.toNanos())));
   }
 
   /// The same and one more.
