@@ -25,7 +25,7 @@ final class Departures {
   private final ExchangeMemory memory;
   private final int[] appliedSegments;
   private final Outgoing[] outgoing;
-  private final boolean[] sendDone;
+  private final int[] segmentsGone;
   private final @Nullable SendDone[] completions;
   private int writesOut;
   private int sendsLeft;
@@ -49,7 +49,7 @@ final class Departures {
         plan.outgoing().stream()
             .map(s -> new Outgoing(s.peer(), s.steps()))
             .toArray(Outgoing[]::new);
-    this.sendDone = new boolean[plan.sends().size()];
+    this.segmentsGone = new int[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
     this.sendsLeft = plan.sends().size();
   }
@@ -59,9 +59,9 @@ final class Departures {
     return sendsLeft == 0 && writesOut == 0;
   }
 
-  /// Whether all segments of this send have left.
-  boolean done(int send) {
-    return sendDone[send];
+  /// Whether this segment of this send has left. The segments of a send leave in order.
+  boolean hasLeft(int send, int segment) {
+    return segmentsGone[send] > segment;
   }
 
   /// Whether the transport may still read our memory.
@@ -124,7 +124,7 @@ final class Departures {
       out.segment++;
       if (out.segment == memory.segments(sending.chunk())) {
         if (memory.eager(sending.chunk())) {
-          sendDone[index] = true;
+          segmentsGone[index] = 1;
           sendsLeft--;
         }
         out.segment = 0;
@@ -210,8 +210,8 @@ final class Departures {
     @Override
     protected void onSuccess() {
       oneLessOut();
+      segmentsGone[index]++;
       if (--left == 0) {
-        sendDone[index] = true;
         sendsLeft--;
       } else {
         arm(1);

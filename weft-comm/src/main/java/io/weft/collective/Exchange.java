@@ -222,7 +222,7 @@ final class Exchange {
     }
     if (receiving.reduce() || memory.eager(receiving.chunk())) {
       for (int send : receiving.after()) {
-        if (!departures.done(send)) {
+        if (!departures.hasLeft(send, segment)) {
           return false;
         }
       }

@@ -36,15 +36,16 @@ final class Failures {
     return group.failure() == null ? end : group.failure();
   }
 
-  /// What a communicator that is just made suffers already; null if nothing.
+  /// What a communicator that is just made suffers already; null if nothing. A member that has left
+  /// in order may have done its part in it before.
   @Nullable CommException atBirth(Group group) {
     if (end != null) {
       return end;
     }
     for (int m = 0; m < group.size(); m++) {
-      int rank = group.world(m);
-      if (m != group.rank() && collectives.mesh().isGone(rank)) {
-        return Verdicts.gone(group, m, lost.get(rank));
+      String loss = lost.get(group.world(m));
+      if (loss != null) {
+        return Verdicts.gone(group, m, loss);
       }
     }
     return null;
@@ -95,8 +96,9 @@ final class Failures {
     return where;
   }
 
-  /// A rank has left in order: only the operations that still wait for it fail, and those that will
-  /// be submitted.
+  /// A rank has left in order: only the operations that still wait for it fail, and those that are
+  /// submitted later and turn out to need it. It may have left before this rank has submitted what
+  /// it took its part in, such as a broadcast that it was the root of.
   void onLeft(Group group, int rank) {
     int member = group.member(rank);
     if (member < 0) {
@@ -107,7 +109,6 @@ final class Failures {
         collectives.fail(operation, Verdicts.left(operation, member, collectives.now()));
       }
     }
-    var unused = group.failWith(Verdicts.gone(group, member, null));
   }
 
   private List<Operation<?>> runningOf(Group group) {

@@ -94,11 +94,10 @@ final class Verdicts {
         null);
   }
 
-  /// `loss` in words; null if the rank left in order.
-  static CommException gone(Group group, int member, @Nullable String loss) {
-    String how = loss == null ? group.describe(member) + " left the job" : loss;
+  /// `loss` in words.
+  static CommException gone(Group group, int member, String loss) {
     return new CommException.PeerLost(
-        how + "; make a communicator of the others", group.world(member), null);
+        loss + "; make a communicator of the others", group.world(member), null);
   }
 
   static CommException past(Group group) {

@@ -20,10 +20,11 @@ public interface Endpoint extends AutoCloseable {
   @CheckReturnValue
   PostResult tryRead(Slice into, RemoteSlice from, Completion done);
 
-  /// Writes `from` into the peer's memory. Completion: `from` is reusable. Remote visibility: the
-  /// peer's `onNotify(immediate)`, after which all bytes of this write can be seen there. A region
-  /// that the peer has closed is not written and nobody is notified; the completion then says
-  /// `Refused` or, where it came before the peer could refuse, success.
+  /// Writes `from` into the peer's memory. Completion: `from` is reusable; writes of one endpoint
+  /// that succeed complete in posting order. Remote visibility: the peer's `onNotify(immediate)`,
+  /// after which all bytes of this write can be seen there. A region that the peer has closed is
+  /// not written and nobody is notified; the completion then says `Refused` or, where it came
+  /// before the peer could refuse, success.
   @CheckReturnValue
   PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
 
