@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Moves bytes between processes: the transport seam, and the in-process and TCP transports.
 @org.jspecify.annotations.NullMarked
+@SuppressWarnings("module") // io.weft.comm is compiled later
 module io.weft.transport {
   requires static transitive org.jspecify;
 
@@ -8,6 +9,9 @@ module io.weft.transport {
   exports io.weft.transport.spi;
   exports io.weft.transport.limit;
   exports io.weft.transport.pool;
+  // The bootstrap store, which is no transport, encrypts in the same way.
+  exports io.weft.transport.tls to
+      io.weft.comm;
 
   uses io.weft.transport.spi.TransportProvider;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
+import java.net.InetAddress;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Optional;
 
 /// Whether what leaves the process is encrypted, and who is believed. The job's secret is proved in
 /// any case. Equal on all processes of a job, else they refuse each other. A transport that does
@@ -12,6 +14,11 @@ public sealed interface Encryption {
 
   /// Bytes travel as they are: for networks on which nobody reads or changes packets.
   record Off() implements Encryption {}
+
+  /// Encrypted unless the address is a loopback address, where only processes of this host hear.
+  ///
+  /// @param how elsewhere
+  record BeyondLoopback(Tls how) implements Encryption {}
 
   /// TLS 1.3, both sides with certificates.
   sealed interface Tls extends Encryption {}
@@ -42,5 +49,15 @@ public sealed interface Encryption {
     public String toString() {
       return "Certified[" + chain.getFirst().getSubjectX500Principal() + "]";
     }
+  }
+
+  /// How to encrypt on a connection with this address, if at all.
+  default Optional<Tls> at(InetAddress address) {
+    return switch (this) {
+      case Off() -> Optional.empty();
+      case BeyondLoopback(Tls how) ->
+          address.isLoopbackAddress() ? Optional.empty() : Optional.of(how);
+      case Tls always -> Optional.of(always);
+    };
   }
 }

@@ -70,9 +70,10 @@ final class TcpTransport implements Transport {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = config.connectDeadline().toNanos();
-    party = config.encryption() instanceof Encryption.Tls tls ? party(tls) : null;
     try {
-      listener = new Listener(this, readiness, TcpAddress.toBind(config.bind()));
+      InetSocketAddress bind = TcpAddress.toBind(config.bind());
+      party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
+      listener = new Listener(this, readiness, bind);
     } catch (RuntimeException e) {
       readiness.close();
       throw e;

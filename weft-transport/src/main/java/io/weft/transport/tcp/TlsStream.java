@@ -180,10 +180,7 @@ final class TlsStream extends SocketStream {
                 + e.getMessage()
                 + "); it was changed on the way, or the peer found that what we sent was",
             e)
-        : new ProtocolFault(
-            "TLS that fails: "
-                + e.getMessage()
-                + "; check --secure, --tls-certificate and --tls-ca on both sides");
+        : new ProtocolFault(String.valueOf(TlsPipe.explained(e).getMessage()));
   }
 
   private int fill() throws IOException {

@@ -67,12 +67,17 @@ public final class TlsPipe {
       return advance();
     } catch (SSLException | RuntimeException e) {
       // Whatever a stranger's bytes do to the JDK ends the stranger's connection and nothing else.
-      throw new SSLException(
-          "TLS that fails: "
-              + e.getMessage()
-              + "; check --secure, --tls-certificate and --tls-ca on both sides",
-          e);
+      throw explained(e);
     }
+  }
+
+  /// A failure of TLS before anything is proved, with what to look at.
+  public static SSLException explained(Exception failure) {
+    return new SSLException(
+        "TLS that fails: "
+            + failure.getMessage()
+            + "; check --secure, --tls-certificate and --tls-ca on both sides",
+        failure);
   }
 
   private void checkPlain() throws SSLException {
