@@ -94,6 +94,45 @@ public final class ConfigOption<T> {
           text -> Path.of(nonBlank(text)),
           "file with the job's secret, readable by its owner alone");
 
+  /// Whether connections are encrypted.
+  public static final ConfigOption<SecureMode> SECURE =
+      new ConfigOption<>(
+          "secure",
+          SecureMode.class,
+          "auto",
+          SecureMode::of,
+          "encrypt connections by TLS 1.3: on, off, or auto, which is off on loopback alone; the"
+              + " same on all ranks");
+
+  /// Certificates of this rank.
+  public static final ConfigOption<Path> TLS_CERTIFICATE =
+      new ConfigOption<>(
+          "tls-certificate",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "PEM file with this rank's certificate and those between it and an authority; by default"
+              + " each rank makes one for itself");
+
+  /// Private key of this rank.
+  public static final ConfigOption<Path> TLS_KEY =
+      new ConfigOption<>(
+          "tls-key",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "PEM file with the private key of --tls-certificate (PKCS #8, not encrypted), readable by"
+              + " its owner alone");
+
+  /// Who vouches for ranks.
+  public static final ConfigOption<Path> TLS_CA =
+      new ConfigOption<>(
+          "tls-ca",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "PEM file with the certificates of the authorities that vouch for ranks");
+
   /// Where ranks find each other.
   public static final ConfigOption<String> STORE =
       new ConfigOption<>(
@@ -167,6 +206,10 @@ public final class ConfigOption<T> {
           SHRINK_QUORUM,
           BIND,
           SECRET_FILE,
+          SECURE,
+          TLS_CERTIFICATE,
+          TLS_KEY,
+          TLS_CA,
           STORE,
           JOB,
           SPIN,
@@ -222,6 +265,11 @@ public final class ConfigOption<T> {
   /// The value that holds when nothing is said, as text; empty = it depends on the job, see `help`.
   public Optional<String> defaultText() {
     return Optional.ofNullable(defaultText);
+  }
+
+  /// Whether its value names a file or directory, which a process elsewhere needs as a whole path.
+  public boolean isPath() {
+    return type.equals(Path.class);
   }
 
   /// One line for people.

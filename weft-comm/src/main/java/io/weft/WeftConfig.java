@@ -98,6 +98,26 @@ public final class WeftConfig {
     return value(ConfigOption.SECRET_FILE);
   }
 
+  /// Whether connections are encrypted.
+  public SecureMode secure() {
+    return required(ConfigOption.SECURE);
+  }
+
+  /// This rank's certificates; empty = it makes one for itself.
+  public Optional<Path> tlsCertificate() {
+    return value(ConfigOption.TLS_CERTIFICATE);
+  }
+
+  /// The private key of `tlsCertificate`.
+  public Optional<Path> tlsKey() {
+    return value(ConfigOption.TLS_KEY);
+  }
+
+  /// The authorities that vouch for ranks.
+  public Optional<Path> tlsCa() {
+    return value(ConfigOption.TLS_CA);
+  }
+
   /// `HOST:PORT` of the bootstrap store.
   public Optional<String> store() {
     return value(ConfigOption.STORE);
@@ -214,6 +234,26 @@ public final class WeftConfig {
     /// Sets `WeftConfig.secretFile`.
     public Builder secretFile(Path file) {
       return set(ConfigOption.SECRET_FILE, file.toString());
+    }
+
+    /// Sets `WeftConfig.secure`.
+    public Builder secure(SecureMode mode) {
+      return set(ConfigOption.SECURE, mode.toString());
+    }
+
+    /// Sets `WeftConfig.tlsCertificate`.
+    public Builder tlsCertificate(Path file) {
+      return set(ConfigOption.TLS_CERTIFICATE, file.toString());
+    }
+
+    /// Sets `WeftConfig.tlsKey`.
+    public Builder tlsKey(Path file) {
+      return set(ConfigOption.TLS_KEY, file.toString());
+    }
+
+    /// Sets `WeftConfig.tlsCa`.
+    public Builder tlsCa(Path file) {
+      return set(ConfigOption.TLS_CA, file.toString());
     }
 
     /// Sets `WeftConfig.store`.

@@ -47,9 +47,8 @@ final class ConfigFlags {
     forEach(
         command,
         (option, text) -> {
-          boolean path =
-              option.equals(ConfigOption.SECRET_FILE) || option.equals(ConfigOption.FLIGHT_DIR);
-          variables.put(option.variable(), path ? Path.of(text).toAbsolutePath().toString() : text);
+          String absolute = option.isPath() ? Path.of(text).toAbsolutePath().toString() : text;
+          variables.put(option.variable(), absolute);
         });
     return variables;
   }
