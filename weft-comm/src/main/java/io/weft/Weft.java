@@ -15,6 +15,7 @@ import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobStore;
+import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Collectives;
 import io.weft.collective.Communicator;
@@ -150,7 +151,8 @@ public final class Weft implements AutoCloseable {
         new TransportConfig(
             around.bind(),
             config.startDeadline(),
-            new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()));
+            new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()),
+            JobTrust.of(config, around.secret()).encryption());
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());

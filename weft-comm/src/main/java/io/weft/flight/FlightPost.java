@@ -4,8 +4,8 @@ package io.weft.flight;
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.TcpStore;
-import io.weft.transport.spi.Secret;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,8 +21,8 @@ import java.util.zip.GZIPOutputStream;
 /// cannot see: compressed, as one value.
 ///
 /// @param store the launcher's
-/// @param secret of the job
-public record FlightPost(StoreLocation.Hosted store, Secret secret) implements FlightSink {
+/// @param trust by what the store knows the rank
+public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements FlightSink {
 
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final int MOST_BYTES = 1 << 23;
@@ -34,7 +34,7 @@ public record FlightPost(StoreLocation.Hosted store, Secret secret) implements F
 
   @Override
   public void put(FlightLog log) throws IOException {
-    try (TcpStore connected = TcpStore.connect(store.host(), store.port(), secret, LIMIT)) {
+    try (TcpStore connected = TcpStore.connect(store.host(), store.port(), trust, LIMIT)) {
       connected.put(key(log.self().rank()), packed(log));
     } catch (CommException.Setup refused) {
       throw new IOException(refused.getMessage(), refused);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStore;
 import io.weft.cluster.store.TcpStoreServer;
@@ -12,7 +13,7 @@ import io.weft.flight.FlightLog.Counts;
 import io.weft.flight.FlightLog.Flight;
 import io.weft.flight.FlightLog.State;
 import io.weft.flight.FlightLog.Times;
-import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.Encryption;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -94,13 +95,13 @@ class FlightFileTest {
 
   @Test
   void logReachesTheLaunchersStore() throws Exception {
-    Secret secret = SecretFile.random();
+    var trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral());
     InetAddress loopback = InetAddress.getLoopbackAddress();
-    try (TcpStoreServer server = TcpStoreServer.bind(loopback, 0, secret)) {
+    try (TcpStoreServer server = TcpStoreServer.bind(loopback, 0, trust)) {
       int port = server.address().getPort();
       var hosted = new StoreLocation.Hosted(loopback.getHostAddress(), port);
-      new FlightPost(hosted, secret).put(LogReaderTest.LOG);
-      try (TcpStore store = TcpStore.connect(hosted.host(), port, secret, Duration.ofSeconds(20))) {
+      new FlightPost(hosted, trust).put(LogReaderTest.LOG);
+      try (TcpStore store = TcpStore.connect(hosted.host(), port, trust, Duration.ofSeconds(20))) {
         assertThat(FlightPost.find(store.find(FlightPost.key(2)), 2)).contains(LogReaderTest.LOG);
       }
     }

@@ -107,7 +107,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       int port)
       throws InterruptedException {
     Secret secret = required(config, environment, host, port);
-    TcpStore store = TcpStore.connect(host, port, secret, config.startDeadline());
+    TcpStore store =
+        TcpStore.connect(host, port, JobTrust.of(config, secret), config.startDeadline());
     String bind = config.bind().orElseGet(() -> store.localAddress().getHostAddress());
     return new JobStore(store, secret, job(launch, config, host + ":" + port), bind, () -> {});
   }
@@ -121,10 +122,11 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       throws InterruptedException {
     Secret secret = required(config, environment, host, port);
     InetAddress address = resolve(host, Deadline.after(config.startDeadline()));
-    TcpStoreServer server = TcpStoreServer.bind(address, port, secret);
+    JobTrust trust = JobTrust.of(config, secret);
+    TcpStoreServer server = TcpStoreServer.bind(address, port, trust);
     try {
       TcpStore store =
-          TcpStore.connect(address.getHostAddress(), port, secret, config.startDeadline());
+          TcpStore.connect(address.getHostAddress(), port, trust, config.startDeadline());
       String bind = config.bind().orElseGet(address::getHostAddress);
       return new JobStore(
           store, secret, job(launch, config, host + ":" + port), bind, server::close);

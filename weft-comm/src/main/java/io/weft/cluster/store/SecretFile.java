@@ -51,21 +51,7 @@ public final class SecretFile {
   /// or too long, or readable by users outside its group.
   public static Secret read(Path file) {
     try {
-      var view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
-      if (view != null) {
-        Set<PosixFilePermission> permissions = view.readAttributes().permissions();
-        if (permissions.stream().anyMatch(REFUSED::contains)) {
-          throw new CommException.Setup(
-              "the secret file "
-                  + file
-                  + " has mode "
-                  + PosixFilePermissions.toString(permissions)
-                  + ", so others can read or replace it; run 'chmod 600 "
-                  + file
-                  + "'",
-              null);
-        }
-      }
+      requirePrivate(file);
       if (Files.size(file) > MAX_BYTES) {
         throw new CommException.Setup(
             "the secret file "
@@ -88,6 +74,27 @@ public final class SecretFile {
               + file
               + "'",
           unreadable);
+    }
+  }
+
+  /// Throws `CommException.Setup` naming the file where users outside its group can read it, or
+  /// others than its owner can replace it.
+  static void requirePrivate(Path file) throws IOException {
+    var view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+    if (view == null) {
+      return;
+    }
+    Set<PosixFilePermission> permissions = view.readAttributes().permissions();
+    if (permissions.stream().anyMatch(REFUSED::contains)) {
+      throw new CommException.Setup(
+          "the secret file "
+              + file
+              + " has mode "
+              + PosixFilePermissions.toString(permissions)
+              + ", so others can read or replace it; run 'chmod 600 "
+              + file
+              + "'",
+          null);
     }
   }
 

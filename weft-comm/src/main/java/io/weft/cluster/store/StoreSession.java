@@ -4,15 +4,12 @@ package io.weft.cluster.store;
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.spi.Secret;
+import io.weft.transport.tls.TlsMark;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -24,59 +21,57 @@ import org.slf4j.LoggerFactory;
 final class StoreSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreSession.class);
-  private static final Duration HANDSHAKE = Duration.ofSeconds(5);
 
-  private final Socket socket;
+  private final StoreLine line;
   private final Store values;
   private final Secret secret;
 
-  StoreSession(Socket socket, Store values, Secret secret) {
-    this.socket = socket;
+  StoreSession(StoreLine line, Store values, Secret secret) {
+    this.line = line;
     this.values = values;
     this.secret = secret;
   }
 
-  /// Lets the peer prove that it knows the secret; false = it does not, or took too long.
-  boolean opens() {
-    try {
-      var out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
-      byte[] serverNonce = StoreWire.nonce();
-      out.write(StoreWire.magic());
-      out.write(serverNonce);
-      out.flush();
-      Deadline deadline = Deadline.after(HANDSHAKE);
-      if (!Arrays.equals(StoreWire.magic(), read(StoreWire.magicBytes(), deadline))) {
-        LOG.debug("{} sent something that is not Weft; closed", socket.getRemoteSocketAddress());
-        return false;
-      }
-      byte[] clientNonce = read(StoreWire.NONCE_BYTES, deadline);
-      byte[] proof = read(StoreWire.PROOF_BYTES, deadline);
-      if (!StoreWire.same(StoreWire.clientProof(secret, serverNonce, clientNonce), proof)) {
-        LOG.warn(
-            "refused {} at the bootstrap store: its secret is not this job's",
-            socket.getRemoteSocketAddress());
-        out.writeByte(StoreWire.REFUSED);
-        out.flush();
-        return false;
-      }
-      out.writeByte(StoreWire.WELCOME);
-      out.write(StoreWire.serverProof(secret, serverNonce, clientNonce));
-      out.flush();
-      return true;
-    } catch (IOException stranger) {
-      LOG.debug(
-          "{} did not open properly: {}", socket.getRemoteSocketAddress(), stranger.toString());
-      return false;
+  /// Lets the peer prove that it knows the secret. Throws with the reason where it does not; the
+  /// caller limits how long it may take.
+  void open() throws IOException {
+    var in = new DataInputStream(line.in());
+    var out = new DataOutputStream(new BufferedOutputStream(line.out()));
+    byte[] serverNonce = StoreWire.nonce();
+    out.write(StoreWire.magic());
+    out.write(serverNonce);
+    out.flush();
+    byte[] magic = new byte[StoreWire.magicBytes()];
+    in.readFully(magic);
+    if (TlsMark.isTls(magic[0], magic[1])) {
+      throw new IOException(
+          "it encrypts; give the launcher and all ranks the same --secure (WEFT_SECURE), it is off"
+              + " here");
     }
+    if (!Arrays.equals(StoreWire.magic(), magic)) {
+      throw new IOException("it sent something that is not Weft");
+    }
+    byte[] clientNonce = new byte[StoreWire.NONCE_BYTES];
+    in.readFully(clientNonce);
+    byte[] proof = new byte[StoreWire.PROOF_BYTES];
+    in.readFully(proof);
+    byte[] expected = StoreWire.clientProof(secret, serverNonce, clientNonce, line.binding());
+    if (!StoreWire.same(expected, proof)) {
+      out.writeByte(StoreWire.REFUSED);
+      out.flush();
+      throw new IOException("its secret is not this job's, or somebody on the way decrypts");
+    }
+    out.writeByte(StoreWire.WELCOME);
+    out.write(StoreWire.serverProof(secret, serverNonce, clientNonce, line.binding()));
+    out.flush();
   }
 
   /// Answers requests until the peer leaves, breaks the protocol or the server closes the socket.
   void serve() throws InterruptedException {
     try {
       // A rank is silent between its requests for as long as it computes.
-      socket.setSoTimeout(0);
-      var in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-      var out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
+      var in = new DataInputStream(new BufferedInputStream(line.in()));
+      var out = new DataOutputStream(new BufferedOutputStream(line.out()));
       for (int request = in.read(); request >= 0; request = in.read()) {
         String key = key(in);
         switch (request) {
@@ -88,7 +83,9 @@ final class StoreSession {
       }
     } catch (IOException gone) {
       LOG.debug(
-          "{} left the bootstrap store: {}", socket.getRemoteSocketAddress(), gone.toString());
+          "{} left the bootstrap store: {}",
+          line.socket().getRemoteSocketAddress(),
+          gone.toString());
     }
   }
 
@@ -136,24 +133,5 @@ final class StoreSession {
     byte[] key = new byte[length];
     in.readFully(key);
     return new String(key, StandardCharsets.UTF_8);
-  }
-
-  /// Unbuffered: not a byte of the first request is taken.
-  private byte[] read(int bytes, Deadline deadline) throws IOException {
-    InputStream in = socket.getInputStream();
-    byte[] read = new byte[bytes];
-    int at = 0;
-    while (at < bytes) {
-      if (deadline.passed()) {
-        throw new SocketTimeoutException("no proof of the secret within " + deadline);
-      }
-      socket.setSoTimeout(deadline.remainingMillis(Integer.MAX_VALUE));
-      int count = in.read(read, at, bytes - at);
-      if (count < 0) {
-        throw new EOFException("closed during the opening");
-      }
-      at += count;
-    }
-    return read;
   }
 }

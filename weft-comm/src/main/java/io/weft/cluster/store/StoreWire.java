@@ -14,7 +14,9 @@ import javax.crypto.spec.SecretKeySpec;
 /// Opening: the server sends magic (8) and its nonce (32); the client magic (8), its nonce (32) and
 /// its proof (32); the server a status (1) and, if that is `WELCOME`, its own proof (32). A proof
 /// is HMAC-SHA-256, keyed by the job's secret, over the role and both nonces; each side has drawn
-/// one of them, so that a proof cannot be replayed nor sent back to its author.
+/// one of them, so that a proof cannot be replayed nor sent back to its author. Where the
+/// connection is encrypted, all of this is said inside TLS and a proof covers the connection's
+/// keys, too.
 ///
 /// Then, for each request of the client, one reply: `PUT` (1), key length (2), key, value length
 /// (4), value -> status (1); `GET` (1), key length (2), key, milliseconds to wait (4) -> status (1)
@@ -57,12 +59,12 @@ final class StoreWire {
     return nonce;
   }
 
-  static byte[] clientProof(Secret secret, byte[] serverNonce, byte[] clientNonce) {
-    return proof(secret, "weft store client", serverNonce, clientNonce);
+  static byte[] clientProof(Secret secret, byte[] serverNonce, byte[] clientNonce, byte[] binding) {
+    return proof(secret, "weft store client", serverNonce, clientNonce, binding);
   }
 
-  static byte[] serverProof(Secret secret, byte[] serverNonce, byte[] clientNonce) {
-    return proof(secret, "weft store server", serverNonce, clientNonce);
+  static byte[] serverProof(Secret secret, byte[] serverNonce, byte[] clientNonce, byte[] binding) {
+    return proof(secret, "weft store server", serverNonce, clientNonce, binding);
   }
 
   /// In constant time.
@@ -70,14 +72,15 @@ final class StoreWire {
     return MessageDigest.isEqual(expected, actual);
   }
 
-  private static byte[] proof(Secret secret, String role, byte[] serverNonce, byte[] clientNonce) {
+  private static byte[] proof(
+      Secret secret, String role, byte[] serverNonce, byte[] clientNonce, byte[] binding) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(secret.bytes(), "HmacSHA256"));
       mac.update(role.getBytes(StandardCharsets.US_ASCII));
       mac.update(serverNonce);
       mac.update(clientNonce);
-      return mac.doFinal();
+      return mac.doFinal(binding);
     } catch (GeneralSecurityException impossible) {
       throw new IllegalStateException("every Java has HMAC-SHA-256", impossible);
     }

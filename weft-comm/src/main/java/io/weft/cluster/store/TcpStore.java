@@ -5,6 +5,9 @@ import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
+import io.weft.transport.tls.TlsMark;
+import io.weft.transport.tls.TlsParty;
+import io.weft.transport.tls.TlsPipe;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -18,6 +21,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import javax.net.ssl.SSLException;
 
 /// A rank's connection to a `TcpStoreServer`. Thread-safe; requests go one after the other, a long
 /// wait lets others in every second.
@@ -33,23 +37,31 @@ public final class TcpStore implements Store {
   private final DataOutputStream out;
   private final String location;
 
-  private TcpStore(Socket socket, String location) throws IOException {
-    this.socket = socket;
+  private TcpStore(StoreLine line, String location) {
+    this.socket = line.socket();
     this.location = location;
-    this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-    this.out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
+    this.in = new DataInputStream(new BufferedInputStream(line.in()));
+    this.out = new DataOutputStream(new BufferedOutputStream(line.out()));
   }
 
   /// Connects, and tries again while nobody listens there yet. Throws `CommException.Setup` naming
   /// the address after `limit`, and at once where the server's secret is another one.
-  public static TcpStore connect(String host, int port, Secret secret, Duration limit)
+  public static TcpStore connect(String host, int port, JobTrust trust, Duration limit)
       throws InterruptedException {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     Deadline deadline = Deadline.after(limit);
     String location = host + ":" + port;
+    Optional<TlsParty> party = Optional.empty();
     while (true) {
       try {
-        return open(host, port, location, secret, deadline);
+        InetAddress address = InetAddress.getByName(host);
+        party = party.or(() -> trust.party(address));
+        return open(
+            new InetSocketAddress(address, port), location, trust.secret(), party, deadline);
+      } catch (SSLException refused) {
+        throw new CommException.Setup(
+            "the bootstrap store at " + location + " answered with " + refused.getMessage(),
+            refused);
       } catch (IOException notYet) {
         if (deadline.passed()) {
           throw new CommException.Setup(
@@ -164,16 +176,25 @@ public final class TcpStore implements Store {
   }
 
   private static TcpStore open(
-      String host, int port, String location, Secret secret, Deadline deadline) throws IOException {
+      InetSocketAddress address,
+      String location,
+      Secret secret,
+      Optional<TlsParty> party,
+      Deadline deadline)
+      throws IOException {
     var socket = new Socket();
     try {
       socket.setTcpNoDelay(true);
-      socket.connect(
-          new InetSocketAddress(InetAddress.getByName(host), port),
-          deadline.remainingMillis(CONNECT_MILLIS));
+      socket.connect(address, deadline.remainingMillis(CONNECT_MILLIS));
       socket.setSoTimeout(deadline.remainingMillis(CONNECT_MILLIS));
-      var store = new TcpStore(socket, location);
-      store.prove(secret);
+      StoreLine line = StoreLine.call(socket, party);
+      var store = new TcpStore(line, location);
+      try {
+        store.prove(secret, line.binding());
+      } catch (SSLException refused) {
+        // The server looks at our certificate when our part of the handshake is over.
+        throw TlsPipe.explained(refused);
+      }
       return store;
     } catch (IOException | RuntimeException refused) {
       socket.close();
@@ -181,9 +202,21 @@ public final class TcpStore implements Store {
     }
   }
 
-  private void prove(Secret secret) throws IOException {
+  private void prove(Secret secret, byte[] binding) throws IOException {
+    // Said at once, so that a server that waits for TLS sees who is there.
+    out.write(StoreWire.magic());
+    out.flush();
     byte[] magic = new byte[StoreWire.magicBytes()];
-    in.readFully(magic);
+    in.readFully(magic, 0, TlsMark.BYTES);
+    if (TlsMark.isTls(magic[0], magic[1])) {
+      throw new CommException.Setup(
+          "the bootstrap store at "
+              + location
+              + " encrypts; give the launcher and all ranks the same --secure (WEFT_SECURE), it is"
+              + " off here",
+          null);
+    }
+    in.readFully(magic, TlsMark.BYTES, magic.length - TlsMark.BYTES);
     if (!Arrays.equals(magic, StoreWire.magic())) {
       throw new CommException.Setup(
           "something else than a Weft store answers at "
@@ -194,9 +227,8 @@ public final class TcpStore implements Store {
     byte[] serverNonce = new byte[StoreWire.NONCE_BYTES];
     in.readFully(serverNonce);
     byte[] clientNonce = StoreWire.nonce();
-    out.write(StoreWire.magic());
     out.write(clientNonce);
-    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce));
+    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce, binding));
     out.flush();
     int status = in.readUnsignedByte();
     if (status == StoreWire.REFUSED) {
@@ -205,7 +237,8 @@ public final class TcpStore implements Store {
     byte[] proof = new byte[StoreWire.PROOF_BYTES];
     in.readFully(proof);
     if (status != StoreWire.WELCOME
-        || !StoreWire.same(StoreWire.serverProof(secret, serverNonce, clientNonce), proof)) {
+        || !StoreWire.same(
+            StoreWire.serverProof(secret, serverNonce, clientNonce, binding), proof)) {
       throw differentSecret();
     }
   }

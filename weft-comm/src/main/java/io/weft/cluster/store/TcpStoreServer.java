@@ -4,47 +4,56 @@ package io.weft.cluster.store;
 import io.weft.CommException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
+import io.weft.transport.tls.TlsParty;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
 /// it knows the job's secret, and proves it in turn; everybody else is disconnected after at most 5
-/// s. At most 128 connections may be unproved at a time, and 16,384 open. One virtual thread for
-/// each connection.
+/// s. At most 128 connections may be unproved at a time, of which the oldest makes room, and 16,384
+/// open. One virtual thread for each connection, and one more while it is unproved.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
-  private static final int MAX_UNPROVED = 128;
+  private static final Duration OPENING = Duration.ofSeconds(5);
   private static final int MAX_OPEN = 16_384;
   private static final Duration PAUSE = Duration.ofMillis(500);
+  private static final int MOST_UNREAD_BYTES = 1 << 16;
   private static final int BACKLOG = 1_024;
 
   private final OpenFiles openFiles;
   private final ServerSocket listener;
   private final Secret secret;
+  private final Optional<TlsParty> party;
   private final InMemoryStore values = new InMemoryStore();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
-  private final Semaphore unproved = new Semaphore(MAX_UNPROVED);
+  private final Strangers strangers = new Strangers(LOG);
 
-  private TcpStoreServer(OpenFiles openFiles, ServerSocket listener, Secret secret) {
+  private TcpStoreServer(
+      OpenFiles openFiles, ServerSocket listener, Secret secret, Optional<TlsParty> party) {
     this.openFiles = openFiles;
     this.listener = listener;
     this.secret = secret;
+    this.party = party;
   }
 
   /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
   /// the address where it is taken or not this host's.
-  public static TcpStoreServer bind(InetAddress address, int port, Secret secret) {
+  public static TcpStoreServer bind(InetAddress address, int port, JobTrust trust) {
+    Optional<TlsParty> party = trust.party(address);
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
       var listener = new ServerSocket();
@@ -55,7 +64,7 @@ public final class TcpStoreServer implements AutoCloseable {
         listener.close();
         throw refused;
       }
-      var server = new TcpStoreServer(openFiles, listener, secret);
+      var server = new TcpStoreServer(openFiles, listener, trust.secret(), party);
       Thread.ofVirtual().name("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {
@@ -94,12 +103,13 @@ public final class TcpStoreServer implements AutoCloseable {
     while (!listener.isClosed()) {
       try {
         Socket socket = listener.accept();
-        if (open.size() >= MAX_OPEN || !unproved.tryAcquire()) {
-          LOG.debug("too many connections; closed {}", socket.getRemoteSocketAddress());
+        if (open.size() >= MAX_OPEN) {
+          strangers.log("has more than " + MAX_OPEN + " connections; closed another one");
           closeQuietly(socket);
           continue;
         }
         open.add(socket);
+        strangers.admit(socket).ifPresent(TcpStoreServer::closeQuietly);
         Thread.ofVirtual().name("weft-store-session").start(() -> session(socket));
       } catch (IOException closedOrLimited) {
         if (!listener.isClosed()) {
@@ -118,15 +128,9 @@ public final class TcpStoreServer implements AutoCloseable {
 
   private void session(Socket socket) {
     try (socket) {
-      boolean proved;
-      try {
-        socket.setTcpNoDelay(true);
-        proved = new StoreSession(socket, values, secret).opens();
-      } finally {
-        unproved.release();
-      }
-      if (proved && !listener.isClosed()) {
-        new StoreSession(socket, values, secret).serve();
+      Optional<StoreSession> proved = opened(socket);
+      if (proved.isPresent() && !listener.isClosed()) {
+        proved.get().serve();
       }
     } catch (IOException gone) {
       LOG.debug("a connection ended: {}", gone.toString());
@@ -134,6 +138,46 @@ public final class TcpStoreServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     } finally {
       open.remove(socket);
+    }
+  }
+
+  private Optional<StoreSession> opened(Socket socket) throws IOException {
+    SocketAddress from = socket.getRemoteSocketAddress();
+    var decided = new CountDownLatch(1);
+    Thread.ofVirtual().name("weft-store-limit").start(() -> limit(socket, decided));
+    try {
+      socket.setTcpNoDelay(true);
+      var session = new StoreSession(StoreLine.answer(socket, party), values, secret);
+      session.open();
+      return Optional.of(session);
+    } catch (IOException stranger) {
+      strangers.log("refused " + from + ": " + stranger.getMessage());
+      dismiss(socket);
+      return Optional.empty();
+    } finally {
+      decided.countDown();
+      strangers.forget(socket);
+    }
+  }
+
+  /// Lets the peer read why: closing a socket with unread bytes would destroy what was said last.
+  private static void dismiss(Socket socket) {
+    try {
+      socket.shutdownOutput();
+      long unused = socket.getInputStream().skip(MOST_UNREAD_BYTES);
+    } catch (IOException gone) {
+      LOG.debug("a stranger went: {}", gone.toString());
+    }
+  }
+
+  /// Ends a connection that is not opened in time, wherever it stands.
+  private static void limit(Socket socket, CountDownLatch decided) {
+    try {
+      if (!decided.await(OPENING.toMillis(), TimeUnit.MILLISECONDS)) {
+        closeQuietly(socket);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.transport.spi.Encryption;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -155,7 +156,9 @@ class JobStoreTest {
   @Test
   void launcherKeepsTheStore() throws Exception {
     var secret = io.weft.transport.spi.Secret.of(SECRET.getBytes());
-    try (var server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, secret)) {
+    try (var server =
+        TcpStoreServer.bind(
+            InetAddress.getLoopbackAddress(), 0, new JobTrust(secret, new Encryption.Off()))) {
       var environment = remote(0, server.address().getPort(), SECRET);
       environment.put("WEFT_LAUNCHER", "weft");
       environment.put("WEFT_BIND", "127.0.0.9");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import java.io.DataOutputStream;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +26,7 @@ class TcpStoreTest extends StoreContract {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private final Secret secret = SecretFile.random();
   private final TcpStoreServer server =
-      TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, secret);
+      TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret));
 
   @Override
   Store open() throws Exception {
@@ -37,8 +39,11 @@ class TcpStoreTest extends StoreContract {
   }
 
   private TcpStore connect(Secret with) throws InterruptedException {
-    return TcpStore.connect(
-        server.address().getAddress().getHostAddress(), server.address().getPort(), with, LIMIT);
+    return TcpStore.connect("127.0.0.1", server.address().getPort(), plain(with), LIMIT);
+  }
+
+  private static JobTrust plain(Secret secret) {
+    return new JobTrust(secret, new Encryption.Off());
   }
 
   private Socket stranger() throws Exception {
@@ -66,7 +71,7 @@ class TcpStoreTest extends StoreContract {
     assertThatThrownBy(
             () ->
                 TcpStoreServer.bind(
-                    InetAddress.getLoopbackAddress(), server.address().getPort(), secret))
+                    InetAddress.getLoopbackAddress(), server.address().getPort(), plain(secret)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining(server.location());
   }
@@ -77,7 +82,8 @@ class TcpStoreTest extends StoreContract {
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
     }
-    assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", port, secret, Duration.ofMillis(80)))
+    assertThatThrownBy(
+            () -> TcpStore.connect("127.0.0.1", port, plain(secret), Duration.ofMillis(80)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("127.0.0.1:" + port)
         .hasMessageContaining("0.08 s");
@@ -96,7 +102,8 @@ class TcpStoreTest extends StoreContract {
                   throw new java.io.UncheckedIOException(gone);
                 }
               });
-      assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", other.getLocalPort(), secret, LIMIT))
+      assertThatThrownBy(
+              () -> TcpStore.connect("127.0.0.1", other.getLocalPort(), plain(secret), LIMIT))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining("something else than a Weft store");
     }
@@ -105,9 +112,10 @@ class TcpStoreTest extends StoreContract {
   @Test
   void impostorWithoutTheSecretIsFoundOut() throws Exception {
     try (TcpStoreServer impostor =
-        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, SecretFile.random())) {
+        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(SecretFile.random()))) {
       assertThatThrownBy(
-              () -> TcpStore.connect("127.0.0.1", impostor.address().getPort(), secret, LIMIT))
+              () ->
+                  TcpStore.connect("127.0.0.1", impostor.address().getPort(), plain(secret), LIMIT))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining("another secret");
     }
@@ -127,6 +135,48 @@ class TcpStoreTest extends StoreContract {
         good.put("k" + i, new byte[] {(byte) i});
         assertThat(good.get("k" + i, LIMIT)).as("seed " + seed).isEqualTo(new byte[] {(byte) i});
       }
+    }
+  }
+
+  @Test
+  void ofManySilentStrangersTheOldestAreDisconnected() throws Exception {
+    var silent = new ArrayList<Socket>();
+    try {
+      for (int i = 0; i < Strangers.MOST + 20; i++) {
+        silent.add(stranger());
+      }
+      for (int i = 0; i < 20; i++) {
+        assertThat(endOf(silent.get(i))).as("stranger " + i).isTrue();
+      }
+      try (TcpStore friend = connect(secret)) {
+        friend.put("k", new byte[] {1});
+      }
+    } finally {
+      for (Socket socket : silent) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void strangerThatSpeaksSlowlyIsDisconnectedInTime() throws Exception {
+    try (Socket socket = stranger()) {
+      // One byte now and then would keep a limit for each read at bay.
+      assertThat(serverNonce(socket)).hasSize(StoreWire.NONCE_BYTES);
+      socket.setSoTimeout(200);
+      long start = System.nanoTime();
+      boolean ended = false;
+      for (int i = 0; !ended && System.nanoTime() - start < LIMIT.toNanos(); i++) {
+        try {
+          socket.getOutputStream().write(i < StoreWire.magicBytes() ? StoreWire.magic()[i] : 0);
+          ended = socket.getInputStream().read() < 0;
+        } catch (java.net.SocketTimeoutException stillOpen) {
+          ended = false;
+        } catch (java.io.IOException reset) {
+          ended = true;
+        }
+      }
+      assertThat(ended).isTrue();
     }
   }
 
@@ -160,7 +210,7 @@ class TcpStoreTest extends StoreContract {
     byte[] clientNonce = new byte[StoreWire.NONCE_BYTES];
     byte[] proof;
     try (Socket first = stranger()) {
-      proof = StoreWire.clientProof(secret, serverNonce(first), clientNonce);
+      proof = StoreWire.clientProof(secret, serverNonce(first), clientNonce, new byte[0]);
     }
     try (Socket second = stranger()) {
       assertThat(serverNonce(second)).isNotEqualTo(clientNonce);
@@ -195,10 +245,10 @@ class TcpStoreTest extends StoreContract {
     var out = socket.getOutputStream();
     out.write(StoreWire.magic());
     out.write(clientNonce);
-    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce));
+    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce, new byte[0]));
     assertThat(socket.getInputStream().read()).isEqualTo(StoreWire.WELCOME);
     assertThat(socket.getInputStream().readNBytes(StoreWire.PROOF_BYTES))
-        .isEqualTo(StoreWire.serverProof(secret, serverNonce, clientNonce));
+        .isEqualTo(StoreWire.serverProof(secret, serverNonce, clientNonce, new byte[0]));
     return clientNonce;
   }
 

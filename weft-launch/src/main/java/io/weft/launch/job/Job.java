@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
 import io.weft.transport.limit.OpenFiles;
@@ -76,7 +77,8 @@ public final class Job implements AutoCloseable {
       SecretFile.write(directory.secret(), secret);
       InetAddress address = LauncherAddress.of(plan);
       int port = LauncherAddress.port(plan);
-      job = new Job(plan, directory, TcpStoreServer.bind(address, port, secret), out, err);
+      JobTrust trust = JobTrust.of(plan.config(), secret);
+      job = new Job(plan, directory, TcpStoreServer.bind(address, port, trust), out, err);
     } catch (RuntimeException | JobFailed refused) {
       directory.close();
       throw refused;

@@ -6,12 +6,14 @@ import static io.weft.collective.CollectiveOptions.named;
 import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStore;
 import io.weft.cluster.store.TcpStoreServer;
 import io.weft.tensor.DType;
 import io.weft.testkit.job.LocalJob;
 import io.weft.transport.Transport;
+import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,7 +42,9 @@ public final class FewFiles {
     }
     Secret secret = SecretFile.random();
     Callable<?> job = () -> job(SHORT);
-    try (TcpStoreServer store = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, secret)) {
+    try (TcpStoreServer store =
+        TcpStoreServer.bind(
+            InetAddress.getLoopbackAddress(), 0, new JobTrust(secret, new Encryption.Off()))) {
       Callable<?> visit = () -> visit(store, secret, SHORT);
       System.out.println("at first: " + job(LONG) + ", " + visit(store, secret, LONG));
       var held = new ArrayDeque<InputStream>();
@@ -124,7 +128,11 @@ public final class FewFiles {
       throws InterruptedException {
     var address = server.address();
     try (TcpStore store =
-        TcpStore.connect(address.getAddress().getHostAddress(), address.getPort(), secret, limit)) {
+        TcpStore.connect(
+            address.getAddress().getHostAddress(),
+            address.getPort(),
+            new JobTrust(secret, new Encryption.Off()),
+            limit)) {
       store.put("key", new byte[] {7});
       return store.get("key", limit).length;
     }
