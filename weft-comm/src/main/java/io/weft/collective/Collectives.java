@@ -196,7 +196,9 @@ public final class Collectives implements MeshService {
   }
 
   private void drop(Operation<?> operation) {
-    running.remove(id(operation.key(), operation.sequence()));
+    long id = id(operation.key(), operation.sequence());
+    running.remove(id);
+    inbox.forgetOperation(id);
     order.remove(operation);
     pending = order.size() + settling.size();
     moved = true;
@@ -238,16 +240,19 @@ public final class Collectives implements MeshService {
     int before = settling.size();
     settling.removeIf(Operation::settle);
     pending = order.size() + settling.size();
-    for (Operation<?> stuck : settling) {
+    // A copy: with the dropped rank, other operations may fail.
+    for (Operation<?> stuck : List.copyOf(settling)) {
       if (now - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
-        stuck.writingTo().forEach(m -> dropIfStuck(stuck.group().world(m)));
+        stuck.writingTo().forEach(m -> cutIfStuck(stuck.group().world(m)));
       }
     }
     return before - settling.size();
   }
 
-  private void dropIfStuck(int rank) {
-    if (!mesh().isGone(rank) && mesh().isStuck(rank)) {
+  private void cutIfStuck(int rank) {
+    if (mesh().isGone(rank)) {
+      mesh().endpoint(rank).close(); // it has left and does not end the connection
+    } else if (mesh().isStuck(rank)) {
       mesh().drop(rank, "nothing moved on it while an operation that had failed waited to end");
     }
   }
@@ -326,6 +331,9 @@ public final class Collectives implements MeshService {
   @Override
   public void onClosing() {
     commands.end();
+    for (Operation<?> stuck : List.copyOf(settling)) {
+      stuck.writingTo().forEach(m -> mesh().endpoint(stuck.group().world(m)).close());
+    }
     settling.removeIf(Operation::settle);
     if (wires != null) {
       wires.staging().close();
@@ -348,7 +356,7 @@ public final class Collectives implements MeshService {
     Group group = groups.get(groupKey);
     if (group != null && group.member(fromRank) < 0) {
       mesh().drop(fromRank, "it aborted a communicator to which it does not belong");
-    } else if (group != null && group.failure() == null) {
+    } else if (group != null && !group.isAborted()) {
       observer.onTold(fromRank, cause, now);
       var unused = abortHere(group, cause);
     } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
@@ -363,8 +371,14 @@ public final class Collectives implements MeshService {
   @Override
   public void onNotify(int fromRank, int immediate) {
     Exchange exchange = wires().tokens().get(immediate);
-    if (exchange != null) {
-      exchange.operation().onNotify(exchange.operation().group().member(fromRank));
+    if (exchange == null) {
+      return;
+    }
+    int member = exchange.operation().group().member(fromRank);
+    if (member >= 0) {
+      exchange.operation().onNotify(member);
+    } else {
+      mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
     }
   }
 

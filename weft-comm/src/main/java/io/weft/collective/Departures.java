@@ -86,6 +86,14 @@ final class Departures {
       operation.brokenBy(peer, "a grant that its schedule does not have");
       return;
     }
+    if (out.grant != null) {
+      operation.brokenBy(peer, "a second grant");
+      return;
+    }
+    if (grant.slots() < 0 || grant.slots() > wires.windowSlots()) {
+      operation.brokenBy(peer, "a grant of " + grant.slots() + " slots");
+      return;
+    }
     out.grant = grant;
     out.stagedAllowed = grant.slots();
     out.token = Frame.aux(frame);
@@ -93,9 +101,12 @@ final class Departures {
 
   void onCredit(int peer, int slots) {
     Outgoing out = outgoingTo(peer);
-    if (out != null && slots > 0) {
-      out.stagedAllowed += slots;
+    int most = out == null ? 0 : wires.windowSlots() - (out.stagedAllowed - out.stagedPosted);
+    if (out == null || out.grant == null || slots < 1 || slots > most) {
+      operation.brokenBy(peer, "credit for " + slots + " slots where at most " + most + " are due");
+      return;
     }
+    out.stagedAllowed += slots;
   }
 
   /// Posts what can go; returns the segments posted.
@@ -160,8 +171,10 @@ final class Departures {
           stage.placement().uniform() ? stage.placement().targetOffset()[sending.chunk()] : 0;
       at = grant.base() + base + out.segment * wires.segmentBytes();
     }
-    if (at < 0 || at + bytes > into.bytes()) {
-      operation.brokenBy(out.peer, "a grant of " + into.bytes() + " bytes, needed " + (at + bytes));
+    // No sums: a peer's numbers may be of any size.
+    if (at < 0 || into.bytes() < bytes || at > into.bytes() - bytes) {
+      operation.brokenBy(
+          out.peer, "a grant of " + into.bytes() + " bytes, needed " + bytes + " at " + at);
       return false;
     }
     SendDone done = completion(index, sending, out);

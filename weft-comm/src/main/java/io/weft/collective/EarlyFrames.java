@@ -8,31 +8,56 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Frames of operations that this rank has not submitted yet, or whose stage has not begun.
-/// Bounded. Confined to the lane's thread.
+/// Bounded: where they take too much, whoever sent most of them has to go. Confined to the lane's
+/// thread.
 final class EarlyFrames {
 
   /// Operations in flight times an eager chunk, with room to spare.
   private static final long LIMIT_BYTES = 256L << 20;
 
-  record EarlyFrame(int worldRank, long communicator, byte[] bytes) {}
+  /// What a frame takes beside its bytes, about: its arrays and records, its place in the maps.
+  private static final int OVERHEAD_BYTES = 160;
+
+  record EarlyFrame(int worldRank, long communicator, byte[] bytes) {
+
+    long cost() {
+      return (long) bytes.length + OVERHEAD_BYTES;
+    }
+  }
 
   private final LongMap<List<EarlyFrame>> byOperation = new LongMap<>();
+  private long[] byRank = {};
   private long bytes;
 
-  /// Whether there was room.
-  boolean keep(long operation, int worldRank, MemorySegment frame) {
-    if (bytes + frame.byteSize() > LIMIT_BYTES) {
-      return false;
-    }
+  /// Keeps a frame, over the limit too.
+  void keep(long operation, int worldRank, MemorySegment frame) {
     List<EarlyFrame> frames = byOperation.get(operation);
     if (frames == null) {
       frames = new ArrayList<>(2);
       byOperation.put(operation, frames);
     }
-    frames.add(
-        new EarlyFrame(worldRank, Frame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE)));
-    bytes += frame.byteSize();
-    return true;
+    var kept =
+        new EarlyFrame(worldRank, Frame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE));
+    frames.add(kept);
+    if (worldRank >= byRank.length) {
+      byRank = java.util.Arrays.copyOf(byRank, Math.max(worldRank + 1, 2 * byRank.length));
+    }
+    byRank[worldRank] += kept.cost();
+    bytes += kept.cost();
+  }
+
+  /// Whether they take more than they may.
+  boolean isOverfull() {
+    return bytes > LIMIT_BYTES;
+  }
+
+  /// The rank whose frames take most.
+  int mostBy() {
+    int most = 0;
+    for (int rank = 1; rank < byRank.length; rank++) {
+      most = byRank[rank] > byRank[most] ? rank : most;
+    }
+    return most;
   }
 
   /// Throws away what came for a communicator.
@@ -42,31 +67,38 @@ final class EarlyFrames {
           if (frames.getFirst().communicator() != communicator) {
             return false;
           }
-          frames.forEach(f -> bytes -= f.bytes().length);
+          frames.forEach(this::forgotten);
           return true;
         });
   }
 
-  @Nullable List<EarlyFrame> take(long operation) {
-    List<EarlyFrame> frames = byOperation.remove(operation);
-    if (frames != null) {
-      frames.forEach(f -> bytes -= f.bytes().length);
-    }
-    return frames;
-  }
-
-  /// Drops what a rank sent.
+  /// Throws away what a rank sent.
   void forgetRank(int worldRank) {
     byOperation.removeIf(
         frames -> {
           frames.removeIf(
               frame -> {
                 boolean its = frame.worldRank() == worldRank;
-                bytes -= its ? frame.bytes().length : 0;
+                if (its) {
+                  forgotten(frame);
+                }
                 return its;
               });
           return frames.isEmpty();
         });
+  }
+
+  @Nullable List<EarlyFrame> take(long operation) {
+    List<EarlyFrame> frames = byOperation.remove(operation);
+    if (frames != null) {
+      frames.forEach(this::forgotten);
+    }
+    return frames;
+  }
+
+  private void forgotten(EarlyFrame frame) {
+    byRank[frame.worldRank()] -= frame.cost();
+    bytes -= frame.cost();
   }
 
   int operations() {

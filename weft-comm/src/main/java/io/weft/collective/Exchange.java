@@ -136,24 +136,51 @@ final class Exchange {
   /// A write of this peer has landed.
   void onNotify(int peer) {
     Incoming in = incomingFrom(peer);
-    if (in == null) {
+    Receiving due = in == null ? null : due(in);
+    if (in == null || due == null || memory.eager(due.chunk())) {
       operation.brokenBy(peer, "a write that its schedule does not have");
       return;
     }
-    in.arrived++;
+    if (due.reduce() && ++in.stagedArrived - in.stagedApplied > wires.windowSlots()) {
+      operation.brokenBy(peer, "a write to a slot of its window that is not free");
+      return;
+    }
+    arrived(in, due);
     apply(in, null);
   }
 
   /// A message with a segment's bytes.
   void onEager(int peer, MemorySegment body) {
     Incoming in = incomingFrom(peer);
-    if (in == null) {
+    Receiving due = in == null ? null : due(in);
+    if (in == null || due == null || !memory.eager(due.chunk())) {
       operation.brokenBy(peer, "a segment that its schedule does not have");
       return;
     }
-    in.arrived++;
+    long bytes = memory.bytes(due.chunk(), in.dueSegment);
+    if (body.byteSize() != bytes) {
+      operation.brokenBy(peer, "a segment of " + body.byteSize() + " bytes, not " + bytes);
+      return;
+    }
+    arrived(in, due);
     if (in.applied + 1 < in.arrived || !apply(in, body)) {
       in.eager.addLast(body.toArray(JAVA_BYTE));
+    }
+  }
+
+  /// What this peer sends next, null if it has sent all.
+  private @Nullable Receiving due(Incoming in) {
+    return in.dueReceive == in.receives.length
+        ? null
+        : stage.plan().receives().get(in.receives[in.dueReceive]);
+  }
+
+  private void arrived(Incoming in, Receiving due) {
+    in.arrived++;
+    in.dueSegment++;
+    if (in.dueSegment == memory.segments(due.chunk())) {
+      in.dueSegment = 0;
+      in.dueReceive++;
     }
   }
 
@@ -192,10 +219,6 @@ final class Exchange {
         MemorySegment from = kept != null ? wires.land(kept) : body;
         if (from == null) {
           return false;
-        }
-        if (from.byteSize() != bytes) {
-          operation.brokenBy(in.peer, "a segment of " + from.byteSize() + " bytes, not " + bytes);
-          return true;
         }
         memory.combine(receiving, in.segment, from, 0, bytes);
       } else if (receiving.reduce()) {

@@ -58,9 +58,9 @@ final class Failures {
     }
   }
 
-  /// The same here only. Returns whether this was the communicator's first failure.
+  /// The same here only. Returns whether this was the communicator's first abort.
   boolean abortHere(Group group, CommException cause) {
-    boolean first = group.failWith(cause);
+    boolean first = group.abortWith(cause);
     if (first) {
       collectives.observer().onAborted(group.key(), cause, collectives.now());
     }

@@ -116,7 +116,7 @@ final class Frame {
   }
 
   static int phase(MemorySegment frame) {
-    return frame.get(JAVA_BYTE, 2);
+    return frame.get(JAVA_BYTE, 2) & 0xff;
   }
 
   static int signature(MemorySegment frame) {

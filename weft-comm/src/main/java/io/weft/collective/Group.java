@@ -25,6 +25,7 @@ final class Group {
   private final int[] memberOf;
   private @Nullable CommException failure;
   private boolean closed;
+  private boolean aborted;
 
   /// `instance` counts the communicators of the same set in the same epoch, from 1.
   Group(Epoch in, int instance, Topology topology, int worldRank) {
@@ -94,6 +95,12 @@ final class Group {
     return failure;
   }
 
+  /// Whether all its operations have failed, not only those that were submitted after a member had
+  /// left.
+  boolean isAborted() {
+    return aborted;
+  }
+
   /// Whether it was closed here.
   boolean isClosed() {
     return closed;
@@ -110,5 +117,14 @@ final class Group {
     }
     failure = cause;
     return true;
+  }
+
+  /// It is aborted, perhaps after a member had left and new operations failed already. Returns
+  /// whether it was not aborted before.
+  boolean abortWith(CommException cause) {
+    var unused = failWith(cause);
+    boolean first = !aborted;
+    aborted = true;
+    return first;
   }
 }

@@ -63,7 +63,7 @@ final class Inbox {
       NameUse use = collectives.name(key);
       if (use == null || !use.begun(sequence)) {
         keep(Collectives.id(key, sequence), fromRank, message);
-      } else if (use.latest(sequence)) {
+      } else if (use.latest(sequence) && use.group().member(fromRank) >= 0) {
         Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
       }
     }
@@ -72,6 +72,11 @@ final class Inbox {
   /// Throws away what came early for a communicator that is closed now.
   void forget(long communicator) {
     early.forget(communicator);
+  }
+
+  /// Throws away what came for stages that an operation, which is over, did not have.
+  void forgetOperation(long id) {
+    var unused = early.take(id);
   }
 
   /// Gives an operation, whose stage has just begun, what came for it before.
@@ -122,10 +127,17 @@ final class Inbox {
   }
 
   private void keep(long id, int fromRank, MemorySegment message) {
-    if (!early.keep(id, fromRank, message)) {
+    if (Frame.phase(message) >= Stage.MAX_PHASES) {
+      collectives.mesh().drop(fromRank, "it sent a frame of phase " + Frame.phase(message));
+      return;
+    }
+    early.keep(id, fromRank, message);
+    if (early.isOverfull()) {
+      int most = early.mostBy();
+      early.forgetRank(most);
       collectives
           .mesh()
-          .drop(fromRank, "it sent more for operations that this rank has not begun than is kept");
+          .drop(most, "it sent more for operations that this rank has not begun than is kept");
     }
   }
 

@@ -24,7 +24,14 @@ final class Incoming {
 
   int segment;
 
-  /// Staged segments applied so far, and of these not yet given back as credit.
+  /// The segment to arrive next: position in `receives`, segment of its chunk.
+  int dueReceive;
+
+  int dueSegment;
+
+  /// Staged segments here; of these applied; of these not yet given back as credit.
+  int stagedArrived;
+
   int stagedApplied;
 
   int uncredited;

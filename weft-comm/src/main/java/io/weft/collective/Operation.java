@@ -171,7 +171,16 @@ final class Operation<T> implements CollectiveObserver.Subject {
         exchange = null;
       }
       phase++;
-      Stage stage = script.stage(phase);
+      Stage stage;
+      try {
+        stage = script.stage(phase);
+      } catch (BadCount count) {
+        brokenBy(count.member(), count.what());
+        return false;
+      } catch (OutOfMemoryError noRoom) {
+        owner.abort(group, noRoom(noRoom), group.world(group.rank()));
+        return false;
+      }
       if (stage == null) {
         return true;
       }
@@ -263,6 +272,17 @@ final class Operation<T> implements CollectiveObserver.Subject {
                 group.world(member),
                 null),
             group.world(member));
+  }
+
+  private CommException noRoom(OutOfMemoryError cause) {
+    return new CommException.Aborted(
+        group.self()
+            + ": "
+            + describe()
+            + " has no memory for its result: "
+            + cause.getMessage()
+            + "; native memory is limited by -XX:MaxDirectMemorySize (by default the heap's -Xmx)",
+        cause);
   }
 
   /// A write was not done. If the peer refused it, the peer has ended the operation and has said

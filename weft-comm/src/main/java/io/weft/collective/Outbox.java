@@ -8,12 +8,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// Sends messages in order, and keeps the control messages that an endpoint has no room for; their
-/// number is bounded by the operations in flight. Confined to the lane's thread.
+/// Sends messages in order, and keeps the control messages that an endpoint has no room for. Their
+/// number is bounded by the operations in flight, unless a peer asks and never reads the answers:
+/// then it is dropped. Confined to the lane's thread.
 final class Outbox {
+
+  /// More than the control messages of all operations that may run.
+  private static final int MAX_WAITING_BYTES = 32 << 20;
 
   private final Mesh mesh;
   private final @Nullable ArrayDeque<byte[]>[] waiting;
+  private final long[] waitingBytes;
   private final MemorySegment scratch;
   private int waitingCount;
 
@@ -21,6 +26,7 @@ final class Outbox {
   Outbox(Mesh mesh, int peers, int maxMessageBytes) {
     this.mesh = mesh;
     this.waiting = new ArrayDeque[peers];
+    this.waitingBytes = new long[peers];
     this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
   }
 
@@ -44,6 +50,10 @@ final class Outbox {
       }
       queue.addLast(message.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
       waitingCount++;
+      waitingBytes[peer] += bytes;
+      if (waitingBytes[peer] > MAX_WAITING_BYTES) {
+        mesh.drop(peer, "it asks and does not read the answers");
+      }
     }
   }
 
@@ -74,7 +84,7 @@ final class Outbox {
             break;
           }
         }
-        queue.removeFirst();
+        waitingBytes[peer] -= queue.removeFirst().length;
         waitingCount--;
         sent++;
       }

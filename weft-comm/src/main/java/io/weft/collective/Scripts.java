@@ -7,6 +7,7 @@ import io.weft.collective.Communicator.Received;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
@@ -128,10 +129,9 @@ final class Scripts {
 
       private Stage dataStage() {
         long[] each = rows.toArray(JAVA_LONG);
-        long[] bytes = inBytes(each, rowBytes(input));
+        long[] bytes = inBytesChecked(each, rowBytes(input));
         long[] offset = starts(bytes);
-        TensorLease whole =
-            OwnedTensor.allocate(input.dtype(), input.shape().withFirst(Arrays.stream(each).sum()));
+        TensorLease whole = allocate(input, each);
         gathered = whole;
         long[] source = new long[size];
         Arrays.fill(source, -1);
@@ -183,12 +183,11 @@ final class Scripts {
 
       private Stage dataStage() {
         long[] from = got.toArray(JAVA_LONG);
-        TensorLease whole =
-            OwnedTensor.allocate(input.dtype(), input.shape().withFirst(Arrays.stream(from).sum()));
+        long[] in = inBytesChecked(from, rowBytes(input));
+        TensorLease whole = allocate(input, from);
         received = whole;
         long[] out = inBytes(splits.stream().mapToLong(Long::longValue).toArray(), rowBytes(input));
-        Placement place =
-            square(input.data(), out, whole.view().data(), inBytes(from, rowBytes(input)));
+        Placement place = square(input.data(), out, whole.view().data(), in);
         return new Stage(plan, place, null, input.dtype(), 1);
       }
 
@@ -241,6 +240,46 @@ final class Scripts {
 
   private static long[] inBytes(long[] rows, long rowBytes) {
     return Arrays.stream(rows).map(r -> Math.multiplyExact(r, rowBytes)).toArray();
+  }
+
+  /// What the members told, whose sum must be a length too. Throws `BadCount`, naming who told a
+  /// negative number or the largest.
+  private static long[] inBytesChecked(long[] rows, long rowBytes) {
+    long left = Long.MAX_VALUE / Math.max(1, rowBytes);
+    int largest = 0;
+    for (int member = 0; member < rows.length; member++) {
+      if (rows[member] < 0) {
+        throw new BadCount(member, rows[member], rowBytes);
+      }
+      largest = rows[member] > rows[largest] ? member : largest;
+    }
+    for (long told : rows) {
+      if (told > left) {
+        throw new BadCount(largest, rows[largest], rowBytes);
+      }
+      left -= told;
+    }
+    return inBytes(rows, rowBytes);
+  }
+
+  /// A tensor like `like` of the rows of all ranks. Throws `OutOfMemoryError` with these.
+  private static TensorLease allocate(TensorView like, long[] rows) {
+    Shape shape = like.shape().withFirst(Arrays.stream(rows).sum());
+    try {
+      return OwnedTensor.allocate(like.dtype(), shape);
+    } catch (OutOfMemoryError | IllegalArgumentException noRoom) {
+      var words =
+          new OutOfMemoryError(
+              like.dtype()
+                  + ""
+                  + shape
+                  + " of "
+                  + Arrays.toString(rows)
+                  + " rows by rank: "
+                  + noRoom.getMessage());
+      words.initCause(noRoom);
+      throw words;
+    }
   }
 
   private static long[] starts(long[] bytes) {

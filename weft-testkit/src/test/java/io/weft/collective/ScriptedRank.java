@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.agent.Lane;
+import io.weft.cluster.Member;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.ProcessSet;
+import io.weft.cluster.Topology;
+import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.cluster.watch.Heartbeat;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.transport.Address;
+import io.weft.transport.region.RegionTable;
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+
+/// Rank 1 of 3 as production code has it, over a `ScriptedTransport` and in virtual time; turned by
+/// whoever holds it. It has two communicators: of all, and of ranks 0 and 1.
+final class ScriptedRank implements AutoCloseable {
+
+  static final int RANK = 1;
+  static final int RANKS = 3;
+  static final int KINDS = 6;
+
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Heartbeat HEARTBEAT =
+      Heartbeat.of(Duration.ofSeconds(1), Duration.ofSeconds(5));
+  private static final Epoch EPOCH = new Epoch(0, ProcessSet.world(RANKS));
+  private static final long TURN_NANOS = 1_000_000;
+
+  /// Small enough that a few floats take every way that tensors can.
+  private static final Tuning TUNING = new Tuning(64, 128, 4);
+
+  private final ScriptedTransport[] opened = new ScriptedTransport[1];
+  private final Mesh mesh;
+  private final List<Communicator> communicators;
+  private final List<Handle<?>> handles = new ArrayList<>();
+  private long now = 1;
+
+  ScriptedRank(RegionTable table) {
+    var collectives = new Collectives(LIMIT, TUNING, 1 << 12);
+    mesh =
+        new Mesh(
+            RANK,
+            () -> now += TURN_NANOS,
+            HEARTBEAT,
+            List.of(collectives),
+            sink -> {
+              opened[0] = new ScriptedTransport(sink, RANK, RANKS, table);
+              return opened[0];
+            });
+    List<Member> members =
+        IntStream.range(0, RANKS)
+            .mapToObj(r -> new Member(r, r, 0, "host", "", List.of(new Address("script", "" + r))))
+            .toList();
+    mesh.connect(new Topology(0, members), LIMIT);
+    collectives.runBy(new Turned());
+    communicators =
+        List.of(
+            collectives.communicator(ProcessSet.world(RANKS), EPOCH),
+            collectives.communicator(new ProcessSet(List.of(0, 1)), EPOCH));
+    turn(0);
+  }
+
+  ScriptedTransport transport() {
+    return opened[0];
+  }
+
+  /// Lets time pass, and the rank do what it can.
+  void turn(long nanos) {
+    now += nanos;
+    int unused = mesh.work(now);
+  }
+
+  /// Submits an operation of one of the `KINDS`.
+  Handle<?> submit(int which, int kind, String name, int elements) {
+    Communicator communicator = communicators.get(which);
+    CollectiveOptions options = CollectiveOptions.named(name);
+    TensorView tensor = tensor(elements);
+    Handle<?> handle =
+        switch (kind) {
+          case 0 -> communicator.allreduce(tensor, tensor, ReduceOp.SUM, options);
+          case 1 -> communicator.broadcast(tensor, 0, options);
+          case 2 -> freed(communicator.allgather(tensor, options));
+          case 3 -> communicator.alltoall(tensor, splits(elements, communicator.size()), options);
+          case 4 ->
+              communicator.allreduce(
+                  tensor, tensor(elements), ReduceOp.AVERAGE, options.by("ring"));
+          default -> communicator.barrier(options);
+        };
+    handles.add(handle);
+    return handle;
+  }
+
+  private static Handle<TensorLease> freed(Handle<TensorLease> handle) {
+    handle.whenDone(
+        (lease, failure) -> {
+          if (lease != null) {
+            lease.close();
+          }
+        });
+    return handle;
+  }
+
+  private static TensorView tensor(int elements) {
+    Shape shape = Shape.of(elements);
+    return new TensorView(
+        DType.FLOAT32, shape, Arena.ofAuto().allocate(TensorView.bytes(DType.FLOAT32, shape), 64));
+  }
+
+  private static List<Long> splits(int elements, int size) {
+    return java.util.Arrays.stream(Scripts.evenRows(elements, size)).boxed().toList();
+  }
+
+  /// Closes a communicator in order.
+  void leave(int which) {
+    communicators.get(which).close();
+  }
+
+  /// Leaves the job. Throws if an operation is not done then: its user would wait for ever.
+  @Override
+  public void close() {
+    mesh.close();
+    for (Handle<?> handle : handles) {
+      if (!handle.isDone()) {
+        throw new AssertionError("an operation never ends");
+      }
+      handle.whenDone(ScriptedRank::check);
+    }
+  }
+
+  private static void check(Object result, CommException failure) {
+    if (failure != null && (failure.getMessage() == null || failure.getMessage().isBlank())) {
+      throw new AssertionError("a failure without a message", failure);
+    }
+  }
+
+  /// Everything happens on the caller's thread.
+  private final class Turned implements Lane {
+
+    @Override
+    public void start() {}
+
+    @Override
+    public void commandQueued() {}
+
+    @Override
+    public boolean isOwnThread() {
+      return true;
+    }
+
+    @Override
+    public boolean drive(BooleanSupplier done, long deadlineNanos) {
+      turn(TURN_NANOS);
+      return done.getAsBoolean();
+    }
+
+    @Override
+    public long nanos() {
+      return now;
+    }
+
+    @Override
+    public void close() {
+      mesh.close();
+    }
+  }
+}
