@@ -4,11 +4,17 @@ package io.weft.cluster;
 import io.weft.CommException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /// Slurm's compressed list of host names: `gnode[10,20-25],login1`, zero-padded as written. Pure.
 final class SlurmHosts {
 
   private static final int MOST = 65_536;
+
+  /// The longest name that DNS has.
+  private static final int LONGEST_NAME = 253;
+
+  private static final Pattern RANGE = Pattern.compile("[0-9]{1,9}(-[0-9]{1,9})?");
 
   private SlurmHosts() {}
 
@@ -25,7 +31,7 @@ final class SlurmHosts {
         } else if (character == ']') {
           depth--;
         } else if (character == ',' && (depth == 0 || at == list.length())) {
-          expandOne("", list.substring(start, at).strip(), hosts);
+          expandOne(list.substring(start, at).strip(), hosts);
           start = at + 1;
         }
       }
@@ -41,39 +47,90 @@ final class SlurmHosts {
     return List.copyOf(hosts);
   }
 
-  private static void expandOne(String prefix, String rest, List<String> hosts) {
-    int open = rest.indexOf('[');
-    if (open < 0) {
-      if ((prefix + rest).isEmpty() || rest.indexOf(']') >= 0) {
-        throw new IllegalArgumentException("a host's name is empty or has a stray bracket");
+  /// Takes the name apart first, so that what it will become is known before it is multiplied.
+  private static void expandOne(String name, List<String> hosts) {
+    var parts = new ArrayList<List<String>>();
+    int at = 0;
+    for (int open = name.indexOf('['); open >= 0; open = name.indexOf('[', at)) {
+      int close = name.indexOf(']', open);
+      if (close < 0) {
+        throw new IllegalArgumentException("a bracket is not closed");
       }
-      if (hosts.size() == MOST) {
-        throw new IllegalArgumentException("more than " + MOST + " hosts");
-      }
-      hosts.add(prefix + rest);
-      return;
+      append(parts, literal(name.substring(at, open)));
+      append(parts, numbers(name.substring(open + 1, close)));
+      at = close + 1;
     }
-    int close = rest.indexOf(']', open);
-    if (close < 0) {
-      throw new IllegalArgumentException("a bracket is not closed");
+    append(parts, literal(name.substring(at)));
+    long count = 1;
+    int length = 0;
+    for (List<String> part : parts) {
+      count = Math.min(count * part.size(), MOST + 1L);
+      length += part.stream().mapToInt(String::length).max().orElse(0);
     }
-    String before = prefix + rest.substring(0, open);
-    String after = rest.substring(close + 1);
-    for (String range : rest.substring(open + 1, close).split(",", -1)) {
-      if (!range.matches("[0-9]{1,9}(-[0-9]{1,9})?")) {
+    if (length == 0) {
+      throw new IllegalArgumentException("a host's name is empty");
+    }
+    if (length > LONGEST_NAME) {
+      throw new IllegalArgumentException("a name is longer than " + LONGEST_NAME + " characters");
+    }
+    if (hosts.size() + count > MOST) {
+      throw new IllegalArgumentException("more than " + MOST + " hosts");
+    }
+    multiply(parts, 0, new StringBuilder(), hosts);
+  }
+
+  /// Texts without a choice become one.
+  private static void append(List<List<String>> parts, List<String> part) {
+    if (part.size() == 1 && !parts.isEmpty() && parts.getLast().size() == 1) {
+      parts.add(List.of(parts.removeLast().getFirst() + part.getFirst()));
+    } else {
+      parts.add(part);
+    }
+  }
+
+  private static List<String> literal(String text) {
+    if (text.indexOf(']') >= 0) {
+      throw new IllegalArgumentException("a host's name has a stray bracket");
+    }
+    return List.of(text);
+  }
+
+  /// What stands between brackets: numbers and ranges with commas between.
+  private static List<String> numbers(String list) {
+    var numbers = new ArrayList<String>();
+    for (String range : list.split(",", -1)) {
+      if (!RANGE.matcher(range).matches()) {
         throw new IllegalArgumentException("'" + range + "' is no number or range");
       }
       int dash = range.indexOf('-');
       String first = dash < 0 ? range : range.substring(0, dash);
+      int from = Integer.parseInt(first);
       int last = Integer.parseInt(dash < 0 ? range : range.substring(dash + 1));
-      if (last < Integer.parseInt(first)) {
+      if (last < from) {
         throw new IllegalArgumentException("range '" + range + "' runs backwards");
       }
-      for (int number = Integer.parseInt(first); number <= last; number++) {
-        String digits = Integer.toString(number);
-        String padded = "0".repeat(Math.max(0, first.length() - digits.length())) + digits;
-        expandOne(before + padded, after, hosts);
+      if (numbers.size() + (last - from) >= MOST) {
+        throw new IllegalArgumentException("more than " + MOST + " hosts");
       }
+      for (int number = from; number <= last; number++) {
+        String digits = Integer.toString(number);
+        numbers.add("0".repeat(Math.max(0, first.length() - digits.length())) + digits);
+      }
+    }
+    return numbers;
+  }
+
+  /// Every choice of one text of each part from `index` on, behind `prefix`.
+  private static void multiply(
+      List<List<String>> parts, int index, StringBuilder prefix, List<String> hosts) {
+    if (index == parts.size()) {
+      hosts.add(prefix.toString());
+      return;
+    }
+    int length = prefix.length();
+    for (String text : parts.get(index)) {
+      multiply(parts, index + 1, prefix.append(text), hosts);
+      prefix.setLength(length);
     }
   }
 }

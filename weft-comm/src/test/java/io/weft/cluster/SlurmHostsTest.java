@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.CommException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,5 +37,15 @@ class SlurmHostsTest {
     assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("LIST is '" + list + "'");
+  }
+
+  @Test
+  void nameThatIsTooLongIsRefusedBeforeItIsMultiplied() {
+    for (String list :
+        List.of("n".repeat(254), "n".repeat(10_000) + "[0-9999]", "[1]".repeat(20_000))) {
+      assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("longer than 253 characters");
+    }
   }
 }

@@ -10,6 +10,8 @@ import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -132,6 +134,10 @@ final class StoreSession {
     }
     byte[] key = new byte[length];
     in.readFully(key);
-    return new String(key, StandardCharsets.UTF_8);
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
+    } catch (CharacterCodingException malformed) {
+      throw new IOException("a key that is not UTF-8", malformed);
+    }
   }
 }

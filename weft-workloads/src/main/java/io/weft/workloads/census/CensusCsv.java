@@ -4,10 +4,6 @@ package io.weft.workloads.census;
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,20 +22,13 @@ final class CensusCsv {
   /// At most `limit` rows from the start.
   static Examples read(DataFile file, int limit) {
     var rows = new RowBuilder(Encoding.FEATURES, 2, 1f);
-    try (var lines =
-        new BufferedReader(new InputStreamReader(file.open(), StandardCharsets.ISO_8859_1))) {
-      int number = 0;
-      for (String line = lines.readLine();
-          line != null && rows.count() < limit;
-          line = lines.readLine()) {
-        number++;
-        if (!line.isBlank() && !(number == 1 && line.startsWith("|"))) {
-          row(file, rows, split(line), number);
-        }
-      }
-    } catch (IOException e) {
-      throw file.unreadable(e);
-    }
+    file.lines(
+        (line, number) -> {
+          if (!line.isBlank() && !(number == 1 && line.startsWith("|"))) {
+            row(file, rows, split(line), number);
+          }
+          return rows.count() < limit;
+        });
     if (rows.count() == 0) {
       throw file.malformed("lines of " + COLUMNS + " columns", "an empty file");
     }
@@ -73,6 +62,9 @@ final class CensusCsv {
       throw file.malformed(
           attribute.title() + " in line " + number + " to be " + attribute.allowed(),
           quoted(texts.get(wrong)));
+    }
+    if (rows.isFull()) {
+      throw file.malformed("less than line " + number, "more rows");
     }
     rows.add();
   }

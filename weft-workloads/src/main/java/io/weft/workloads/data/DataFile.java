@@ -16,6 +16,8 @@ import java.util.zip.GZIPInputStream;
 /// @param remedy where it can be had, the end of every error message
 public record DataFile(Path path, String remedy) {
 
+  private static final int MAX_LINE = 1 << 16;
+
   /// The first of these names that exists in `directory`, each also with `.gz` behind it. Throws
   /// `Missing` if there is none.
   public static DataFile find(Path directory, List<String> names, String remedy) {
@@ -51,6 +53,41 @@ public record DataFile(Path path, String remedy) {
   public InputStream open() {
     try {
       return inflating(Files.newInputStream(path));
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+  }
+
+  /// What to do with a line of text.
+  @FunctionalInterface
+  public interface LineReader {
+
+    /// Takes one line, without its end; `number` counts from 1. Returns whether to go on.
+    boolean line(String line, int number);
+  }
+
+  /// Reads the file as lines of ISO 8859-1. A line has at most 65,536 characters, so that a file
+  /// without line ends, which may inflate to any length, costs no more. Throws `Malformed`.
+  public void lines(LineReader reader) {
+    try (InputStream in = open()) {
+      var line = new StringBuilder();
+      int number = 0;
+      boolean more = true;
+      while (more) {
+        int character = in.read();
+        if (character >= 0 && character != '\n') {
+          if (line.length() == MAX_LINE) {
+            throw malformed(
+                "lines of at most " + MAX_LINE + " characters", "more in line " + (number + 1));
+          }
+          line.append((char) character);
+        } else {
+          boolean end = character < 0;
+          boolean goOn = (end && line.isEmpty()) || reader.line(line.toString(), ++number);
+          more = goOn && !end;
+          line.setLength(0);
+        }
+      }
     } catch (IOException e) {
       throw unreadable(e);
     }

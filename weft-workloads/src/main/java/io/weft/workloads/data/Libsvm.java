@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.StringTokenizer;
 
 /// LIBSVM text of two classes with binary features: `-1 3:1 11:1 14:1`. Indices count from 1 and
 /// rise; what is not named is 0. Labels are -1 (or 0) and +1.
 public final class Libsvm {
 
-  private static final int MAX_LINE = 1 << 16;
-
   private Libsvm() {}
 
   /// Reads the whole file. Throws `Malformed` naming the line.
   public static Examples read(DataFile file, int features) {
     var rows = new RowBuilder(features, 2, 1f);
-    try (var lines =
-        new BufferedReader(new InputStreamReader(file.open(), StandardCharsets.ISO_8859_1))) {
-      int number = 0;
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        number++;
-        if (line.length() > MAX_LINE) {
-          throw file.malformed("lines of at most " + MAX_LINE + " characters", "line " + number);
-        }
-        if (!line.isBlank()) {
-          row(file, rows, line, number);
-        }
-      }
-    } catch (IOException e) {
-      throw file.unreadable(e);
-    }
+    file.lines(
+        (line, number) -> {
+          if (!line.isBlank()) {
+            row(file, rows, line, number);
+          }
+          return true;
+        });
     if (rows.count() == 0) {
       throw file.malformed("lines like '-1 3:1 11:1'", "an empty file");
     }
@@ -61,6 +47,9 @@ public final class Libsvm {
       }
       row[index - 1] = 1;
       previous = index;
+    }
+    if (rows.isFull()) {
+      throw file.malformed("less than line " + number, "more rows");
     }
     rows.add();
   }

@@ -6,6 +6,8 @@ import java.util.Arrays;
 /// Collects examples row by row where their number is not known before.
 public final class RowBuilder {
 
+  private static final long MAX_BYTES = 1L << 30;
+
   private final int classes;
   private final float scale;
   private final byte[] row;
@@ -30,8 +32,16 @@ public final class RowBuilder {
     return row;
   }
 
-  /// Takes the row that `next` gave.
+  /// Whether it takes no more rows: they would have more than 1 GiB, far above every published set.
+  public boolean isFull() {
+    return (long) (count + 1) * row.length > MAX_BYTES;
+  }
+
+  /// Takes the row that `next` gave. Throws `IllegalStateException` if it is full.
   public void add() {
+    if (isFull()) {
+      throw new IllegalStateException(count + " rows of " + row.length + " bytes are the most");
+    }
     if (count == labels.length) {
       labels = Arrays.copyOf(labels, Math.multiplyExact(2, count));
       values = Arrays.copyOf(values, Math.multiplyExact(labels.length, row.length));

@@ -52,6 +52,18 @@ class LibsvmTest {
   }
 
   @Test
+  void lineEndsOfAnySystemAndAMissingOneAreRead() throws IOException {
+    assertThat(read("-1 1:1\r\n+1 2:1").labels()).containsExactly(0, 1);
+  }
+
+  @Test
+  void aLineThatDoesNotEndIsRefusedBeforeItFillsTheMemory() {
+    assertThatThrownBy(() -> read("-1 1:1\n" + " ".repeat(70_000)))
+        .isInstanceOf(DataException.Malformed.class)
+        .hasMessageContainingAll("at most 65536 characters", "line 2");
+  }
+
+  @Test
   void anEmptyFileIsRefused() {
     assertThatThrownBy(() -> read("\n")).hasMessageContaining("an empty file");
   }
