@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.testkit.fuzz.FuzzTarget;
+import io.weft.transport.Address;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// What another rank put into the store.
+public final class AnnouncementTarget implements FuzzTarget {
+
+  /// For the fuzzer.
+  public AnnouncementTarget() {}
+
+  @Override
+  public String name() {
+    return "announcement";
+  }
+
+  @Override
+  public List<byte[]> seeds() {
+    var host = new HostIdentity("node7", "3b2c1d0e-0000-4000-8000-000000000001");
+    return List.of(
+        new Announcement(4, "4711@1700000000000", host, List.of(Address.parse("tcp:127.0.0.1:9")))
+            .encode(),
+        new Announcement(
+                2,
+                "1@0",
+                new HostIdentity("", ""),
+                List.of(Address.parse("tcp:[::1]:65535"), Address.parse("inproc:x")))
+            .encode());
+  }
+
+  @Override
+  public List<byte[]> dictionary() {
+    return List.of(
+        "weft-member 1".getBytes(StandardCharsets.UTF_8),
+        "\n".getBytes(StandardCharsets.UTF_8),
+        "2147483648".getBytes(StandardCharsets.UTF_8),
+        "tcp:".getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void decode(byte[] input) {
+    Announcement announcement;
+    try {
+      announcement = Announcement.decode(input);
+    } catch (IllegalArgumentException refused) {
+      return;
+    }
+    if (!Announcement.decode(announcement.encode()).equals(announcement)) {
+      throw new AssertionError("read back differently: " + announcement);
+    }
+  }
+}

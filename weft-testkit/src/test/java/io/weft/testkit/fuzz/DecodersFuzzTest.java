@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.fuzz;
+
+import io.weft.SettingsFileTarget;
+import io.weft.cluster.AnnouncementTarget;
+import io.weft.cluster.EnvironmentTarget;
+import io.weft.cluster.SlurmHostsTarget;
+import io.weft.cluster.store.SecretFileTarget;
+import io.weft.cluster.store.StoreSessionTarget;
+import io.weft.collective.CollectivesTarget;
+import io.weft.transport.secure.HandshakeTarget;
+import io.weft.transport.tcp.AddressTarget;
+import io.weft.transport.tcp.InboundTarget;
+import java.util.List;
+
+/// All decoders of transport, cluster and collectives.
+class DecodersFuzzTest extends FuzzContract {
+
+  DecodersFuzzTest() {
+    super(
+        List.of(
+            CollectivesTarget.class,
+            HandshakeTarget.class,
+            InboundTarget.class,
+            StoreSessionTarget.class,
+            AnnouncementTarget.class,
+            AddressTarget.class,
+            EnvironmentTarget.class,
+            SlurmHostsTarget.class,
+            SecretFileTarget.class,
+            SettingsFileTarget.class),
+        4);
+  }
+}

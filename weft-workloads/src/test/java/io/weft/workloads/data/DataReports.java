@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+/// What the refusal of a data file must say.
+public final class DataReports {
+
+  private DataReports() {}
+
+  /// Throws unless the message names the file, what was expected and found, and what to do.
+  public static void check(DataException refused) {
+    String message = String.valueOf(refused.getMessage());
+    if (!message.contains("expected")
+        || !message.contains("found")
+        || !message.contains("remedy")) {
+      throw new AssertionError("this says too little: " + message, refused);
+    }
+    if (message.length() > 1000) {
+      throw new AssertionError("a message of " + message.length() + " characters", refused);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import io.weft.testkit.fuzz.FuzzTarget;
+import io.weft.testkit.fuzz.ScratchFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// A checkpoint of a run of one tensor.
+public final class CheckpointTarget implements FuzzTarget {
+
+  private final ScratchFile file = new ScratchFile();
+  private final List<State.Slot> slots =
+      List.of(
+          new State.Slot(
+              "w",
+              new TensorView(DType.FLOAT32, Shape.of(2, 3), Arena.ofAuto().allocate(24, 64)),
+              null,
+              null,
+              null));
+
+  /// For the fuzzer.
+  public CheckpointTarget() {}
+
+  @Override
+  public String name() {
+    return "checkpoint";
+  }
+
+  @Override
+  public List<byte[]> seeds() {
+    Map<String, String> facts = new LinkedHashMap<>();
+    facts.put("workload", "mnist-dnn");
+    facts.put("seed", "5");
+    try {
+      Path directory = Files.createTempDirectory("weft-fuzz-");
+      Path written = directory.resolve("seed");
+      CheckpointFile.write(
+          written, new Manifest(2, facts), new History(List.of(0.5, 0.25), List.of(0.9)), slots);
+      byte[] seed = Files.readAllBytes(written);
+      Files.delete(written);
+      Files.delete(directory);
+      return List.of(seed);
+    } catch (IOException unwritable) {
+      throw new IllegalStateException(unwritable);
+    }
+  }
+
+  @Override
+  public void decode(byte[] input) throws IOException {
+    Path checkpoint = file.with(input);
+    try {
+      Manifest manifest = CheckpointFile.manifest(checkpoint);
+      if (manifest.epochs() < 0) {
+        throw new AssertionError("accepted " + manifest);
+      }
+      History ignored = CheckpointFile.read(checkpoint, slots);
+    } catch (IOException refused) {
+      if (refused.getMessage() == null) {
+        throw new AssertionError("no message", refused);
+      }
+    }
+  }
+}
