@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.flight;
+
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightLog.Event;
+import io.weft.flight.FlightLog.EventKind;
+import io.weft.flight.FlightLog.Peer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/// The ranks that were gone: killed, lost to the others, left in order, or without a log.
+final class Departed {
+
+  /// Of a rank, the last that any other knew.
+  private record Sign(int witness, long beforeNanos) {}
+
+  private final Evidence evidence;
+  private final Map<Integer, RankStory> stories;
+  private final List<Dispute> disputes;
+  private final Set<Integer> members;
+  private final Map<Integer, Event> went = new TreeMap<>();
+  private final Map<Integer, String> hosts = new TreeMap<>();
+
+  /// @param members of the communicators that failed, ascending
+  Departed(
+      Evidence evidence,
+      Map<Integer, RankStory> stories,
+      List<Dispute> disputes,
+      SortedSet<Integer> members) {
+    this.evidence = evidence;
+    this.members = members;
+    this.stories = stories;
+    this.disputes = disputes;
+    for (RankStory story : stories.values()) {
+      // Who went after the failure went because of it.
+      story.log().events().stream()
+          .filter(e -> e.kind() == EventKind.LOST || e.kind() == EventKind.LEFT)
+          .filter(e -> e.nanos() <= story.failedNanos())
+          .forEach(e -> went.putIfAbsent(e.rank(), e));
+      FlightLog.Self self = story.log().self();
+      hosts.put(self.rank(), self.host());
+      story.log().peers().forEach(peer -> hosts.putIfAbsent(peer.rank(), peer.host()));
+    }
+  }
+
+  List<Finding> findings() {
+    var findings = new ArrayList<Finding>();
+    for (int rank : members) {
+      Event event = went.get(rank);
+      boolean lost = event != null && event.kind() == EventKind.LOST;
+      if (lost || (event == null && !stories.containsKey(rank))) {
+        findings.add(gone(rank, event));
+      } else if (event != null && awaited(rank).isPresent()) {
+        findings.add(left(rank));
+      }
+    }
+    return findings;
+  }
+
+  private Finding gone(int rank, @Nullable Event lost) {
+    var words = new StringBuilder(who(rank));
+    words.append(stories.containsKey(rank) ? " was lost" : " left no file");
+    String ended = evidence.ended().get(rank);
+    String unreadable = evidence.unreadable().get(rank);
+    if (unreadable != null) {
+      words.append(" that can be read (").append(Words.printable(unreadable)).append(')');
+    }
+    if (ended != null) {
+      words.append(": ").append(ended);
+    } else if (lost != null) {
+      words.append(": ").append(Words.printable(lost.words()));
+    }
+    sign(rank)
+        .ifPresent(
+            sign ->
+                words
+                    .append("; rank ")
+                    .append(sign.witness())
+                    .append(" heard of it last ")
+                    .append(Words.seconds(sign.beforeNanos()))
+                    .append(" before the failure"));
+    awaited(rank).ifPresent(d -> words.append("; ").append(waitedFor(d)));
+    if (stories.containsKey(rank)) {
+      words.append("; ").append(story(rank).doing());
+    }
+    return finding(Finding.Kind.GONE, rank, words.toString());
+  }
+
+  private Finding left(int rank) {
+    String doing = stories.containsKey(rank) ? "; " + story(rank).doing() : "";
+    String waited = awaited(rank).map(Departed::waitedFor).orElse("");
+    return finding(
+        Finding.Kind.LEFT, rank, who(rank) + " left the job in order; " + waited + doing);
+  }
+
+  private Finding finding(Finding.Kind kind, int rank, String words) {
+    return awaited(rank)
+        .map(Dispute::operation)
+        .map(f -> new Finding(kind, List.of(rank), Words.operation(f), f.use(), words))
+        .orElseGet(() -> new Finding(kind, List.of(rank), "", 0, words));
+  }
+
+  private static String waitedFor(Dispute dispute) {
+    return Words.ranks(dispute.waited().keySet()) + " waited in " + Words.use(dispute.operation());
+  }
+
+  /// The first operation in which others waited and this rank did not, or for this rank.
+  private Optional<Dispute> awaited(int rank) {
+    return disputes.stream()
+        .filter(d -> !d.waited().containsKey(rank))
+        .filter(d -> !stories.containsKey(rank) || d.missing().contains(rank))
+        .findFirst()
+        .or(
+            () ->
+                disputes.stream()
+                    .filter(
+                        d -> d.waited().values().stream().anyMatch(f -> f.awaited().contains(rank)))
+                    .findFirst());
+  }
+
+  /// The latest sign of life that any rank had of this one at its own failure.
+  private Optional<Sign> sign(int rank) {
+    Sign latest = null;
+    for (RankStory story : stories.values()) {
+      for (Peer peer : story.log().peers()) {
+        long before = story.failedNanos() - peer.heardNanos();
+        if (peer.rank() == rank
+            && peer.heardNanos() != FlightLog.NEVER
+            && (latest == null || before < latest.beforeNanos())) {
+          latest = new Sign(story.log().self().rank(), before);
+        }
+      }
+    }
+    return Optional.ofNullable(latest);
+  }
+
+  private RankStory story(int rank) {
+    return Objects.requireNonNull(stories.get(rank));
+  }
+
+  private String who(int rank) {
+    return "rank " + rank + " on " + Words.printable(hosts.getOrDefault(rank, "an unknown host"));
+  }
+}

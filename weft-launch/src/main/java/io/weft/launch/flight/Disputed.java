@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.flight;
+
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightLog.Flight;
+import io.weft.flight.FlightLog.State;
+import io.weft.launch.flight.Finding.Kind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/// What the operations in dispute show of the ranks whose logs are there.
+final class Disputed {
+
+  /// Longer than a lane that idles stands still.
+  private static final long STILL_NANOS = 3_000_000_000L;
+
+  /// Ranks of which a line says what they did last.
+  private static final int MOST_STORIES = 3;
+
+  private final Map<Integer, RankStory> stories;
+  private final List<Dispute> disputes;
+  private final boolean interrupted;
+  private final List<Finding> findings = new ArrayList<>();
+
+  /// @param interrupted whether the ranks were stopped by what befell another, so that who has
+  ///   submitted what is chance
+  Disputed(Map<Integer, RankStory> stories, List<Dispute> disputes, boolean interrupted) {
+    this.stories = stories;
+    this.disputes = disputes;
+    this.interrupted = interrupted;
+  }
+
+  List<Finding> findings() {
+    disputes.forEach(this::disagreement);
+    if (!interrupted) {
+      missing();
+      crossed();
+      disputes.stream()
+          .filter(d -> d.missing().isEmpty() && findings.isEmpty())
+          .findFirst()
+          .ifPresent(this::waited);
+    }
+    stories.values().forEach(this::stoodStill);
+    return findings;
+  }
+
+  private void disagreement(Dispute dispute) {
+    Map<String, List<Integer>> said = new TreeMap<>();
+    dispute
+        .waited()
+        .forEach((rank, f) -> said.computeIfAbsent(f.words(), w -> new ArrayList<>()).add(rank));
+    if (said.size() > 1) {
+      String each =
+          said.entrySet().stream()
+              .map(e -> Words.ranks(e.getValue()) + " submitted " + Words.printable(e.getKey()))
+              .collect(Collectors.joining(", "));
+      add(
+          Kind.DISAGREED,
+          List.copyOf(dispute.waited().keySet()),
+          dispute,
+          "ranks disagree on '"
+              + Words.printable(dispute.operation().name())
+              + "' (use "
+              + dispute.operation().use()
+              + "): "
+              + each);
+    }
+  }
+
+  /// Disputes with the same ranks on both sides are one finding.
+  private void missing() {
+    Map<String, List<Dispute>> alike =
+        disputes.stream()
+            .filter(d -> !d.missing().isEmpty())
+            .collect(
+                Collectors.groupingBy(
+                    d -> d.missing() + " " + d.waited().keySet(),
+                    LinkedHashMap::new,
+                    Collectors.toList()));
+    for (List<Dispute> same : alike.values()) {
+      Dispute first = same.getFirst();
+      List<Integer> plain = new ArrayList<>();
+      for (int rank : first.missing()) {
+        Optional<Flight> earlier = earlierUse(rank, first);
+        if (earlier.isPresent()) {
+          behind(rank, first, earlier.get());
+        } else {
+          plain.add(rank);
+        }
+      }
+      if (!plain.isEmpty()) {
+        neverSubmitted(plain, first, same.size() - 1);
+      }
+    }
+  }
+
+  private void neverSubmitted(List<Integer> ranks, Dispute dispute, int more) {
+    String who = ranks.size() == 1 ? who(ranks.getFirst()) : Words.ranks(ranks);
+    String others = more == 0 ? "" : " and " + more + " others";
+    String waited = "; " + Words.ranks(dispute.waited().keySet()) + " waited in it";
+    String did =
+        ranks.stream()
+            .limit(MOST_STORIES)
+            .map(rank -> (ranks.size() == 1 ? "; " : "; " + who(rank) + ": ") + last(rank, dispute))
+            .collect(Collectors.joining());
+    add(
+        Kind.NEVER_SUBMITTED,
+        ranks,
+        dispute,
+        who + " never submitted " + Words.use(dispute.operation()) + others + did + waited);
+  }
+
+  /// What a rank did instead.
+  private String last(int rank, Dispute dispute) {
+    RankStory story = story(rank);
+    Flight operation = dispute.operation();
+    for (Flight own : story.log().operations()) {
+      boolean same =
+          own.communicator() == operation.communicator() && own.name().equals(operation.name());
+      if (same && own.state() == State.SUBMITTED) {
+        return "its user has, but its lane had not taken it";
+      }
+      if (same && own.use() == operation.use() && own.stage() == 0) {
+        return "it did "
+            + Words.seconds(own.times().submittedNanos() - story.failedNanos())
+            + " after the failure";
+      }
+    }
+    boolean unsure = story.log().counts().forgotten() > 0 && !dispute.admitted(rank);
+    return story.doing()
+        + (unsure
+            ? " (its file reaches back " + story.log().operations().size() + " operations)"
+            : "");
+  }
+
+  /// An earlier use of the same name in which the rank waited.
+  private Optional<Flight> earlierUse(int rank, Dispute dispute) {
+    Flight operation = dispute.operation();
+    return story(rank).waiting().stream()
+        .filter(own -> own.communicator() == operation.communicator())
+        .filter(own -> own.name().equals(operation.name()) && own.use() < operation.use())
+        .findFirst();
+  }
+
+  private void behind(int rank, Dispute dispute, Flight earlier) {
+    Flight operation = dispute.operation();
+    int uses = operation.use() - earlier.use();
+    add(
+        Kind.BEHIND,
+        List.of(rank),
+        dispute,
+        who(rank)
+            + " is "
+            + uses
+            + (uses == 1 ? " step" : " steps")
+            + " behind: it waited in "
+            + Words.use(earlier)
+            + ", "
+            + Words.ranks(dispute.waited().keySet())
+            + " in use "
+            + operation.use());
+  }
+
+  /// Two operations, each awaited by a rank that the other lacks.
+  private void crossed() {
+    for (int i = 0; i < disputes.size(); i++) {
+      for (int j = i + 1; j < disputes.size(); j++) {
+        Dispute a = disputes.get(i);
+        Dispute b = disputes.get(j);
+        Optional<Integer> inA = waitsHere(a, b);
+        Optional<Integer> inB = waitsHere(b, a);
+        if (inA.isPresent() && inB.isPresent()) {
+          add(
+              Kind.CROSSED,
+              List.of(inA.get(), inB.get()),
+              a,
+              "ranks wait crosswise: rank "
+                  + inA.get()
+                  + " in "
+                  + Words.use(a.operation())
+                  + ", rank "
+                  + inB.get()
+                  + " in "
+                  + Words.use(b.operation())
+                  + "; submit both before waiting for one, or in the same order on all ranks");
+          return;
+        }
+      }
+    }
+  }
+
+  private static Optional<Integer> waitsHere(Dispute here, Dispute there) {
+    return here.waited().keySet().stream().filter(there.missing()::contains).findFirst();
+  }
+
+  private void waited(Dispute dispute) {
+    String each =
+        dispute.waited().entrySet().stream()
+            .filter(e -> !e.getValue().awaited().isEmpty())
+            .limit(2L * MOST_STORIES)
+            .map(e -> "rank " + e.getKey() + " for " + Words.ranks(e.getValue().awaited()))
+            .collect(Collectors.joining(", "));
+    String finished =
+        dispute.finished().isEmpty()
+            ? ""
+            : "; " + Words.ranks(dispute.finished()) + " had finished it";
+    Optional<Integer> least = leastHeard(dispute);
+    String quiet =
+        least.map(rank -> "; the one not heard of for longest is " + who(rank)).orElse("");
+    add(
+        Kind.WAITED,
+        least.map(List::of).orElseGet(() -> List.copyOf(dispute.waited().keySet())),
+        dispute,
+        "all had submitted "
+            + Words.use(dispute.operation())
+            + (each.isEmpty() ? "" : " and waited: " + each)
+            + finished
+            + quiet);
+  }
+
+  /// Of the ranks that others waited for, the one whose latest sign of life was oldest.
+  private Optional<Integer> leastHeard(Dispute dispute) {
+    Map<Integer, Long> silence = new TreeMap<>();
+    for (RankStory story : stories.values()) {
+      for (FlightLog.Peer peer : story.log().peers()) {
+        boolean awaited =
+            dispute.waited().values().stream().anyMatch(f -> f.awaited().contains(peer.rank()));
+        if (awaited && peer.heardNanos() != FlightLog.NEVER) {
+          silence.merge(peer.rank(), story.failedNanos() - peer.heardNanos(), Math::min);
+        }
+      }
+    }
+    return silence.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
+  }
+
+  private void stoodStill(RankStory story) {
+    if (story.stillNanos() > STILL_NANOS) {
+      int queued = story.queued().size();
+      int rank = story.log().self().rank();
+      findings.add(
+          new Finding(
+              Kind.STOOD_STILL,
+              List.of(rank),
+              "",
+              0,
+              who(rank)
+                  + ": its lane had stood still for "
+                  + Words.seconds(story.stillNanos())
+                  + (queued == 0 ? "" : ", with " + queued + " operations not taken")));
+    }
+  }
+
+  private void add(Kind kind, List<Integer> ranks, Dispute dispute, String words) {
+    Flight operation = dispute.operation();
+    findings.add(new Finding(kind, ranks, Words.operation(operation), operation.use(), words));
+  }
+
+  private RankStory story(int rank) {
+    return Objects.requireNonNull(stories.get(rank));
+  }
+
+  private String who(int rank) {
+    return "rank " + rank + " on " + Words.printable(story(rank).log().self().host());
+  }
+}

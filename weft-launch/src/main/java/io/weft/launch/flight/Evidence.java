@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.flight;
+
+import io.weft.flight.FlightFile;
+import io.weft.flight.FlightLog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/// What is known of a job that failed.
+///
+/// @param logs by rank, as far as they are there
+/// @param ended by rank how its process ended of its own accord, in words, as far as known
+/// @param unreadable by rank what is wrong with its log, where something is
+public record Evidence(
+    Map<Integer, FlightLog> logs, Map<Integer, String> ended, Map<Integer, String> unreadable) {
+
+  private static final Pattern FILE = Pattern.compile("rank-([0-9]{1,6})\\.flight");
+  private static final int MOST_FILES = 1 << 16;
+
+  /// Copies the maps, in order of rank.
+  public Evidence {
+    logs = Collections.unmodifiableMap(new TreeMap<>(logs));
+    ended = Collections.unmodifiableMap(new TreeMap<>(ended));
+    unreadable = Collections.unmodifiableMap(new TreeMap<>(unreadable));
+  }
+
+  /// Where the log of a rank may be.
+  @FunctionalInterface
+  public interface Source {
+
+    /// Empty where there is none. Throws `IOException` saying what is wrong with it.
+    Optional<FlightLog> find(int rank) throws IOException;
+  }
+
+  /// The logs of this job that a source has of the first `size` ranks.
+  public static Evidence of(Source source, int size, String job, Map<Integer, String> ended) {
+    var logs = new TreeMap<Integer, FlightLog>();
+    var unreadable = new TreeMap<Integer, String>();
+    for (int rank = 0; rank < size; rank++) {
+      find(source, rank, logs, unreadable);
+    }
+    logs.values().removeIf(log -> !log.self().job().equals(job));
+    return new Evidence(logs, ended, unreadable);
+  }
+
+  /// All flight files in a directory. Throws `IOException` where it cannot be listed.
+  public static Evidence in(Path directory) throws IOException {
+    var logs = new TreeMap<Integer, FlightLog>();
+    var unreadable = new TreeMap<Integer, String>();
+    var files = new FlightFile(directory);
+    try (Stream<Path> entries = Files.list(directory)) {
+      entries
+          .map(entry -> FILE.matcher(entry.getFileName().toString()))
+          .filter(Matcher::matches)
+          .limit(MOST_FILES)
+          .forEach(name -> find(files::find, Integer.parseInt(name.group(1)), logs, unreadable));
+    }
+    return new Evidence(logs, Map.of(), unreadable);
+  }
+
+  private static void find(
+      Source source, int rank, Map<Integer, FlightLog> logs, Map<Integer, String> unreadable) {
+    try {
+      source.find(rank).ifPresent(log -> logs.put(rank, log));
+    } catch (IOException wrong) {
+      unreadable.put(rank, String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /// Ranks in the job, as its logs say.
+  int size() {
+    return logs.values().stream().mapToInt(log -> log.self().size()).max().orElse(0);
+  }
+}

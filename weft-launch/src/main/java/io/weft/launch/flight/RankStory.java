@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.flight;
+
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightLog.Flight;
+import io.weft.flight.FlightLog.State;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/// What one rank's log tells of that rank.
+///
+/// @param log the rank's
+/// @param communicators keys of those that failed
+record RankStory(FlightLog log, Set<Long> communicators) {
+
+  /// When it failed, or was written where it did not: "before" is counted from there.
+  long failedNanos() {
+    return log.failures().stream()
+        .filter(failure -> communicators.contains(failure.communicator()))
+        .mapToLong(FlightLog.Failure::nanos)
+        .min()
+        .orElse(log.counts().writtenNanos());
+  }
+
+  /// Operations of these communicators that had begun and did not complete, the first first.
+  List<Flight> waiting() {
+    return log.operations().stream()
+        .filter(flight -> communicators.contains(flight.communicator()))
+        .filter(RankStory::waited)
+        .sorted(Comparator.comparingLong(flight -> flight.times().submittedNanos()))
+        .toList();
+  }
+
+  static boolean waited(Flight flight) {
+    return flight.state() == State.RUNNING
+        || (flight.state() == State.FAILED && flight.stage() > 0);
+  }
+
+  /// The latest that it finished.
+  Optional<Flight> last() {
+    return log.operations().stream()
+        .filter(flight -> flight.state() == State.DONE)
+        .max(Comparator.comparingLong(flight -> flight.times().endedNanos()));
+  }
+
+  /// "it waited in …" or "its last was …, done 4.1 s before".
+  String doing() {
+    List<Flight> waiting = waiting();
+    if (!waiting.isEmpty()) {
+      Flight first = waiting.getFirst();
+      String awaited = first.awaited().isEmpty() ? "" : " for " + Words.ranks(first.awaited());
+      String others = waiting.size() == 1 ? "" : " and in " + (waiting.size() - 1) + " others";
+      return "it waited in " + Words.use(first) + awaited + others;
+    }
+    return last()
+        .map(
+            flight ->
+                "its last was "
+                    + Words.use(flight)
+                    + ", done "
+                    + Words.seconds(failedNanos() - flight.times().endedNanos())
+                    + " before")
+        .orElse("it had finished no operation");
+  }
+
+  /// How long its lane had stood still when the log was written.
+  long stillNanos() {
+    return log.counts().writtenNanos() - log.counts().turnedNanos();
+  }
+
+  /// Those that its user had submitted and its lane had not taken.
+  List<Flight> queued() {
+    return log.operations().stream().filter(f -> f.state() == State.SUBMITTED).toList();
+  }
+}
