@@ -11,6 +11,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.Optional;
 
 /// The file `rank-R.flight` of each rank in one directory. A file there is whole: it is written
@@ -37,6 +38,20 @@ public record FlightFile(Path directory) implements FlightSink {
     } finally {
       Files.deleteIfExists(begun);
     }
+  }
+
+  /// Removes the log of this rank, if one is there. Throws `IOException` where the file is none.
+  public void remove(int rank) throws IOException {
+    Path file = of(rank);
+    byte[] expected = LogText.FIRST_LINE.getBytes(StandardCharsets.UTF_8);
+    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+      if (!Arrays.equals(in.readNBytes(expected.length), expected)) {
+        throw new IOException(file + " is no flight file; name another directory");
+      }
+    } catch (NoSuchFileException none) {
+      return;
+    }
+    Files.delete(file);
   }
 
   /// The log of this rank; empty where there is no file. Throws `IOException` naming the file and

@@ -92,6 +92,11 @@ public final class TcpStoreServer implements AutoCloseable {
     return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address().getPort();
   }
 
+  /// What a client has put under this key.
+  public Optional<byte[]> find(String key) {
+    return values.find(key);
+  }
+
   /// Stops listening and disconnects everybody. A second call has no effect.
   @Override
   public void close() {

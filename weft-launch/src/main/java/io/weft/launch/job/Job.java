@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -39,6 +41,8 @@ public final class Job implements AutoCloseable {
   private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
   private final LaunchDirectory directory;
   private final TcpStoreServer store;
+  private volatile @Nullable JobFlights flights;
+  private volatile @Nullable Map<Integer, String> endings;
   private volatile boolean signalled;
   private boolean closed;
 
@@ -98,6 +102,8 @@ public final class Job implements AutoCloseable {
     var local = new LocalStart();
     var remote = new RemoteStart(plan.ssh());
     var variables = new RankVariables(plan, store.location(), mark);
+    var logs = new JobFlights(plan, directory, store, variables.job());
+    flights = logs;
     for (Placement placement : plan.ranks()) {
       closing.lock();
       try {
@@ -109,7 +115,7 @@ public final class Job implements AutoCloseable {
           process =
               local.start(
                   plan.command(),
-                  variables.here(placement, directory.secret()),
+                  variables.here(placement, directory.secret(), logs.directory()),
                   variables.removedHere(placement));
         } else {
           Path here = Path.of("").toAbsolutePath();
@@ -165,6 +171,7 @@ public final class Job implements AutoCloseable {
     if (!named.equals(first) && culprit.status().isPresent()) {
       report(named);
     }
+    endings = endings(fates);
     close();
     String what =
         culprit.status().map(ExitStatus::toString).orElse("it did not end by itself")
@@ -179,6 +186,18 @@ public final class Job implements AutoCloseable {
     return code != 0 ? code : first.status().code();
   }
 
+  /// How the ranks ended that did so of their own accord.
+  private static Map<Integer, String> endings(List<Culprit.Fate> fates) {
+    var endings = new TreeMap<Integer, String>();
+    for (Culprit.Fate fate : fates) {
+      fate.status().ifPresent(status -> endings.put(fate.rank(), status.toString()));
+      if (fate.stopped()) {
+        endings.put(fate.rank(), "it was stopped by a signal or a debugger");
+      }
+    }
+    return endings;
+  }
+
   /// Ends what still runs, the store, and removes the secret. A second call has no effect.
   @Override
   public void close() {
@@ -191,6 +210,11 @@ public final class Job implements AutoCloseable {
       new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList()).end(GRACE);
       for (RankProcess rank : ranks) {
         rank.drain(DRAIN);
+      }
+      JobFlights logs = flights;
+      Map<Integer, String> ends = endings;
+      if (ends != null && logs != null && !signalled) {
+        logs.judge(ends).forEach(line -> err.println("weft: " + line));
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

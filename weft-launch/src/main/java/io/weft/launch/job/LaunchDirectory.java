@@ -73,6 +73,11 @@ final class LaunchDirectory implements AutoCloseable {
     return path.resolve("secret");
   }
 
+  /// Where ranks leave their flight files, unless the user says where.
+  Path flights() {
+    return path.resolve("flight");
+  }
+
   /// Removes it with all that it holds.
   @Override
   public void close() {

@@ -55,6 +55,10 @@ final class RankProcess {
     return rank;
   }
 
+  int rank() {
+    return placement.rank();
+  }
+
   Process process() {
     return process;
   }

@@ -12,21 +12,29 @@ import java.util.Map;
 final class RankVariables {
 
   private final JobPlan plan;
+  private final String job;
   private final Map<String, String> common;
 
   RankVariables(JobPlan plan, String store, String mark) {
     this.plan = plan;
+    this.job = plan.config().job().orElse("weft-" + mark);
     this.common = new HashMap<>(plan.environment());
     common.put("WEFT_STORE", store);
-    common.put("WEFT_JOB", plan.config().job().orElse("weft-" + mark));
+    common.put("WEFT_JOB", job);
     common.put("WEFT_LAUNCHER", mark);
   }
 
-  /// On this host: the secret by its file, and whose end is the rank's.
-  Map<String, String> here(Placement placement, Path secret) {
+  /// The job's name.
+  String job() {
+    return job;
+  }
+
+  /// On this host: the secret by its file, where flight files go, and whose end is the rank's.
+  Map<String, String> here(Placement placement, Path secret, Path flights) {
     var variables = new HashMap<>(common);
     variables.putAll(placement.variables());
     variables.put("WEFT_SECRET_FILE", secret.toString());
+    variables.put("WEFT_FLIGHT_DIR", flights.toString());
     variables.put("WEFT_LAUNCHER_PID", Long.toString(ProcessHandle.current().pid()));
     return variables;
   }

@@ -144,10 +144,14 @@ class SshJobTest {
   }
 
   private JobPlan plan(String hosts, String script) {
+    return plan(hosts, List.of("sh", "-c", script));
+  }
+
+  private JobPlan plan(String hosts, List<String> command) {
     List<Host> list = Host.parseList(hosts);
     return new JobPlan(
         Placement.of(list.stream().mapToInt(Host::slots).sum(), list),
-        List.of("sh", "-c", script),
+        command,
         Map.of("FROM_PLAN", "it's \"quoted\" $HOME", "DIR", directory.toString()),
         WeftConfig.load(Map.of(), new Properties()),
         JobPlan.Output.PREFIXED,
@@ -204,6 +208,18 @@ class SshJobTest {
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("rank 1 on weft-far: exit code 6");
     long pid = Long.parseLong(Files.readString(directory.resolve("far.pid")).strip());
     ProcessHandle.of(pid).ifPresent(left -> left.onExit().orTimeout(20, TimeUnit.SECONDS).join());
+  }
+
+  @Test
+  void flightLogOfRankOnAnotherHostReachesTheVerdict() throws Exception {
+    List<String> rank = FlightRank.command(directory, "silent", "1");
+    assertThat(run(plan("localhost:1,weft-far:1", rank))).isEqualTo(1);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines())
+        .anyMatch(
+            line ->
+                line.matches(
+                    "weft:   rank 1 on \\S+ never submitted allreduce 'dense/kernel' \\(use 1\\);"
+                        + " its last was allreduce 'dense/bias' .*"));
   }
 
   @Test

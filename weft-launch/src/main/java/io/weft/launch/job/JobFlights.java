@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import io.weft.cluster.store.TcpStoreServer;
+import io.weft.flight.FlightFile;
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightPost;
+import io.weft.launch.flight.Evidence;
+import io.weft.launch.flight.Verdict;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// The flight logs of a job: ranks of this host leave them as files, those of other hosts send them
+/// to the store.
+final class JobFlights {
+
+  private final JobPlan plan;
+  private final FlightFile files;
+  private final boolean kept;
+  private final TcpStoreServer store;
+  private final String job;
+
+  /// Removes what an earlier job left where the user wants the files. Throws `IOException` where
+  /// something else is there.
+  JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job)
+      throws IOException {
+    Optional<Path> given = plan.config().flightDir();
+    this.plan = plan;
+    this.kept = given.isPresent();
+    this.files = new FlightFile(given.orElseGet(directory::flights).toAbsolutePath());
+    this.store = store;
+    this.job = job;
+    if (kept) {
+      for (Placement rank : plan.ranks()) {
+        files.remove(rank.rank());
+      }
+    }
+  }
+
+  /// Where ranks of this host leave their files.
+  Path directory() {
+    return files.directory();
+  }
+
+  /// What the logs of a job that failed say, in lines for people; none without logs.
+  ///
+  /// @param ended by rank how its process ended of its own accord
+  List<String> judge(Map<Integer, String> ended) {
+    Evidence evidence = Evidence.of(this::find, plan.ranks().size(), job, ended);
+    var lines = new ArrayList<String>();
+    Verdict.of(evidence).ifPresent(verdict -> lines.addAll(verdict.lines()));
+    if (!lines.isEmpty()) {
+      lines.add(
+          kept
+              ? "  the ranks' flight files are in "
+                  + directory()
+                  + "; 'weft trace flight "
+                  + directory()
+                  + "' reads them again"
+              : "  keep the ranks' flight files with --flight-dir DIR");
+    }
+    return lines;
+  }
+
+  private Optional<FlightLog> find(int rank) throws IOException {
+    Optional<FlightLog> file = files.find(rank);
+    if (file.isPresent()) {
+      return file;
+    }
+    Optional<FlightLog> sent = FlightPost.find(store.find(FlightPost.key(rank)), rank);
+    if (sent.isPresent() && kept) {
+      files.put(sent.get());
+    }
+    return sent;
+  }
+}
