@@ -16,7 +16,13 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     description = "Carries tensors between processes for distributed deep learning.",
-    subcommands = {TrainCommand.class, RunCommand.class, PerfCommand.class, DoctorCommand.class},
+    subcommands = {
+      TrainCommand.class,
+      RunCommand.class,
+      PerfCommand.class,
+      DoctorCommand.class,
+      TraceCommand.class
+    },
     footer = {
       "",
       "Examples:",
@@ -24,6 +30,7 @@ import picocli.CommandLine.Spec;
       "  weft run -np 4 -- ./my-program      start four ranks of any program",
       "  weft perf allreduce -np 2           measure",
       "  weft doctor                         see what works on this machine",
+      "  weft trace flight DIR               see why a job failed",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong command line or settings, 3 something is missing"
           + " here,",
@@ -40,6 +47,6 @@ public final class WeftCommand implements Callable<Integer> {
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     throw new ParameterException(
-        command.commandLine(), "which command? train, run, perf or doctor");
+        command.commandLine(), "which command? train, run, perf, doctor or trace");
   }
 }

@@ -43,7 +43,7 @@ class CommandLineTest {
         "run --deadline 5 -- true | option deadline: '5' from the command line",
         "run --start-deadline soon -- true | option start-deadline",
         "run -x A-B -- true | -x A-B",
-        "trian | Did you mean: weft train?",
+        "trainn | Did you mean: weft train",
         "`` | which command?"
       })
   void wrongCommandLineIsTold(String line, String message) {
@@ -54,7 +54,7 @@ class CommandLineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "run", "train", "perf", "doctor"})
+  @ValueSource(strings = {"", "run", "train", "perf", "doctor", "trace"})
   void everyCommandTeachesWithAnExample(String command) {
     String text =
         command.isEmpty()

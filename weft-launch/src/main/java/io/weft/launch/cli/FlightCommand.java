@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import io.weft.launch.flight.Evidence;
+import io.weft.launch.flight.Verdict;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/// `weft trace flight`: says once more what the flight files of a failed job show.
+@Command(
+    name = "flight",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Says who never submitted what, and who was last seen doing what, from the flight files that"
+          + " the ranks of a failed job left.",
+      ""
+    },
+    footer = {
+      "",
+      "Example:",
+      "  weft run -np 4 --flight-dir flights -- java -cp app.jar Train",
+      "  weft trace flight flights --json verdict.json"
+    })
+final class FlightCommand implements Callable<Integer> {
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Parameters(paramLabel = "DIR", description = "what --flight-dir was")
+  private @Nullable Path directory;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "also write one JSON object")
+  private @Nullable Path json;
+
+  FlightCommand() {}
+
+  @Override
+  public Integer call() {
+    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
+    Path from = Objects.requireNonNull(directory, "picocli sets the directory");
+    Evidence evidence;
+    try {
+      evidence = Evidence.in(from);
+    } catch (IOException unreadable) {
+      throw new ParameterException(
+          command.commandLine(), "cannot read " + from + ": " + unreadable, unreadable);
+    }
+    PrintWriter err = command.commandLine().getErr();
+    evidence.unreadable().values().forEach(what -> err.println("weft: " + what));
+    err.flush();
+    Verdict verdict =
+        Verdict.of(evidence)
+            .orElseThrow(
+                () ->
+                    new Missing(
+                        from
+                            + " has no flight file (rank-0.flight …) that tells of a failure; ranks"
+                            + " leave them where --flight-dir says, when something fails"));
+    PrintWriter out = command.commandLine().getOut();
+    verdict.lines().forEach(out::println);
+    out.flush();
+    if (json != null) {
+      write(command, json, verdict);
+    }
+    return ExitCodes.DONE;
+  }
+
+  private static void write(CommandSpec command, Path file, Verdict verdict) {
+    JsonMapper mapper =
+        JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
+    try {
+      Files.writeString(file, mapper.writeValueAsString(verdict) + "\n");
+    } catch (IOException unwritable) {
+      throw new ParameterException(
+          command.commandLine(), "--json: cannot write " + file + ": " + unwritable, unwritable);
+    }
+  }
+}
