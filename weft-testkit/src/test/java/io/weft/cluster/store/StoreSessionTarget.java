@@ -5,6 +5,7 @@ import io.weft.cluster.Store;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.transport.spi.Secret;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -71,16 +72,26 @@ public final class StoreSessionTarget implements FuzzTarget {
     }
     byte[] rest = Arrays.copyOfRange(input, 1, input.length);
     var session = new ScriptedSocket(input[0] == 2 ? StoreSessionTarget::opening : null, rest);
+    var line = StoreLine.answer(session, Optional.empty());
     Store values = new NeverWaiting();
-    if (input[0] == 1) {
-      new StoreSession(session, values, SECRET).serve();
-    } else if (new StoreSession(session, values, SECRET).opens()) {
-      if (input[0] != 2) {
-        throw new AssertionError("a stranger was let in");
+    if (input[0] != 1 && !opens(new StoreSession(line, values, SECRET))) {
+      if (input[0] == 2) {
+        throw new AssertionError("a rank that proved the secret was refused");
       }
-      new StoreSession(session, values, SECRET).serve();
-    } else if (input[0] == 2) {
-      throw new AssertionError("a rank that proved the secret was refused");
+      return;
+    }
+    if (input[0] != 1 && input[0] != 2) {
+      throw new AssertionError("a stranger was let in");
+    }
+    new StoreSession(line, values, SECRET).serve();
+  }
+
+  private static boolean opens(StoreSession session) {
+    try {
+      session.open();
+      return true;
+    } catch (IOException refused) {
+      return false;
     }
   }
 
@@ -92,7 +103,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     return ByteBuffer.allocate(magic + StoreWire.NONCE_BYTES + StoreWire.PROOF_BYTES)
         .put(StoreWire.magic())
         .put(ours)
-        .put(StoreWire.clientProof(SECRET, theirs, ours))
+        .put(StoreWire.clientProof(SECRET, theirs, ours, new byte[0]))
         .array();
   }
 
