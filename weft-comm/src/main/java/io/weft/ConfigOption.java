@@ -65,6 +65,15 @@ public final class ConfigOption<T> {
           text -> durationOrZero(text, Duration.ofMillis(40)),
           "a rank that is silent for longer counts as lost; at least two heartbeats, 0 = never");
 
+  /// What a lost rank means for the others.
+  public static final ConfigOption<WeftConfig.OnFailure> ON_FAILURE =
+      new ConfigOption<>(
+          "on-failure",
+          WeftConfig.OnFailure.class,
+          "end",
+          text -> choice(text, WeftConfig.OnFailure.values()),
+          "when a rank is lost: end the job, or shrink it to the ranks that are left");
+
   /// How many ranks may go on after a loss.
   public static final ConfigOption<WeftConfig.ShrinkQuorum> SHRINK_QUORUM =
       new ConfigOption<>(
@@ -203,6 +212,7 @@ public final class ConfigOption<T> {
           START_DEADLINE,
           HEARTBEAT,
           SILENCE_LIMIT,
+          ON_FAILURE,
           SHRINK_QUORUM,
           BIND,
           SECRET_FILE,

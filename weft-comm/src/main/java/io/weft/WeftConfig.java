@@ -18,6 +18,20 @@ public final class WeftConfig {
 
   private final Map<ConfigOption<?>, Object> values;
 
+  /// What a lost rank means for the others. Launcher and training act by it; `Weft.shrink` works
+  /// with both.
+  public enum OnFailure {
+    /// The job ends.
+    END,
+    /// The job goes on with the ranks that are left.
+    SHRINK;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /// How many of the ranks must be left after a loss to go on without the others.
   public enum ShrinkQuorum {
     /// More than half, or half with the lowest rank among them: never two parts of one job.
@@ -80,6 +94,11 @@ public final class WeftConfig {
   /// How long a rank may be silent before it counts as lost; zero = for ever.
   public Duration silenceLimit() {
     return required(ConfigOption.SILENCE_LIMIT);
+  }
+
+  /// What a lost rank means for the others.
+  public OnFailure onFailure() {
+    return required(ConfigOption.ON_FAILURE);
   }
 
   /// How many of the ranks must be left after a loss to go on without the others.
@@ -219,6 +238,11 @@ public final class WeftConfig {
     /// Sets `WeftConfig.silenceLimit`.
     public Builder silenceLimit(Duration limit) {
       return set(ConfigOption.SILENCE_LIMIT, limit.toMillis() + "ms");
+    }
+
+    /// Sets `WeftConfig.onFailure`.
+    public Builder onFailure(OnFailure then) {
+      return set(ConfigOption.ON_FAILURE, then.toString());
     }
 
     /// Sets `WeftConfig.shrinkQuorum`.

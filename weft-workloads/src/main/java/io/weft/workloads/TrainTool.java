@@ -11,13 +11,13 @@ import io.weft.workloads.report.Progress;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.Job;
-import io.weft.workloads.training.Observer;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -121,22 +121,34 @@ public final class TrainTool implements ToolProvider {
 
   static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err)
       throws IOException {
-    boolean speaks = job.rank() == 0;
     var settings = options.settings();
-    Observer observer =
-        speaks ? new Progress(err, style(), settings.epochs(), settings.batch()) : Observer.SILENT;
-    Outcome outcome = new Trainer(settings, options.source(), job, observer).run();
-    if (!speaks) {
-      return;
+    var observer =
+        new Progress(err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
+    Outcome outcome;
+    try {
+      outcome =
+          new Trainer(settings, options.source(), job, observer)
+              .run(result -> write(options, job, result));
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     }
-    TrainReport report = TrainReport.of(settings, outcome, job);
-    if (options.json().isPresent()) {
-      report.write(options.json().get());
+    if (job.rank() == 0) {
+      out.print(Summary.of(TrainReport.of(settings, outcome, job), outcome));
     }
-    if (options.plot().isPresent()) {
-      Plot.write(options.plot().get(), report, outcome);
+  }
+
+  private static void write(TrainOptions options, Job job, Outcome outcome) {
+    TrainReport report = TrainReport.of(options.settings(), outcome, job);
+    try {
+      if (options.json().isPresent()) {
+        report.write(options.json().get());
+      }
+      if (options.plot().isPresent()) {
+        Plot.write(options.plot().get(), report, outcome);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-    out.print(Summary.of(report, outcome));
   }
 
   private static Progress.Style style() {

@@ -2,20 +2,42 @@
 package io.weft.workloads;
 
 import io.weft.Weft;
+import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
 import io.weft.workloads.training.Job;
+import java.util.List;
 
 /// The job that this process has joined.
 record WeftJob(Weft weft) implements Job {
 
   @Override
   public int rank() {
-    return weft.rank();
+    return weft.communicator().rank();
   }
 
   @Override
   public int size() {
-    return weft.size();
+    return weft.communicator().size();
+  }
+
+  @Override
+  public List<Integer> members() {
+    return weft.members().ranks();
+  }
+
+  @Override
+  public long epoch() {
+    return weft.epoch();
+  }
+
+  @Override
+  public OnFailure onFailure() {
+    return weft.config().onFailure();
+  }
+
+  @Override
+  public void shrink() throws InterruptedException {
+    var unused = weft.shrink(weft.config().deadline());
   }
 
   @Override
@@ -30,7 +52,7 @@ record WeftJob(Weft weft) implements Job {
 
   @Override
   public String transport() {
-    return size() == 1 ? "none" : weft.transport();
+    return weft.size() == 1 ? "none" : weft.transport();
   }
 
   @Override

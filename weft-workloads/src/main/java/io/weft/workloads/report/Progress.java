@@ -2,8 +2,10 @@
 package io.weft.workloads.report;
 
 import io.weft.workloads.training.Observer;
+import io.weft.workloads.training.Shrink;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Tells people how training goes: on a terminal one line that is drawn again, elsewhere a line
@@ -16,6 +18,7 @@ public final class Progress implements Observer {
   private static final double KEPT = 0.9;
 
   private final PrintWriter err;
+  private final BooleanSupplier speaks;
   private final Style style;
   private final int epochs;
   private final int batch;
@@ -34,8 +37,11 @@ public final class Progress implements Observer {
   }
 
   /// For a run of so many epochs with this global batch.
-  public Progress(PrintWriter err, Style style, int epochs, int batch) {
+  ///
+  /// @param speaks whether this is the rank that tells, at present; the others only listen
+  public Progress(PrintWriter err, Style style, int epochs, int batch, BooleanSupplier speaks) {
     this.err = err;
+    this.speaks = speaks;
     this.style = style;
     this.epochs = epochs;
     this.batch = batch;
@@ -93,8 +99,10 @@ public final class Progress implements Observer {
             time(perStep * left),
             accuracy);
     if (style == Style.TERMINAL) {
-      err.print(ERASE + text);
-      err.flush();
+      if (speaks.getAsBoolean()) {
+        err.print(ERASE + text);
+        err.flush();
+      }
     } else {
       line(text);
     }
@@ -117,7 +125,31 @@ public final class Progress implements Observer {
     return (long) (to.epoch() - from.epoch()) * begun.stepsPerEpoch() + to.step() - from.step();
   }
 
+  @Override
+  public void onShrink(Shrink shrink, String why) {
+    line(why);
+    line(
+        shrink.lost().isEmpty()
+            ? String.format(
+                Locale.ROOT,
+                "no rank is lost; going on with %d after step %d (%.1f s)",
+                shrink.survivors(),
+                shrink.step(),
+                shrink.seconds())
+            : String.format(
+                Locale.ROOT,
+                "lost %s; going on with %d rank%s after step %d (%.1f s)",
+                Summary.ranks(shrink.lost()),
+                shrink.survivors(),
+                shrink.survivors() == 1 ? "" : "s",
+                shrink.step(),
+                shrink.seconds()));
+  }
+
   private void line(String text) {
+    if (!speaks.getAsBoolean()) {
+      return;
+    }
     err.println(style == Style.TERMINAL ? ERASE + text : text);
     err.flush();
   }

@@ -2,9 +2,11 @@
 package io.weft.workloads.report;
 
 import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /// The end of a run in words.
 public final class Summary {
@@ -24,6 +26,7 @@ public final class Summary {
           time           %s
           sent           %s
           weights        %s
+        %s\
         """,
         report.workload(),
         report.ranks(),
@@ -40,7 +43,32 @@ public final class Summary {
         report.stepMillis().p99(),
         shares(timing),
         bytes(report.bytesSent()),
-        digests(report.weightsDigest()));
+        digests(report.weightsDigest()),
+        losses(report.shrinks()));
+  }
+
+  /// "rank 2", "ranks 0 and 3".
+  static String ranks(List<Integer> ranks) {
+    String all = ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
+    int comma = all.lastIndexOf(", ");
+    return comma < 0
+        ? "rank " + all
+        : "ranks " + all.substring(0, comma) + " and " + all.substring(comma + 2);
+  }
+
+  private static String losses(List<Shrink> shrinks) {
+    return shrinks.stream()
+        .filter(shrink -> !shrink.lost().isEmpty())
+        .map(
+            shrink ->
+                String.format(
+                    Locale.ROOT,
+                    "  lost           %s after step %d; went on with %d after %.1f s%n",
+                    ranks(shrink.lost()),
+                    shrink.step(),
+                    shrink.survivors(),
+                    shrink.seconds()))
+        .collect(Collectors.joining());
   }
 
   private static String shares(Timing timing) {

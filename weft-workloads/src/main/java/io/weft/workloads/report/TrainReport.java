@@ -4,6 +4,7 @@ package io.weft.workloads.report;
 import io.weft.workloads.training.Job;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.Shrink;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -18,21 +19,22 @@ import tools.jackson.databind.json.JsonMapper;
 ///
 /// @param workload name on the command line
 /// @param dataset "synthetic digits", "MNIST files in DIR"
-/// @param ranks that trained
+/// @param ranks that trained, at the end
 /// @param epochs asked for, those of a resumed checkpoint included
 /// @param globalBatch examples in a step, over all ranks
 /// @param seed of weights, order and embedded data
 /// @param samplesPerSecond over all ranks, while training
-/// @param stepMillis time of a step on rank 0
+/// @param stepMillis time of a step on the lowest rank
 /// @param finalLoss mean training loss of the last 50 global batches
 /// @param testAccuracy part of the test set that the network names right
-/// @param weightsDigest SHA-256 of the weights, by rank
+/// @param weightsDigest SHA-256 of the weights, by rank, of those that are left
+/// @param shrinks when ranks were lost, and training went on without them
 /// @param computeSeconds mean over the ranks; see `Timing`, as for the next two
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
 /// @param bytesSent by all ranks
 /// @param transport scheme, "none" for one rank
-/// @param host of rank 0
+/// @param host of the lowest rank
 /// @param weftVersion of this library
 public record TrainReport(
     String workload,
@@ -46,6 +48,7 @@ public record TrainReport(
     double finalLoss,
     double testAccuracy,
     List<String> weightsDigest,
+    List<Shrink> shrinks,
     double computeSeconds,
     double communicationSeconds,
     double waitSeconds,
@@ -72,6 +75,7 @@ public record TrainReport(
         outcome.finalLoss(),
         outcome.accuracies().getLast(),
         outcome.digests(),
+        outcome.shrinks(),
         timing.computeSeconds(),
         timing.communicationSeconds(),
         timing.waitSeconds(),

@@ -67,6 +67,7 @@ record Checkpoints(Path directory) {
     Path unfinished =
         directory.resolve("." + file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
     try {
+      Files.createDirectories(directory); // another rank may have looked after it before
       Files.deleteIfExists(unfinished);
       CheckpointFile.write(unfinished, manifest, history, slots);
       Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);

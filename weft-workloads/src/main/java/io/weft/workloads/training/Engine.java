@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.WeftConfig.OnFailure;
 import io.weft.tensorflow.DistributedOptimizer;
+import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.data.Examples;
@@ -44,21 +46,19 @@ final class Engine implements AutoCloseable {
 
   /// Builds the graph and initializes its variables, from the seed alone.
   ///
-  /// @param slice this rank's examples in each step
-  static Engine start(Settings settings, float scale, int slice, Job job) {
+  /// @param scale what a feature byte is multiplied by
+  static Engine start(Settings settings, float scale, Job job) {
     Model model = Model.of(settings.workload(), settings.seed(), scale);
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
-    // Gradients are averaged over the ranks; with slices of different size, the mean over the
-    // batch is that of lossSum * ranks / batch.
-    float weight = 1f / slice;
     if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
-      optimizer = new DistributedOptimizer(job.communicator(), optimizer);
-      weight = (float) job.size() / settings.batch();
+      Updates updates =
+          job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
+      optimizer = new DistributedOptimizer(job.communicator(), optimizer, updates);
     }
     Ops tf = Ops.create(model.graph());
     Placeholder<TFloat32> factor =
-        tf.withName("rate_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
-    Operand<TFloat32> loss = tf.math.mul(model.lossSum(), tf.math.mul(factor, tf.constant(weight)));
+        tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
+    Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
     Op train = optimizer.minimize(loss);
     var state = new State(model.graph());
     var session = new Session(model.graph(), config(model, job));
@@ -90,9 +90,9 @@ final class Engine implements AutoCloseable {
 
   /// One step of training on what is in `feed`.
   ///
-  /// @param rateFactor what gradients are multiplied by
-  Step step(Feed feed, float rateFactor) {
-    try (TFloat32 scalar = TFloat32.scalarOf(rateFactor);
+  /// @param lossFactor what the sum of the losses is multiplied by
+  Step step(Feed feed, float lossFactor) {
+    try (TFloat32 scalar = TFloat32.scalarOf(lossFactor);
         Result result =
             session
                 .runner()

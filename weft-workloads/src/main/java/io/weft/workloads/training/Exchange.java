@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
@@ -14,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// What the ranks tell each other besides gradients: counts, times, digests, examples. Every call
@@ -47,21 +49,41 @@ final class Exchange {
 
   /// Rank 0's numbers on all ranks.
   long[] fromRoot(String what, long... values) {
+    return from(0, what, values);
+  }
+
+  /// One rank's numbers on all ranks.
+  long[] from(int root, String what, long... values) {
     if (alone()) {
       return values.clone();
     }
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_LONG, values);
       var view = new TensorView(DType.INT64, Shape.of(values.length), memory);
-      await(communicator().broadcast(view, 0, named(what)));
+      await(communicator().broadcast(view, root, named(what)));
       return memory.toArray(ValueLayout.JAVA_LONG);
     }
   }
 
-  /// Rank 0's memory into that of all ranks.
-  void fromRoot(String what, TensorView memory) {
+  /// One rank's numbers on all ranks; each gives as many.
+  double[] from(int root, String what, double... values) {
+    long[] bits = Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
+    MemorySegment agreed = MemorySegment.ofArray(from(root, what, bits));
+    return agreed.toArray(ValueLayout.JAVA_DOUBLE);
+  }
+
+  /// One rank's memory into that of all ranks.
+  void from(int root, String what, TensorView memory) {
     if (!alone()) {
-      await(communicator().broadcast(memory, 0, named(what)));
+      await(communicator().broadcast(memory, root, named(what)));
+    }
+  }
+
+  /// Returns when all ranks have come here.
+  void barrier(String what) {
+    if (!alone()) {
+      var unused = communicator().barrier(named(what));
+      await(unused);
     }
   }
 
@@ -110,8 +132,16 @@ final class Exchange {
       handles.add(
           communicator().allreduce(tensor, tensor, ReduceOp.AVERAGE, named(what + "/" + i)));
     }
+    CommException failure = null;
     for (Handle<TensorView> handle : handles) {
-      await(handle);
+      try {
+        var unused = await(handle);
+      } catch (CommException e) {
+        failure = failure == null ? e : failure; // the others still borrow their tensors
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

@@ -35,6 +35,25 @@ record History(List<Double> losses, List<Double> accuracies) {
     return losses.subList(from, losses.size()).stream().collect(averagingDouble(loss -> loss));
   }
 
+  /// One rank's history, of these lengths, on all ranks.
+  History from(int root, Exchange exchange, int losses, int accuracies) {
+    return new History(
+        sent(root, exchange, "history/losses", this.losses, losses),
+        sent(root, exchange, "history/accuracies", this.accuracies, accuracies));
+  }
+
+  private static List<Double> sent(
+      int root, Exchange exchange, String what, List<Double> mine, int count) {
+    if (count == 0) {
+      return List.of();
+    }
+    double[] numbers = new double[count];
+    for (int i = 0; i < Math.min(count, mine.size()); i++) {
+      numbers[i] = mine.get(i);
+    }
+    return DoubleStream.of(exchange.from(root, what, numbers)).boxed().toList();
+  }
+
   private static List<Double> joined(List<Double> first, double... second) {
     return Stream.concat(first.stream(), DoubleStream.of(second).boxed()).toList();
   }

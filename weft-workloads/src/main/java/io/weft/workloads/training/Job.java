@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import java.util.List;
 
 /// The ranks that train together, seen from one of them.
 public interface Job {
 
-  /// This rank.
+  /// This rank among the present ones, from 0.
   int rank();
 
-  /// All ranks.
+  /// How many ranks there are at present.
   int size();
+
+  /// The present ranks by the numbers with which the job began, ascending.
+  List<Integer> members();
+
+  /// How often the job has shrunk.
+  long epoch();
+
+  /// What happens when a rank is lost.
+  OnFailure onFailure();
+
+  /// Goes on with the ranks that are left, which do the same: the others are out, and `rank`,
+  /// `size`, `members` and `communicator` speak of those that are left. Throws `CommException` if
+  /// that cannot be done.
+  void shrink() throws InterruptedException;
 
   /// Ranks on this host, which share its cores.
   int localSize();
 
-  /// The communicator of all ranks. A job of one rank is never asked.
+  /// The communicator of all present ranks. A job of one rank is never asked.
   Communicator communicator();
 
   /// Scheme of the transport; "none" for one rank.

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.tensorflow.OpLibrary;
+import java.util.List;
 
-/// A job whose communicator is measured.
-///
-/// @param inside the job
-/// @param communicator around that of `inside`
-record MeasuredJob(Job inside, Communicator communicator) implements Job {
+/// A job whose communicator is measured. One thread.
+final class MeasuredJob implements Job {
+
+  private final Job inside;
+  private final StepMeter meter;
+  private Communicator communicator;
 
   MeasuredJob(Job inside, StepMeter meter) {
-    this(inside, new MeasuredCommunicator(inside.communicator(), meter));
+    this.inside = inside;
+    this.meter = meter;
+    this.communicator = new MeasuredCommunicator(inside.communicator(), meter);
   }
 
   @Override
@@ -24,8 +30,37 @@ record MeasuredJob(Job inside, Communicator communicator) implements Job {
   }
 
   @Override
+  public List<Integer> members() {
+    return inside.members();
+  }
+
+  @Override
+  public long epoch() {
+    return inside.epoch();
+  }
+
+  @Override
+  public OnFailure onFailure() {
+    return inside.onFailure();
+  }
+
+  /// Graphs that were built on the communicator go on with the next one.
+  @Override
+  public void shrink() throws InterruptedException {
+    inside.shrink();
+    var next = new MeasuredCommunicator(inside.communicator(), meter);
+    OpLibrary.load().rebind(communicator, next);
+    communicator = next;
+  }
+
+  @Override
   public int localSize() {
     return inside.localSize();
+  }
+
+  @Override
+  public Communicator communicator() {
+    return communicator;
   }
 
   @Override

@@ -15,6 +15,9 @@ public interface Observer {
 
         @Override
         public void onEpoch(Epoch epoch) {}
+
+        @Override
+        public void onShrink(Shrink shrink, String why) {}
       };
 
   /// What is about to happen.
@@ -46,6 +49,11 @@ public interface Observer {
 
   /// A step is done.
   void onStep(Step step);
+
+  /// Ranks were lost, and training goes on without them.
+  ///
+  /// @param why in words
+  void onShrink(Shrink shrink, String why);
 
   /// An epoch is done, and what follows it: test and checkpoint.
   void onEpoch(Epoch epoch);

@@ -11,7 +11,8 @@ import java.util.List;
 /// @param finalLoss mean over the last 50 steps
 /// @param digests of the weights, by rank
 /// @param timing of the steps of this run
-/// @param bytesSent by all ranks
+/// @param bytesSent by all ranks that are left
+/// @param shrinks in order of time; empty if no rank was lost
 public record Outcome(
     String dataset,
     List<Double> losses,
@@ -19,12 +20,14 @@ public record Outcome(
     double finalLoss,
     List<String> digests,
     Timing timing,
-    long bytesSent) {
+    long bytesSent,
+    List<Shrink> shrinks) {
 
   /// Copies the lists.
   public Outcome {
     losses = List.copyOf(losses);
     accuracies = List.copyOf(accuracies);
     digests = List.copyOf(digests);
+    shrinks = List.copyOf(shrinks);
   }
 }

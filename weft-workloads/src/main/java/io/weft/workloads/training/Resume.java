@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
-
 import io.weft.tensorflow.WeftVariables;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
@@ -52,21 +49,10 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
   private History restored(Engine engine, History history, long[] counts) {
     List<State.Slot> slots = engine.state().slots();
     for (int i = 0; i < slots.size(); i++) {
-      exchange.fromRoot("resume/" + i, slots.get(i).copy());
+      exchange.from(0, "resume/" + i, slots.get(i).copy());
     }
     engine.state().assign(engine.session());
-    return new History(
-        numbers("resume/losses", history.losses(), counts[1]),
-        numbers("resume/accuracies", history.accuracies(), counts[2]));
-  }
-
-  private List<Double> numbers(String what, List<Double> mine, long count) {
-    long[] bits = new long[(int) count];
-    for (int i = 0; i < mine.size(); i++) {
-      bits[i] = Double.doubleToRawLongBits(mine.get(i));
-    }
-    MemorySegment agreed = MemorySegment.ofArray(exchange.fromRoot(what, bits));
-    return agreed.elements(JAVA_DOUBLE).map(e -> e.get(JAVA_DOUBLE, 0)).toList();
+    return history.from(0, exchange, (int) counts[1], (int) counts[2]);
   }
 
   /// Writes a checkpoint, if the run keeps any and this is rank 0.

@@ -63,6 +63,12 @@ final class StepMeter {
     }
   }
 
+  /// A new communicator begins with no failure.
+  synchronized void forget() {
+    running.clear();
+    failure = null;
+  }
+
   /// Of the first collective that failed.
   synchronized Optional<CommException> failure() {
     return Optional.ofNullable(failure);

@@ -46,6 +46,18 @@ final class TimingRecorder {
     epoch.clear();
   }
 
+  /// Counts the steps of an epoch in which a rank was lost. They are not compared with those of the
+  /// others: what they waited for another rank counts as communicating.
+  void cut() {
+    for (StepMeter.Step step : epoch) {
+      communication += step.exposed() / 1e9;
+      compute += (step.total() - step.exposed()) / 1e9;
+      inFlight += step.inFlight() / 1e9;
+      totals.add(step.total());
+    }
+    epoch.clear();
+  }
+
   /// Collective. Means over the ranks.
   Timing result(int batch) {
     double[] mean =

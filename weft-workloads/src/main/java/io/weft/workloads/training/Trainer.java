@@ -2,14 +2,21 @@
 package io.weft.workloads.training;
 
 import io.weft.CommException;
+import io.weft.WeftConfig.OnFailure;
 import io.weft.agent.Ticker;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.data.Source;
 import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.tensorflow.exceptions.TensorFlowException;
 
 /// Trains a workload on the ranks of a job. All ranks call `run` with the same settings. One
 /// thread.
+///
+/// Where the job shrinks on failure, a run goes on with the ranks that are left, from the last step
+/// that any of them has completed; its global batch stays the same, cut anew.
 public final class Trainer {
 
   private final Settings settings;
@@ -19,7 +26,11 @@ public final class Trainer {
   private final StepMeter meter;
   private final Exchange exchange;
   private final TimingRecorder recorder;
+  private final Recovery recovery;
+  private @Nullable Course course;
+  private @Nullable Engine engine;
   private double trainedSeconds;
+  private boolean announced;
 
   /// A run that begins with `run`. Borrows the job.
   public Trainer(Settings settings, Source source, Job job, Observer observer) {
@@ -30,75 +41,133 @@ public final class Trainer {
     this.job = job.size() == 1 ? job : new MeasuredJob(job, meter);
     this.exchange = new Exchange(this.job);
     this.recorder = new TimingRecorder(exchange);
+    this.recovery = new Recovery(this.job, exchange, Ticker.SYSTEM);
   }
 
   /// Reads, trains, tests. Collective. Throws `DataException` and `TrainingException`.
   public Outcome run() {
+    return run(outcome -> {});
+  }
+
+  /// The same, and hands the outcome to `report` on rank 0 before any rank is let go, so that
+  /// another one can do it if that rank is lost meanwhile.
+  public Outcome run(Consumer<Outcome> report) {
     try {
-      return train(Shard.read(settings, source, job, exchange));
-    } catch (CommException | TensorFlowException e) {
-      // TensorFlow passes on a collective's failure as text; the meter has seen the original.
-      throw new TrainingException.Lost(meter.failure().orElseThrow(() -> e));
+      while (true) {
+        try {
+          Outcome outcome = train(Shard.read(settings, source, job, exchange));
+          if (job.rank() == 0) {
+            report.accept(outcome);
+          }
+          if (job.onFailure() == OnFailure.SHRINK) {
+            exchange.barrier("end");
+          }
+          return outcome;
+        } catch (CommException | TensorFlowException e) {
+          // TensorFlow passes on a collective's failure as text; the meter has seen the original.
+          recovery.shrink(
+              e instanceof CommException direct ? direct : meter.failure().orElseThrow(() -> e),
+              course == null ? -1 : course.progress());
+          meter.forget();
+          recorder.cut();
+        }
+      }
+    } finally {
+      if (engine != null) {
+        engine.close();
+      }
     }
   }
 
   private Outcome train(Shard shard) {
+    if (engine == null) {
+      engine = Engine.start(settings, shard.train().scale(), job);
+      course = new Course(shard.columns().steps());
+    }
     int slice = shard.columns().width(job.rank(), job.size());
-    try (Engine engine = Engine.start(settings, shard.train().scale(), slice, job);
-        var feed = new Feed(shard.train(), slice)) {
-      var resume = new Resume(settings, source.name(), job, exchange);
-      History history = resume.begin(engine);
-      int done = history.accuracies().size();
-      observer.onStart(
-          new Observer.Start(
-              source.name(),
-              engine.parameters(),
-              shard.columns().examples(),
-              shard.columns().steps(),
-              done));
-      for (int epoch = done; epoch < settings.epochs(); epoch++) {
-        double[] losses = epoch(epoch, shard.columns(), engine, feed);
-        recorder.endEpoch();
-        double accuracy = accuracy(engine, shard);
-        history = history.plus(losses, accuracy);
-        resume.save(engine, history);
-        double mean = Arrays.stream(losses).average().orElseThrow();
-        observer.onEpoch(new Observer.Epoch(epoch + 1, mean, accuracy));
-      }
-      return outcome(engine, history);
+    try (var feed = new Feed(shard.train(), slice)) {
+      return train(shard, feed, engine, Objects.requireNonNull(course));
     }
   }
 
-  /// One pass over the data; returns the mean loss of each global batch.
-  private double[] epoch(int epoch, Columns columns, Engine engine, Feed feed) {
-    int width = columns.width(job.rank(), job.size());
+  private Outcome train(Shard shard, Feed feed, Engine model, Course run) {
+    int slice = shard.columns().width(job.rank(), job.size());
+    var resume = new Resume(settings, source.name(), job, exchange);
+    boolean goesOn =
+        recovery.isUnderWay() && recovery.agree(run, model.state(), model.session(), slice);
+    if (!goesOn) {
+      run.begin(resume.begin(model));
+    } else if (run.epochs() > 0 && run.next() == 0) {
+      resume.save(model, run.history()); // who did so may be lost
+    }
+    if (!announced) {
+      announced = true;
+      Columns columns = shard.columns();
+      observer.onStart(
+          new Observer.Start(
+              source.name(),
+              model.parameters(),
+              columns.examples(),
+              columns.steps(),
+              run.epochs()));
+    }
+    recovery.done(run, observer);
+    while (run.epochs() < settings.epochs()) {
+      double[] losses = epoch(run, shard.columns(), model, feed, slice);
+      recorder.endEpoch();
+      run.endEpoch(losses, accuracy(model, shard));
+      resume.save(model, run.history());
+      double mean = Arrays.stream(losses).average().orElseThrow();
+      double accuracy = run.history().accuracies().getLast();
+      observer.onEpoch(new Observer.Epoch(run.epochs(), mean, accuracy));
+    }
+    return outcome(model, run.history());
+  }
+
+  /// What is left of one pass over the data; returns the mean loss of each global batch.
+  private double[] epoch(Course run, Columns columns, Engine model, Feed feed, int width) {
+    int epoch = run.epochs();
     int[] order = columns.order(epoch, job.rank(), job.size());
-    double[] losses = new double[columns.steps()];
-    for (int s = 0; s < losses.length; s++) {
+    averageWeights(model, run);
+    while (run.next() < columns.steps()) {
+      int s = run.next();
       meter.begin();
       feed.fill(order, s * width);
-      Engine.Step step = engine.step(feed, rateFactor(epoch * losses.length + s, losses.length));
-      losses[s] = step.lossSum();
-      averageWeights(engine, epoch * losses.length + s + 1, s + 1 == losses.length);
+      Engine.Step step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
+      run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
+      averageWeights(model, run);
       StepMeter.Step measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       observer.onStep(new Observer.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
-    return global(losses, epoch);
+    return global(run, epoch);
+  }
+
+  /// What a sum of losses is multiplied by. Gradients are averaged over the ranks; with slices of
+  /// different size, the mean over the batch is that of lossSum * ranks / batch.
+  private float weight(int width) {
+    return settings.sync() instanceof Sync.Gradients && job.size() > 1
+        ? (float) job.size() / settings.batch()
+        : 1f / width;
   }
 
   /// Falls in a straight line over the whole run, where the optimizer follows.
-  private float rateFactor(int stepsDone, int stepsPerEpoch) {
+  private float rateFactor(long stepsDone, int stepsPerEpoch) {
     return settings.optimizer().followsGradientScale()
         ? (float) (1 - stepsDone / ((double) stepsPerEpoch * settings.epochs()))
         : 1;
   }
 
-  private double[] global(double[] lossSums, int epoch) {
-    double[] losses = exchange.combine("losses", ReduceOp.SUM, lossSums);
+  private double[] global(Course run, int epoch) {
+    double[] losses = exchange.combine("losses", ReduceOp.SUM, run.lossSums());
+    double[] examples = new double[losses.length];
+    Arrays.fill(examples, settings.batch());
+    if (run.isDisturbed()) {
+      examples = exchange.combine("examples", ReduceOp.SUM, run.examples());
+    }
     for (int s = 0; s < losses.length; s++) {
-      losses[s] /= settings.batch();
+      losses[s] /= examples[s];
       if (!Double.isFinite(losses[s])) {
         throw new TrainingException.Diverged(
             "the loss became %s in step %d of epoch %d; give a smaller --lr than %s"
@@ -108,30 +177,39 @@ public final class Trainer {
     return losses;
   }
 
-  private void averageWeights(Engine engine, int steps, boolean endOfEpoch) {
-    if (settings.sync() instanceof Sync.Weights every
-        && !exchange.alone()
-        && (endOfEpoch || steps % every.steps() == 0)) {
-      engine.state().fetch(engine.session());
-      exchange.average("weights", engine.state().copies());
-      engine.state().assign(engine.session());
-    }
+  /// Whether the ranks average their models after so many steps.
+  private boolean averages(long steps, boolean endOfEpoch) {
+    return settings.sync() instanceof Sync.Weights every
+        && (endOfEpoch || steps % every.steps() == 0);
   }
 
-  private double accuracy(Engine engine, Shard shard) {
-    double correct = engine.correct(shard.test());
+  private void averageWeights(Engine model, Course run) {
+    if (run.isJoined()) {
+      return;
+    }
+    if (!exchange.alone()) {
+      model.state().fetch(model.session());
+      exchange.average("weights", model.state().copies());
+      model.state().assign(model.session());
+    }
+    run.join();
+  }
+
+  private double accuracy(Engine model, Shard shard) {
+    double correct = model.correct(shard.test());
     return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
   }
 
-  private Outcome outcome(Engine engine, History history) {
+  private Outcome outcome(Engine model, History history) {
     double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent());
     return new Outcome(
         source.name(),
         history.losses(),
         history.accuracies(),
         history.finalLoss(),
-        exchange.gather("digest", engine.digest()),
+        exchange.gather("digest", model.digest()),
         recorder.result(settings.batch()),
-        (long) sent[0]);
+        (long) sent[0],
+        recovery.shrinks());
   }
 }

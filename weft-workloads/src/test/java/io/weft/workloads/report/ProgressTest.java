@@ -46,7 +46,7 @@ class ProgressTest {
   }
 
   private Progress started(Progress.Style style, int epochsDone) {
-    var progress = new Progress(new PrintWriter(text, true), style, 2, 32);
+    var progress = new Progress(new PrintWriter(text, true), style, 2, 32, () -> true);
     progress.onStart(new Observer.Start("digits", 10, 3200, 100, epochsDone));
     text.getBuffer().setLength(0);
     if (epochsDone > 0 || style == Progress.Style.TERMINAL) {

@@ -8,6 +8,7 @@ import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
@@ -45,7 +46,8 @@ class ReportTest {
           0.9375,
           List.of("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"),
           new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
-          2_000_000_000L);
+          2_000_000_000L,
+          List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)));
 
   @TempDir Path directory;
 
@@ -69,6 +71,7 @@ class ReportTest {
             "finalLoss",
             "testAccuracy",
             "weightsDigest",
+            "shrinks",
             "computeSeconds",
             "communicationSeconds",
             "waitSeconds",
@@ -81,6 +84,8 @@ class ReportTest {
     assertThat(json.get("stepMillis").get("p99").doubleValue()).isEqualTo(9);
     assertThat(json.get("host").propertyNames()).containsExactly("cpu", "cores", "kernel", "jdk");
     assertThat(json.get("weightsDigest").size()).isEqualTo(2);
+    assertThat(json.get("shrinks").get(0).propertyNames())
+        .containsExactly("epoch", "step", "lost", "survivors", "seconds");
     assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(0.9);
     assertThat(json.get("weftVersion").stringValue()).doesNotContain("$").isNotBlank();
     try (var files = Files.list(directory)) {
@@ -94,7 +99,8 @@ class ReportTest {
         .contains("test accuracy  0.9000")
         .contains("60 % computing, 30 % communicating, 10 % waiting")
         .contains("2.00 GB")
-        .contains("SHA-256 0123456789abcdef…, the same on all ranks");
+        .contains("SHA-256 0123456789abcdef…, the same on all ranks")
+        .contains("lost           ranks 0 and 3 after step 57; went on with 2 after 1.3 s");
   }
 
   @Test
@@ -117,7 +123,15 @@ class ReportTest {
   void aPictureOfALongRunHasFewPoints() {
     var losses = java.util.Collections.nCopies(10_000, 1.5);
     var outcome =
-        new Outcome("d", losses, List.of(0.5), 1, List.of("0123456789abcdef"), OUTCOME.timing(), 0);
+        new Outcome(
+            "d",
+            losses,
+            List.of(0.5),
+            1,
+            List.of("0123456789abcdef"),
+            OUTCOME.timing(),
+            0,
+            List.of());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);

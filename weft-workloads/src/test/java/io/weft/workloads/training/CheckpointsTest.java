@@ -33,6 +33,9 @@ class CheckpointsTest {
         throw new IllegalStateException("power cut");
       }
     }
+
+    @Override
+    public void onShrink(Shrink shrink, String why) {}
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.Source;
@@ -62,6 +63,21 @@ final class Runs {
     }
   }
 
+  /// Ranks that go on without those that are lost.
+  static <T> List<T> goingOn(int ranks, Function<Job, T> body) {
+    WeftConfig config = WeftConfig.builder().transport("tcp").onFailure(OnFailure.SHRINK).build();
+    try (LocalJob job = LocalJob.start(ranks, config)) {
+      return job.run(
+          weft -> {
+            try {
+              return body.apply(new Rank(weft));
+            } finally {
+              weft.close();
+            }
+          });
+    }
+  }
+
   static List<Outcome> together(int ranks, Settings settings, Observer observer) {
     return onAll(ranks, job -> new Trainer(settings, DIGITS, job, observer).run());
   }
@@ -73,12 +89,32 @@ final class Runs {
   private record Rank(Weft weft) implements Job {
     @Override
     public int rank() {
-      return weft.rank();
+      return weft.communicator().rank();
     }
 
     @Override
     public int size() {
-      return weft.size();
+      return weft.communicator().size();
+    }
+
+    @Override
+    public List<Integer> members() {
+      return weft.members().ranks();
+    }
+
+    @Override
+    public long epoch() {
+      return weft.epoch();
+    }
+
+    @Override
+    public OnFailure onFailure() {
+      return weft.config().onFailure();
+    }
+
+    @Override
+    public void shrink() throws InterruptedException {
+      var unused = weft.shrink(weft.config().deadline());
     }
 
     @Override

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import java.util.List;
 
 /// A job of one rank.
 public record SoloJob() implements Job {
@@ -14,6 +16,26 @@ public record SoloJob() implements Job {
   @Override
   public int size() {
     return 1;
+  }
+
+  @Override
+  public List<Integer> members() {
+    return List.of(0);
+  }
+
+  @Override
+  public long epoch() {
+    return 0;
+  }
+
+  @Override
+  public OnFailure onFailure() {
+    return OnFailure.END;
+  }
+
+  @Override
+  public void shrink() {
+    throw new IllegalStateException("one rank cannot become fewer");
   }
 
   @Override

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.CommException;
+import io.weft.WeftConfig.OnFailure;
+import io.weft.agent.Ticker;
+import java.util.ArrayList;
+import java.util.List;
+import org.tensorflow.Session;
+
+/// Takes training on after ranks were lost: shrinks the job, and brings those that are left to one
+/// state, that of the rank which has come furthest. What that rank has, all have contributed to; a
+/// step that nobody has completed is taken again. One thread.
+final class Recovery {
+
+  /// Failures in a row that no loss explains, before they are taken for a defect.
+  private static final int MOST_FRUITLESS = 3;
+
+  private final Job job;
+  private final Exchange exchange;
+  private final Ticker ticker;
+  private final List<Shrink> shrinks = new ArrayList<>();
+  private List<Integer> members;
+  private long failedNanos;
+  private String why = "";
+  private long lastProgress = -1;
+  private int fruitless;
+
+  Recovery(Job job, Exchange exchange, Ticker ticker) {
+    this.job = job;
+    this.exchange = exchange;
+    this.ticker = ticker;
+    this.members = job.members();
+  }
+
+  /// Whether ranks were lost that the training has not gone on without yet.
+  boolean isUnderWay() {
+    return !why.isEmpty();
+  }
+
+  List<Shrink> shrinks() {
+    return List.copyOf(shrinks);
+  }
+
+  /// Goes on in the next epoch of the job. Collective. Throws `TrainingException.Lost` where the
+  /// job shall not, or cannot.
+  void shrink(CommException cause, long progress) {
+    boolean helps =
+        switch (cause) {
+          case CommException.PeerLost lost -> true;
+          case CommException.Aborted aborted -> true;
+          case CommException.TimedOut late -> true;
+          case CommException.Mismatch mismatch -> false;
+          case CommException.Setup setup -> false;
+          case CommException.Excluded excluded -> false;
+        };
+    if (!helps || job.onFailure() == OnFailure.END) {
+      throw new TrainingException.Lost(cause);
+    }
+    if (!isUnderWay()) {
+      failedNanos = ticker.nanos();
+      why = String.valueOf(cause.getMessage());
+    }
+    List<Integer> before = job.members();
+    try {
+      job.shrink();
+    } catch (CommException tooFew) {
+      throw new TrainingException.Lost(tooFew);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while the ranks that are left agree", e);
+    }
+    fruitless = job.members().equals(before) && progress == lastProgress ? fruitless + 1 : 0;
+    lastProgress = progress;
+    if (fruitless == MOST_FRUITLESS) {
+      throw new TrainingException.Lost(cause);
+    }
+  }
+
+  /// Brings all ranks to the state of the one that has come furthest, the lowest if there are
+  /// several. Collective. Returns false if no rank had begun.
+  boolean agree(Course course, State state, Session session, int share) {
+    List<Long> all =
+        exchange.gather("progress", Long.toString(course.progress())).stream()
+            .map(Long::parseLong)
+            .toList();
+    long furthest = all.stream().mapToLong(Long::longValue).max().orElseThrow();
+    int root = all.indexOf(furthest);
+    if (furthest < 0) {
+      return false;
+    }
+    boolean apart = furthest / 2 % 2 == 0 && all.stream().allMatch(p -> p == furthest);
+    if (apart) {
+      course.disturb(); // each has a model of its own, and they are averaged next
+    } else {
+      follow(root, furthest, course, state, session, share);
+    }
+    return true;
+  }
+
+  private void follow(
+      int root, long furthest, Course course, State state, Session session, int share) {
+    History mine = course.history();
+    long[] lengths =
+        exchange.from(
+            root, "history", (long) mine.losses().size(), (long) mine.accuracies().size());
+    History known = mine.from(root, exchange, (int) lengths[0], (int) lengths[1]);
+    double[] sums = exchange.from(root, "sums", course.lossSums());
+    double[] examples = exchange.from(root, "examples", course.examples());
+    if (job.rank() == root) {
+      state.fetch(session);
+    }
+    List<State.Slot> slots = state.slots();
+    for (int i = 0; i < slots.size(); i++) {
+      exchange.from(root, "state/" + i, slots.get(i).copy());
+    }
+    // Only now is it known to be whole: until here this rank kept its own.
+    if (job.rank() != root) {
+      state.assign(session);
+    }
+    course.follow(furthest, known, sums, examples, share);
+  }
+
+  /// Training goes on now.
+  void done(Course course, Observer observer) {
+    if (!isUnderWay()) {
+      return;
+    }
+    List<Integer> left = job.members();
+    Shrink shrink =
+        new Shrink(
+            job.epoch(),
+            Math.max(0, course.steps()),
+            members.stream().filter(rank -> !left.contains(rank)).toList(),
+            left.size(),
+            (ticker.nanos() - failedNanos) / 1e9);
+    shrinks.add(shrink);
+    observer.onShrink(shrink, why);
+    members = left;
+    why = "";
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Ranks end in the middle of training, and the others go on.
+@Timeout(180)
+class ShrinkingTest {
+
+  private static final int STEPS = 20;
+
+  /// Ends its rank after a step, by an exception that nobody expects.
+  private record Deserter(long afterStep, List<Shrink> seen) implements Observer {
+
+    private static final class Deserted extends RuntimeException {
+      private static final long serialVersionUID = 1L;
+    }
+
+    @Override
+    public void onStart(Start start) {}
+
+    @Override
+    public void onStep(Step step) {
+      if ((step.epoch() - 1) * STEPS + step.step() == afterStep) {
+        throw new Deserted();
+      }
+    }
+
+    @Override
+    public void onEpoch(Epoch epoch) {}
+
+    @Override
+    public void onShrink(Shrink shrink, String why) {
+      assertThat(why).isNotBlank();
+      seen.add(shrink);
+    }
+  }
+
+  /// Trains with ranks that end after these steps (0 = never); returns what the others came to.
+  private static List<Outcome> train(Settings settings, long... ends) {
+    List<Optional<Outcome>> all =
+        Runs.goingOn(
+            ends.length,
+            job -> {
+              var observer = new Deserter(ends[job.rank()], new ArrayList<>());
+              try {
+                Outcome outcome = new Trainer(settings, Runs.DIGITS, job, observer).run();
+                assertThat(observer.seen()).isEqualTo(outcome.shrinks());
+                return Optional.of(outcome);
+              } catch (Deserter.Deserted ended) {
+                return Optional.<Outcome>empty();
+              }
+            });
+    return all.stream().flatMap(Optional::stream).toList();
+  }
+
+  private static Settings settings(Sync sync, ReadMode read) {
+    return Runs.with(Runs.settings(3), sync, read, Optional.empty());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 7", "1, 20", "2, 41"})
+  void theOthersTrainOnFromTheLastStep(int lost, long step) {
+    long[] ends = new long[3];
+    ends[lost] = step;
+    Outcome undisturbed = Runs.alone(settings(new Sync.Gradients(), ReadMode.SHARDED));
+    List<Outcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.SHARDED), ends);
+    assertThat(outcomes).hasSize(2);
+    for (Outcome outcome : outcomes) {
+      assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
+      assertThat(outcome.accuracies()).hasSize(3);
+      Shrink shrink = outcome.shrinks().getFirst();
+      assertThat(outcome.shrinks()).hasSize(1);
+      assertThat(shrink.lost()).containsExactly(lost);
+      assertThat(shrink.survivors()).isEqualTo(2);
+      assertThat(shrink.epoch()).isEqualTo(1);
+      assertThat(shrink.step()).isEqualTo(step);
+      // The same batches in the same order: no example was left out or taken twice.
+      assertThat(outcome.losses()).hasSize(3 * STEPS);
+      for (int s = 0; s < 3 * STEPS; s++) {
+        double tolerance = s / STEPS == (step - 1) / STEPS && s < step ? 0.5 : 1e-3;
+        assertThat(outcome.losses().get(s))
+            .as("loss of global batch %d", s)
+            .isCloseTo(undisturbed.losses().get(s), within(tolerance));
+      }
+    }
+  }
+
+  @Test
+  void twoLossesLeaveTwoRanksOfFour() {
+    List<Outcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.ROOT), 26, 0, 3, 0);
+    assertThat(outcomes).hasSize(2);
+    for (Outcome outcome : outcomes) {
+      assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
+      assertThat(outcome.shrinks().stream().map(Shrink::lost))
+          .containsExactly(List.of(2), List.of(0));
+      assertThat(outcome.losses()).hasSize(3 * STEPS);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 9", "2, 20"})
+  void modelsThatTrainApartGoOnToo(int lost, long step) {
+    long[] ends = new long[3];
+    ends[lost] = step;
+    List<Outcome> outcomes = train(settings(new Sync.Weights(7), ReadMode.SHARDED), ends);
+    assertThat(outcomes).hasSize(2);
+    for (Outcome outcome : outcomes) {
+      assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
+      assertThat(outcome.losses()).hasSize(3 * STEPS);
+      assertThat(outcome.losses().getLast()).isLessThan(0.7 * outcome.losses().getFirst());
+      assertThat(outcome.shrinks()).hasSize(1);
+    }
+  }
+}
