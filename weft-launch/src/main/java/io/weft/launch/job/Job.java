@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.WeftConfig.OnFailure;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
@@ -133,8 +134,15 @@ public final class Job implements AutoCloseable {
   }
 
   /// Waits until all ranks have ended well, or one has not and the others had time to say so and
-  /// were ended. Returns 0, or the exit code of the rank that the job failed of.
+  /// were ended. Returns 0, or the exit code of the rank that the job failed of. Where the job goes
+  /// on without ranks that it loses, all are waited for, and it is done if one of them has ended
+  /// well.
   public int await() throws InterruptedException {
+    if (plan.config().onFailure() == OnFailure.SHRINK) {
+      int code = new Survival(ranks, ended, err).await(() -> signalled);
+      close();
+      return code;
+    }
     List<RankProcess> inOrder = new ArrayList<>();
     @Nullable RankProcess failed = null;
     long end = Long.MAX_VALUE;

@@ -79,6 +79,13 @@ final class RankProcess {
     }
   }
 
+  /// Ends it at once, with what it started.
+  void kill() {
+    Stream.concat(process.descendants(), Stream.of(process.toHandle()))
+        .toList()
+        .forEach(ProcessHandle::destroyForcibly);
+  }
+
   /// What is known of it now.
   Culprit.Fate fate() {
     boolean alive = process.isAlive();

@@ -106,6 +106,54 @@ class JobTest {
     assertThat(lives(pidIn("pid.2"))).isFalse();
   }
 
+  private int survive(int ranks, String script) throws Exception {
+    JobPlan plan = plan(ranks, JobPlan.Output.PREFIXED, script);
+    return run(
+        new JobPlan(
+            plan.ranks(),
+            plan.command(),
+            plan.environment(),
+            WeftConfig.load(Map.of("WEFT_ON_FAILURE", "shrink"), new Properties()),
+            plan.output(),
+            plan.outputDirectory(),
+            plan.ssh()));
+  }
+
+  @Test
+  void jobGoesOnWithoutTheRanksThatItLoses() throws Exception {
+    int code =
+        survive(
+            3,
+            "if [ $WEFT_RANK = 1 ]; then echo last words; kill -9 $$; fi;"
+                + " while ! grep -q words $DIR/out/rank.1/stdout; do :; done; echo survived");
+    assertThat(code).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("[0] survived", "[2] survived");
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .containsPattern(
+            "rank 1 on localhost was lost \\(killed by SIGKILL \\(exit code 137\\)\\)"
+                + " at \\d\\d:\\d\\d:\\d\\d; ")
+        .contains("  | last words")
+        .endsWith(
+            "the job is done, without rank 1 on localhost (killed by SIGKILL (exit code 137))\n");
+  }
+
+  @Test
+  void jobWithoutSurvivorsHasFailed() throws Exception {
+    assertThat(survive(2, "exit $((WEFT_RANK + 3))")).isBetween(3, 4);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("no rank is left")
+        .contains("the job failed: no rank has ended well: rank ");
+  }
+
+  @Test
+  void stoppedRankIsEndedWhenTheOthersAreDone() throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
+    assertThat(survive(2, "if [ $WEFT_RANK = 1 ]; then kill -STOP $$; fi")).isZero();
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 1 on localhost is stopped, and the others are done; ending it")
+        .contains("the job is done, without rank 1 on localhost (killed by SIGKILL");
+  }
+
   @Test
   void rankKilledBySignalIsToldInWords() throws Exception {
     assertThat(run(1, "kill -9 $$")).isEqualTo(137);
