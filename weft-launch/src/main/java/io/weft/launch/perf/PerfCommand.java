@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.CommException;
+import io.weft.ConfigOption;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -69,6 +71,15 @@ public final class PerfCommand implements Callable<Integer> {
       defaultValue = "tcp",
       description = "what carries the bytes, for all: tcp or shm (default: ${DEFAULT-VALUE})")
   private String transport = "tcp";
+
+  @Option(
+      names = "--secure",
+      paramLabel = "MODE",
+      defaultValue = "auto",
+      description =
+          "encrypt Weft's connections: on, off, or auto, which is off between ranks of this host"
+              + " (default: ${DEFAULT-VALUE})")
+  private String secure = "auto";
 
   @Option(
       names = "--bytes",
@@ -152,7 +163,7 @@ public final class PerfCommand implements Callable<Integer> {
       command.commandLine().getOut().flush();
       save(measurements);
       return verdict(measurements, err);
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     } catch (PerfException.Missing e) {
       err.println("weft: " + e.getMessage());
@@ -192,6 +203,7 @@ public final class PerfCommand implements Callable<Integer> {
     return new Plan(
         benchmark,
         transport,
+        ConfigOption.SECURE.parse(secure, "--secure"),
         ranks,
         benchmark.sizes(ByteSizes.parse(bytes), ranks).stream()
             .map(size -> new Plan.Case(size, iterationsFor(size)))

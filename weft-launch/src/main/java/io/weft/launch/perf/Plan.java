@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.SecureMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.List;
 ///
 /// @param benchmark what is measured
 /// @param transport "tcp", "shm"
+/// @param secure whether Weft's connections are encrypted; peers have no such setting
 /// @param ranks at least 1
 /// @param cases in ascending order of size
 /// @param warmUp untimed work on each size, twice: once over all sizes, once before each
@@ -17,6 +19,7 @@ import java.util.List;
 record Plan(
     Benchmark benchmark,
     String transport,
+    SecureMode secure,
     int ranks,
     List<Case> cases,
     Duration warmUp,

@@ -26,7 +26,8 @@ final class WeftPeer implements Peer {
     probe(plan.transport());
     LocalRanks ranks = new LocalRanks(PerfRank.class, plan.ranks(), directMemory(plan));
     return () ->
-        RankReport.parse(ranks.run(plan.transport(), plan.arguments(), plan.limit()), plan);
+        RankReport.parse(
+            ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan);
   }
 
   /// Input, output and staging of the largest case, and what the transport keeps.

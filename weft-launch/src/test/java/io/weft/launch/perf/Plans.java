@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.SecureMode;
 import java.time.Duration;
 import java.util.stream.Stream;
 
@@ -9,11 +10,12 @@ final class Plans {
 
   private Plans() {}
 
-  /// Over TCP, with cases written `BYTES:ITERATIONS`.
+  /// Over TCP without encryption, with cases written `BYTES:ITERATIONS`.
   static Plan of(Benchmark benchmark, int ranks, String... cases) {
     return new Plan(
         benchmark,
         "tcp",
+        SecureMode.AUTO,
         ranks,
         Stream.of(cases)
             .map(c -> c.split(":"))

@@ -4,6 +4,7 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.weft.SecureMode;
 import io.weft.launch.perf.process.PerfException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -33,11 +34,28 @@ final class WeftPeerTest {
   }
 
   @Test
+  void encryptedRanksGiveRightResults() throws InterruptedException {
+    Plan open = Plans.of(Benchmark.ALLREDUCE, 2, "65536:5");
+    Plan plan =
+        new Plan(
+            open.benchmark(),
+            open.transport(),
+            SecureMode.ON,
+            open.ranks(),
+            open.cases(),
+            open.warmUp(),
+            open.limit());
+    RankReport report = new WeftPeer().prepare(plan).round();
+    assertThat(report.samples()).hasSize(1).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
   void aTransportThatIsNotThereIsNamed() {
     Plan plan =
         new Plan(
             Benchmark.ALLREDUCE,
             "carrier",
+            SecureMode.AUTO,
             2,
             List.of(new Plan.Case(4, 1)),
             Duration.ZERO,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
+import io.weft.ConfigOption;
+import io.weft.SecureMode;
 import io.weft.WeftConfig;
 import io.weft.launch.job.Job;
 import io.weft.launch.job.JobFailed;
@@ -31,14 +33,19 @@ public record LocalRanks(Class<?> program, int size, long directMemoryBytes) {
   /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
   /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
   /// what the ranks said last.
-  public List<String> run(String transport, List<String> arguments, Duration limit)
+  public List<String> run(
+      String transport, SecureMode secure, List<String> arguments, Duration limit)
       throws InterruptedException {
     JobPlan plan =
         new JobPlan(
             Placement.here(size),
             command(arguments),
-            Map.of("WEFT_TRANSPORT", transport),
-            WeftConfig.load(),
+            Map.of(
+                ConfigOption.TRANSPORT.variable(),
+                transport,
+                ConfigOption.SECURE.variable(),
+                secure.toString()),
+            WeftConfig.builder().secure(secure).build(),
             JobPlan.Output.RANK_ZERO_RAW,
             Optional.empty(),
             List.of("ssh"));

@@ -4,6 +4,7 @@ package io.weft.launch.perf.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.weft.SecureMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,13 +38,13 @@ final class LocalRanksTest {
 
   @Test
   void rankZeroIsHeardAsItSpeaks() throws InterruptedException {
-    assertThat(RANKS.run("tcp", List.of("speak"), LONG)).contains("0 of 2 by tcp");
+    assertThat(RANKS.run("tcp", SecureMode.AUTO, List.of("speak"), LONG)).contains("0 of 2 by tcp");
   }
 
   @Test
   void theFirstRankToFailIsNamedAndTheOthersAreEnded() {
     assertThatExceptionOfType(PerfException.Failed.class)
-        .isThrownBy(() -> RANKS.run("tcp", List.of("fail-1"), LONG))
+        .isThrownBy(() -> RANKS.run("tcp", SecureMode.AUTO, List.of("fail-1"), LONG))
         .withMessageContaining("rank 1 on localhost failed: exit code 7")
         .withMessageContaining("rank 1 gives up");
     assertNoSpeakerIsLeft();
@@ -52,7 +53,8 @@ final class LocalRanksTest {
   @Test
   void ranksBeyondTheirLimitAreEnded() {
     assertThatExceptionOfType(PerfException.Failed.class)
-        .isThrownBy(() -> RANKS.run("tcp", List.of("stay"), Duration.ofMillis(500)))
+        .isThrownBy(
+            () -> RANKS.run("tcp", SecureMode.AUTO, List.of("stay"), Duration.ofMillis(500)))
         .withMessageContaining("still running");
     assertNoSpeakerIsLeft();
   }
