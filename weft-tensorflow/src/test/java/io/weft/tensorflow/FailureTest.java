@@ -4,7 +4,12 @@ package io.weft.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.collective.CollectiveOptions;
+import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -109,21 +114,23 @@ class FailureTest {
             .setAttr("op", "SUM")
             .build();
       }
-      Thread loser = Thread.ofVirtual().start(this::loseRankOneOnceTheSecondIsRefused);
+      Thread partner = Thread.ofVirtual().start(this::takePartOnceTheSecondIsRefused);
       try (Session session = new Session(graph)) {
         assertThatThrownBy(() -> session.runner().fetch("a").fetch("b").run())
             .hasMessageContaining("'same'")
             .hasMessageContaining("in flight");
       }
-      assertThat(loser).isNotNull();
+      assertThat(partner).isNotNull();
     }
   }
 
-  private void loseRankOneOnceTheSecondIsRefused() {
+  /// So that the first use ends well, and the refusal is the step's only failure.
+  private void takePartOnceTheSecondIsRefused() {
     while (ranks.refused() == 0) {
       Thread.onSpinWait();
     }
-    ranks.lose(1);
+    TensorView one = new TensorView(DType.FLOAT32, Shape.of(1), Arena.ofAuto().allocate(4, 4));
+    var unused = ranks.of(1).allreduce(one, one, ReduceOp.SUM, CollectiveOptions.named("same"));
   }
 
   private void loseRankOneOnceItIsAwaited() {
