@@ -4,6 +4,7 @@ package io.weft.launch.job;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +71,7 @@ final class Survival {
             + " was lost ("
             + rank.status()
             + ") at "
-            + LocalTime.now().format(CLOCK)
+            + LocalTime.now(ZoneId.systemDefault()).format(CLOCK)
             + (running == 0
                 ? "; no rank is left"
                 : "; the job goes on with " + running + (running == 1 ? " rank" : " ranks")));
