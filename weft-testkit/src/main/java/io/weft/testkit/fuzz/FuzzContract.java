@@ -24,6 +24,7 @@ import org.junit.jupiter.api.TestFactory;
 /// input in hexadecimal, and nothing else).
 public abstract class FuzzContract {
 
+  private static final System.Logger LOG = System.getLogger(FuzzContract.class.getName());
   private static final String SECONDS = "weft.fuzz.seconds";
   private static final String SEED = "weft.fuzz.seed";
   private static final String TARGET = "weft.fuzz.target";
@@ -76,7 +77,7 @@ public abstract class FuzzContract {
     thread.setUncaughtExceptionHandler((ended, cause) -> death[0] = cause);
     thread.start();
     watch(thread, fuzzer);
-    System.out.println(fuzzer);
+    LOG.log(System.Logger.Level.INFO, fuzzer::toString);
     assertThat(death[0]).as("the fuzzer itself").isNull();
     assertThat(fuzzer.findings()).as("findings of target " + target.name()).isEmpty();
   }
@@ -124,7 +125,7 @@ public abstract class FuzzContract {
       }
       if (System.nanoTime() - reported > REPORT_NANOS) {
         reported = System.nanoTime();
-        System.out.println(fuzzer);
+        LOG.log(System.Logger.Level.INFO, fuzzer::toString);
       }
     }
   }
