@@ -47,7 +47,9 @@ final class PlacementFlags {
   @Option(
       names = "--output-dir",
       paramLabel = "DIR",
-      description = "also keep each rank's output, as DIR/rank.N/stdout and stderr")
+      description =
+          "also keep each rank's output, as DIR/rank.N/stdout and stderr, and its exit code, as"
+              + " exit")
   private @Nullable Path outputDirectory;
 
   @Option(

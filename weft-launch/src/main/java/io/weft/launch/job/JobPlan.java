@@ -14,7 +14,8 @@ import java.util.Optional;
 /// @param environment variables for all ranks, over this process's own
 /// @param config settings of the job: name, secret, store
 /// @param output how ranks' output is shown
-/// @param outputDirectory where each rank's output is kept too, as `rank.N/stdout` and `stderr`
+/// @param outputDirectory where each rank's output is kept too, as `rank.N/stdout` and `stderr`,
+///   and its exit code, as `rank.N/exit`
 /// @param ssh the command that reaches other hosts, `ssh` and its options
 public record JobPlan(
     List<Placement> ranks,

@@ -18,6 +18,7 @@ final class RankProcess {
 
   private final Placement placement;
   private final Process process;
+  private final Optional<Path> directory;
   private final LastLines last = new LastLines();
   private final List<Thread> copies;
 
@@ -28,8 +29,7 @@ final class RankProcess {
     this.process = process;
     boolean raw = plan.output() == JobPlan.Output.RANK_ZERO_RAW && placement.rank() == 0;
     String prefix = raw ? "" : "[" + placement.rank() + "] ";
-    Optional<Path> directory =
-        plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank()));
+    this.directory = plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank()));
     if (directory.isPresent()) {
       Files.createDirectories(directory.get());
     }
@@ -72,10 +72,19 @@ final class RankProcess {
     return last.lines();
   }
 
-  /// Lets its output arrive, when it has ended; what it started may keep the streams open.
+  /// Lets its output arrive, when it has ended; what it started may keep the streams open. Then
+  /// notes its exit code beside its output.
   void drain(Duration limit) throws InterruptedException {
     for (Thread copy : copies) {
       copy.join(limit);
+    }
+    if (directory.isPresent() && !process.isAlive()) {
+      try {
+        Files.writeString(directory.get().resolve("exit"), status().code() + "\n");
+      } catch (IOException full) {
+        // As its output, which is lost then too.
+        assert !full.toString().isEmpty();
+      }
     }
   }
 

@@ -104,6 +104,8 @@ class JobTest {
         .endsWith("the job failed: rank 1 on localhost: exit code 7; all other ranks have ended\n");
     assertThat(lives(pidIn("pid.0"))).isFalse();
     assertThat(lives(pidIn("pid.2"))).isFalse();
+    assertThat(directory.resolve("out/rank.1/exit")).hasContent("7");
+    assertThat(directory.resolve("out/rank.0/exit")).hasContent("143");
   }
 
   private int survive(int ranks, String script) throws Exception {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.weft.launch.cli.Main;
+import io.weft.testkit.torture.EndlessSums;
+import io.weft.testkit.torture.Harm;
+import io.weft.testkit.torture.Ordeal;
+import io.weft.testkit.torture.Outcome;
+import io.weft.testkit.torture.Torture;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Once, and with little to do, what `tools/torture` does with a training many times.
+class TortureTest {
+
+  @TempDir private Path directory;
+
+  private static List<String> java(Class<?> program, String... arguments) {
+    var command =
+        new java.util.ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                "-cp",
+                ManagementFactory.getRuntimeMXBean().getClassPath(),
+                program.getName()));
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
+  @ParameterizedTest
+  @Timeout(240)
+  @EnumSource(names = {"KILL", "CUT"})
+  void harmIsNamedAndNothingIsLeft(Harm harm) throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find the ranks");
+    var program = new java.util.ArrayList<>(List.of("--"));
+    program.addAll(java(EndlessSums.class));
+    // How soon is not for a busy machine to say.
+    Duration patience = Duration.ofSeconds(50);
+    var ordeal =
+        new Ordeal(
+            java(Main.class, "run"),
+            program,
+            3,
+            "^working",
+            Duration.ofSeconds(1),
+            patience,
+            patience,
+            directory);
+    Outcome outcome = Torture.once(ordeal, harm, Long.getLong("weft.test.seed", 1));
+    assertThat(outcome.faults()).as(outcome.toString()).isEmpty();
+  }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.torture;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// One job from its start to its end, harmed once in between.
+final class Repetition {
+
+  private static final Duration START = Duration.ofSeconds(120);
+  private static final Duration END = Duration.ofSeconds(60);
+  private static final Duration LAST_BREATH = Duration.ofSeconds(2);
+  private static final Pattern CUT = Pattern.compile("fault: cut (\\d+)-(\\d+) after (\\d+) ms");
+
+  private final Ordeal ordeal;
+  private final Harm harm;
+  private final long seed;
+  private final SplittableRandom random;
+  private final Path directory;
+  private final List<String> faults = new ArrayList<>();
+  private final Map<Integer, ProcessHandle> ranks = new TreeMap<>();
+
+  /// Who may be named by whom, once the harm is done.
+  private final Map<Integer, Set<Integer>> culprits = new HashMap<>();
+
+  private String victim = "-";
+  private double momentSeconds;
+  private long harmedNanos;
+
+  Repetition(Ordeal ordeal, Harm harm, long seed) {
+    this.ordeal = ordeal;
+    this.harm = harm;
+    this.seed = seed;
+    this.random = new SplittableRandom(seed);
+    this.directory =
+        ordeal
+            .directory()
+            .toAbsolutePath()
+            .resolve(harm.word() + "-" + seed + "-" + System.nanoTime());
+  }
+
+  Outcome run() throws IOException, InterruptedException {
+    Files.createDirectories(directory);
+    Outcome outcome =
+        harm == Harm.PARTITION ? inTwoNetworks() : inOne(List.of(), List.of(), Map.of());
+    if (outcome.good()) {
+      remove(directory);
+    }
+    return outcome;
+  }
+
+  private Outcome inTwoNetworks() throws IOException, InterruptedException {
+    try (Networks networks = Networks.create(directory)) {
+      int half = ordeal.ranks() / 2;
+      List<String> options =
+          List.of(
+              "-H",
+              "localhost:" + half + "," + networks.far() + ":" + (ordeal.ranks() - half),
+              "--ssh",
+              networks.ssh().toString());
+      try (JobProcess job =
+          JobProcess.start(directory, ordeal, networks.here(), options, Map.of())) {
+        return harmed(job, networks);
+      }
+    }
+  }
+
+  private Outcome inOne(List<String> before, List<String> options, Map<String, String> environment)
+      throws IOException, InterruptedException {
+    List<String> all = new ArrayList<>(options);
+    Map<String, String> variables = new HashMap<>(environment);
+    if (harm == Harm.CUT) {
+      // Counted from when the connection was made, which is when the job can be harmed.
+      all.addAll(List.of("--transport", "faulty-tcp"));
+      variables.put(
+          "WEFT_FAULT",
+          "seed=%d; ranks=%d; cut=?-?@1ms..%dms"
+              .formatted(seed, ordeal.ranks(), ordeal.spread().toMillis()));
+    }
+    try (JobProcess job = JobProcess.start(directory, ordeal, before, all, variables)) {
+      return harmed(job, null);
+    }
+  }
+
+  private Outcome harmed(JobProcess job, @Nullable Networks networks)
+      throws IOException, InterruptedException {
+    boolean ready =
+        job.await(() -> job.processes().ranks().size() == ordeal.ranks(), START)
+            && (harm == Harm.KILL || awaitWork(job));
+    if (!ready) {
+      faults.add("it could not be harmed: it did not come to work");
+      return outcome(0, 0);
+    }
+    ranks.putAll(job.processes().ranks());
+    long readyNanos = System.nanoTime();
+    Duration moment = Duration.ofMillis(random.nextLong(ordeal.spread().toMillis() + 1));
+    if (harm != Harm.CUT) {
+      LockSupport.parkNanos(moment.toNanos());
+    }
+    harm(job, networks);
+    if (harm != Harm.CUT) {
+      momentSeconds = (harmedNanos - readyNanos) / 1e9;
+    }
+    return observe(job);
+  }
+
+  private boolean awaitWork(JobProcess job) {
+    Pattern working = Pattern.compile(harm == Harm.CUT ? CUT.pattern() : ordeal.working());
+    return job.await(() -> job.anyRankPrinted(working, ordeal.ranks()), START);
+  }
+
+  private void harm(JobProcess job, @Nullable Networks networks)
+      throws IOException, InterruptedException {
+    int chosen = random.nextInt(ordeal.ranks());
+    switch (harm) {
+      case KILL, STOP -> {
+        victim = "rank " + chosen;
+        all().forEach(rank -> culprits.put(rank, Set.of(chosen)));
+        culprits.remove(chosen);
+        Processes.signal(harm == Harm.KILL ? "KILL" : "STOP", process(chosen));
+      }
+      case CUT -> blameEnds(job);
+      case PARTITION -> {
+        int half = ordeal.ranks() / 2;
+        List<Integer> near = all().filter(rank -> rank < half).toList();
+        List<Integer> far = all().filter(rank -> rank >= half).toList();
+        victim = near + "|" + far;
+        near.forEach(rank -> culprits.put(rank, new TreeSet<>(far)));
+        far.forEach(rank -> culprits.put(rank, new TreeSet<>(near)));
+        Objects.requireNonNull(networks).part();
+      }
+    }
+    harmedNanos = System.nanoTime();
+  }
+
+  private void blameEnds(JobProcess job) {
+    for (int rank = 0; rank < ordeal.ranks(); rank++) {
+      for (String line : job.rankLines(rank)) {
+        Matcher matcher = CUT.matcher(line);
+        if (matcher.find()) {
+          int one = Integer.parseInt(matcher.group(1));
+          int other = Integer.parseInt(matcher.group(2));
+          momentSeconds = Integer.parseInt(matcher.group(3)) / 1e3;
+          victim = Math.min(one, other) + "-" + Math.max(one, other);
+          all().forEach(r -> culprits.put(r, Set.of(one, other)));
+          culprits.put(one, Set.of(other));
+          culprits.put(other, Set.of(one));
+        }
+      }
+    }
+  }
+
+  private Stream<Integer> all() {
+    return IntStream.range(0, ordeal.ranks()).boxed();
+  }
+
+  private ProcessHandle process(int rank) {
+    return Objects.requireNonNull(ranks.get(rank), "rank " + rank);
+  }
+
+  // --- afterwards
+
+  private Outcome observe(JobProcess job) throws IOException, InterruptedException {
+    Map<Integer, Long> ended = new HashMap<>();
+    boolean inTime =
+        job.await(
+            () -> {
+              for (int rank : culprits.keySet()) {
+                if (!ended.containsKey(rank) && Processes.isOver(process(rank))) {
+                  ended.put(rank, System.nanoTime());
+                }
+              }
+              return ended.size() == culprits.size();
+            },
+            END);
+    long launcherLimit = END.toMillis();
+    boolean launcherEnded = job.awaitEnd(Duration.ofMillis(launcherLimit));
+    long jobNanos = System.nanoTime();
+    long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
+    if (!inTime && !launcherEnded) {
+      faults.add("it hangs; these still run: " + job.processes().ranks().keySet());
+    }
+    double survivorSeconds = (last - harmedNanos) / 1e9;
+    if (launcherEnded) {
+      judge(job, survivorSeconds);
+    }
+    return outcome(survivorSeconds, (jobNanos - harmedNanos) / 1e9);
+  }
+
+  private void judge(JobProcess job, double survivorSeconds) throws IOException {
+    Duration limit = harm.isSilent() ? ordeal.silence() : ordeal.limit();
+    if (survivorSeconds > limit.toMillis() / 1e3) {
+      faults.add("a survivor took longer than " + limit.toMillis() / 1e3 + " s");
+    }
+    if (job.exitCode() == 0) {
+      faults.add("the launcher ended with 0");
+    }
+    List<String> launcher = job.launcherLines();
+    culprits.forEach(
+        (rank, guilty) -> {
+          String wrong =
+              new Verdict(guilty).wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
+          if (!wrong.isEmpty()) {
+            faults.add("rank " + rank + " " + wrong);
+          }
+        });
+    job.await(() -> job.processes().alive().isEmpty(), LAST_BREATH);
+    List<Long> orphans = job.processes().alive().stream().map(ProcessHandle::pid).toList();
+    if (!orphans.isEmpty()) {
+      faults.add("processes are left: " + orphans);
+    }
+    List<String> left = job.leftovers();
+    if (!left.isEmpty()) {
+      faults.add("files are left: " + left);
+    }
+  }
+
+  private Outcome outcome(double survivorSeconds, double jobSeconds) {
+    return new Outcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, faults);
+  }
+
+  private static void remove(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
