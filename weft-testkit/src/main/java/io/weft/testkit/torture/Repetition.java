@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /// One job from its start to its end, harmed once in between.
 final class Repetition {
 
-  private static final Duration START = Duration.ofSeconds(120);
-  private static final Duration END = Duration.ofSeconds(60);
+  private static final Duration START = Duration.ofMinutes(2);
+  private static final Duration END = Duration.ofMinutes(1);
   private static final Duration LAST_BREATH = Duration.ofSeconds(2);
   private static final Pattern CUT = Pattern.compile("fault: cut (\\d+)-(\\d+) after (\\d+) ms");
 
