@@ -14,6 +14,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +28,7 @@ class TortureTest {
 
   private static List<String> java(Class<?> program, String... arguments) {
     var command =
-        new java.util.ArrayList<>(
+        new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -44,7 +45,7 @@ class TortureTest {
   @EnumSource(names = {"KILL", "CUT"})
   void harmIsNamedAndNothingIsLeft(Harm harm) throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find the ranks");
-    var program = new java.util.ArrayList<>(List.of("--"));
+    var program = new ArrayList<>(List.of("--"));
     program.addAll(java(EndlessSums.class));
     // How soon is not for a busy machine to say.
     Duration patience = Duration.ofSeconds(50);
@@ -59,6 +60,6 @@ class TortureTest {
             patience,
             directory);
     Outcome outcome = Torture.once(ordeal, harm, Long.getLong("weft.test.seed", 1));
-    assertThat(outcome.faults()).as(outcome.toString()).isEmpty();
+    assertThat(outcome.flaws()).as(outcome.toString()).isEmpty();
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 
 /// What is done to a job.
 public enum Harm {
@@ -17,6 +19,11 @@ public enum Harm {
   /// As a command line says it.
   String word() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /// The one with this word.
+  static Optional<Harm> of(String word) {
+    return Arrays.stream(values()).filter(harm -> harm.word().equals(word)).findFirst();
   }
 
   /// Whether nobody is told by the system, so that only silence shows it.

@@ -20,16 +20,18 @@ import java.util.stream.Stream;
 /// below one directory. `close` ends everything of it.
 final class JobProcess implements AutoCloseable {
 
-  private static final long LOOK_NANOS = 10_000_000;
+  private static final long LOOK_NANOS = 20_000_000;
 
   private final Path directory;
   private final Processes processes;
   private final Process launcher;
+  private final Thread onExit = new Thread(this::end, "weft-torture-end");
 
   private JobProcess(Path directory, Processes processes, Process launcher) {
     this.directory = directory;
     this.processes = processes;
     this.launcher = launcher;
+    Runtime.getRuntime().addShutdownHook(onExit);
   }
 
   /// Starts a command that ranks' output directory is added to.
@@ -65,7 +67,12 @@ final class JobProcess implements AutoCloseable {
     // Short lives: what the optimizing compiler would cost never pays.
     builder
         .environment()
-        .put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -Djava.io.tmpdir=" + temporary);
+        .put(
+            "JAVA_TOOL_OPTIONS",
+            "-XX:TieredStopAtLevel=1 -Djava.io.tmpdir="
+                + temporary
+                + " -XX:ErrorFile="
+                + temporary.resolve("hs_err_%p.log"));
     builder.environment().putAll(environment);
     return new JobProcess(directory, new Processes(mark), builder.start());
   }
@@ -142,6 +149,15 @@ final class JobProcess implements AutoCloseable {
 
   @Override
   public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(onExit);
+    } catch (IllegalStateException exiting) {
+      assert onExit.isAlive(); // it does the same
+    }
+    end();
+  }
+
+  private void end() {
     launcher.destroyForcibly();
     for (ProcessHandle process : processes.alive()) {
       process.destroyForcibly();

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -17,6 +18,7 @@ final class Networks implements AutoCloseable {
 
   private final String name;
   private final Path ssh;
+  private final Thread onExit = new Thread(this::remove, "weft-torture-networks");
 
   private Networks(String name, Path ssh) {
     this.name = name;
@@ -40,7 +42,8 @@ final class Networks implements AutoCloseable {
         """);
     Files.setPosixFilePermissions(ssh, PosixFilePermissions.fromString("rwx------"));
     var networks = new Networks(name, ssh);
-    networks.close();
+    networks.remove();
+    Runtime.getRuntime().addShutdownHook(networks.onExit);
     try {
       networks.build();
     } catch (IOException refused) {
@@ -110,7 +113,7 @@ final class Networks implements AutoCloseable {
   }
 
   private void in(String end, String... command) throws IOException, InterruptedException {
-    var inside = new java.util.ArrayList<>(List.of("ip", "netns", "exec", name + end));
+    var inside = new ArrayList<>(List.of("ip", "netns", "exec", name + end));
     inside.addAll(List.of(command));
     run(inside.toArray(String[]::new));
   }
@@ -128,6 +131,15 @@ final class Networks implements AutoCloseable {
 
   @Override
   public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(onExit);
+    } catch (IllegalStateException exiting) {
+      assert onExit.isAlive(); // it does the same
+    }
+    remove();
+  }
+
+  private void remove() {
     for (String end : List.of("a", "b", "m")) {
       try {
         run("ip", "netns", "delete", name + end);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// How one harmed job ended.
 ///
@@ -12,7 +17,8 @@ import java.util.Locale;
 /// @param momentSeconds when, after the job could be harmed
 /// @param survivorSeconds from the harm to the end of the last survivor
 /// @param jobSeconds from the harm to the end of the launcher
-/// @param faults what was wrong; empty = all was as it must be
+/// @param load of the machine when it was harmed: how many wanted a processor in the last minute
+/// @param flaws what was wrong; empty = all was as it must be
 public record Outcome(
     Harm harm,
     long seed,
@@ -20,16 +26,28 @@ public record Outcome(
     double momentSeconds,
     double survivorSeconds,
     double jobSeconds,
-    List<String> faults) {
+    double load,
+    List<Flaw> flaws) {
+
+  private static final Pattern JSON =
+      Pattern.compile(
+          "\\{\"harm\":\"(\\w+)\",\"seed\":(\\d+),\"victim\":\"([^\"]*)\",\"momentSeconds\":([\\d.]+),"
+              + "\"survivorSeconds\":([\\d.]+),\"jobSeconds\":([\\d.]+),\"load\":([\\d.]+),"
+              + "\"flaws\":\\[(.*)]}");
 
   /// Copies the list.
   public Outcome {
-    faults = List.copyOf(faults);
+    flaws = List.copyOf(flaws);
   }
 
   /// Whether all was as it must be.
   public boolean good() {
-    return faults.isEmpty();
+    return flaws.isEmpty();
+  }
+
+  /// Whether it lacks all of these flaws.
+  boolean without(Flaw.Kind... kinds) {
+    return flaws.stream().noneMatch(flaw -> Arrays.asList(kinds).contains(flaw.kind()));
   }
 
   /// One line.
@@ -37,42 +55,52 @@ public record Outcome(
   public String toString() {
     return String.format(
         Locale.ROOT,
-        "%-9s seed %-6d %-8s at %5.2f s  survivors ended after %5.2f s, the job after %5.2f s  %s",
+        "%-9s seed %-4d %-8s at %5.2f s  survivors ended after %5.2f s, the job after %5.2f s  load"
+            + " %4.1f  %s",
         harm.word(),
         seed,
         victim,
         momentSeconds,
         survivorSeconds,
         jobSeconds,
-        good() ? "ok" : "FAILED: " + String.join("; ", faults));
+        load,
+        good()
+            ? "ok"
+            : flaws.stream().map(Flaw::words).collect(Collectors.joining("; ", "FAILED: ", "")));
   }
 
   String json() {
     return String.format(
         Locale.ROOT,
         "{\"harm\":\"%s\",\"seed\":%d,\"victim\":\"%s\",\"momentSeconds\":%.3f,"
-            + "\"survivorSeconds\":%.3f,\"jobSeconds\":%.3f,\"faults\":[%s]}",
+            + "\"survivorSeconds\":%.3f,\"jobSeconds\":%.3f,\"load\":%.2f,\"flaws\":[%s]}",
         harm.word(),
         seed,
         victim,
         momentSeconds,
         survivorSeconds,
         jobSeconds,
-        String.join(",", faults.stream().map(Outcome::quoted).toList()));
+        load,
+        flaws.stream().map(Flaw::json).collect(Collectors.joining(",")));
   }
 
-  private static String quoted(String text) {
-    var quoted = new StringBuilder("\"");
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == '"' || c == '\\') {
-        quoted.append('\\').append(c);
-      } else if (c < ' ') {
-        quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
-      } else {
-        quoted.append(c);
-      }
+  /// What `json` wrote; empty where it is something else.
+  static Optional<Outcome> parse(String line) {
+    Matcher matcher = JSON.matcher(line.strip());
+    if (!matcher.matches()) {
+      return Optional.empty();
     }
-    return quoted.append('"').toString();
+    return Harm.of(matcher.group(1))
+        .map(
+            harm ->
+                new Outcome(
+                    harm,
+                    Long.parseLong(matcher.group(2)),
+                    matcher.group(3),
+                    Double.parseDouble(matcher.group(4)),
+                    Double.parseDouble(matcher.group(5)),
+                    Double.parseDouble(matcher.group(6)),
+                    Double.parseDouble(matcher.group(7)),
+                    Flaw.parse(matcher.group(8))));
   }
 }

@@ -78,10 +78,14 @@ final class Processes {
     return ProcessHandle.of(Long.parseLong(entry.getFileName().toString()));
   }
 
+  /// Empty for a process of no job that is harmed.
   private static Map<String, String> environment(Path entry) {
     var environment = new TreeMap<String, String>();
     try {
       String all = Files.readString(entry.resolve("environ"), StandardCharsets.ISO_8859_1);
+      if (!all.contains(MARK)) {
+        return Map.of();
+      }
       for (String variable : all.split("\0", -1)) {
         int equals = variable.indexOf('=');
         if (equals > 0) {

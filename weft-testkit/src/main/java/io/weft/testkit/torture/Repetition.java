@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
+import io.weft.testkit.torture.Flaw.Kind;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,7 +37,7 @@ final class Repetition {
   private final long seed;
   private final SplittableRandom random;
   private final Path directory;
-  private final List<String> faults = new ArrayList<>();
+  private final List<Flaw> flaws = new ArrayList<>();
   private final Map<Integer, ProcessHandle> ranks = new TreeMap<>();
 
   /// Who may be named by whom, once the harm is done.
@@ -44,6 +46,7 @@ final class Repetition {
   private String victim = "-";
   private double momentSeconds;
   private long harmedNanos;
+  private double load;
 
   Repetition(Ordeal ordeal, Harm harm, long seed) {
     this.ordeal = ordeal;
@@ -106,7 +109,7 @@ final class Repetition {
         job.await(() -> job.processes().ranks().size() == ordeal.ranks(), START)
             && (harm == Harm.KILL || awaitWork(job));
     if (!ready) {
-      faults.add("it could not be harmed: it did not come to work");
+      flaw(Kind.START, "it could not be harmed: it did not come to work");
       return outcome(0, 0);
     }
     ranks.putAll(job.processes().ranks());
@@ -149,6 +152,7 @@ final class Repetition {
       }
     }
     harmedNanos = System.nanoTime();
+    load = Math.max(0, load());
   }
 
   private void blameEnds(JobProcess job) {
@@ -196,7 +200,7 @@ final class Repetition {
     long jobNanos = System.nanoTime();
     long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
     if (!inTime && !launcherEnded) {
-      faults.add("it hangs; these still run: " + job.processes().ranks().keySet());
+      flaw(Kind.HANG, "it hangs; these still run: " + job.processes().ranks().keySet());
     }
     double survivorSeconds = (last - harmedNanos) / 1e9;
     if (launcherEnded) {
@@ -208,33 +212,43 @@ final class Repetition {
   private void judge(JobProcess job, double survivorSeconds) throws IOException {
     Duration limit = harm.isSilent() ? ordeal.silence() : ordeal.limit();
     if (survivorSeconds > limit.toMillis() / 1e3) {
-      faults.add("a survivor took longer than " + limit.toMillis() / 1e3 + " s");
-    }
-    if (job.exitCode() == 0) {
-      faults.add("the launcher ended with 0");
+      flaw(Kind.LATE, "a survivor took longer than " + limit.toMillis() / 1e3 + " s");
     }
     List<String> launcher = job.launcherLines();
+    if (job.exitCode() == 0) {
+      flaw(Kind.CAUSE, "the launcher ended with 0");
+    } else if (launcher.stream().noneMatch(Verdict.JOB_FAILED.asPredicate())) {
+      flaw(Kind.CAUSE, "the launcher does not say of which rank the job failed");
+    }
     culprits.forEach(
         (rank, guilty) -> {
           String wrong =
               new Verdict(guilty).wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
           if (!wrong.isEmpty()) {
-            faults.add("rank " + rank + " " + wrong);
+            flaw(Kind.CAUSE, "rank " + rank + " " + wrong);
           }
         });
     job.await(() -> job.processes().alive().isEmpty(), LAST_BREATH);
     List<Long> orphans = job.processes().alive().stream().map(ProcessHandle::pid).toList();
     if (!orphans.isEmpty()) {
-      faults.add("processes are left: " + orphans);
+      flaw(Kind.ORPHAN, "processes are left: " + orphans);
     }
     List<String> left = job.leftovers();
     if (!left.isEmpty()) {
-      faults.add("files are left: " + left);
+      flaw(Kind.FILE, "files are left: " + left);
     }
   }
 
   private Outcome outcome(double survivorSeconds, double jobSeconds) {
-    return new Outcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, faults);
+    return new Outcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, load, flaws);
+  }
+
+  private void flaw(Kind kind, String words) {
+    flaws.add(new Flaw(kind, words));
+  }
+
+  private static double load() {
+    return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
   }
 
   private static void remove(Path directory) throws IOException {
