@@ -9,7 +9,6 @@ import io.weft.cluster.store.TcpStore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -18,13 +17,17 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /// Sends a rank's log to the store that the launcher keeps, from a host whose files the launcher
-/// cannot see: compressed, as one value.
+/// cannot see: compressed, as one value. One try: where the store cannot be reached within half a
+/// second, the log stays unsent.
 ///
 /// @param store the launcher's
 /// @param trust by what the store knows the rank
 public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements FlightSink {
 
-  private static final Duration LIMIT = Duration.ofSeconds(2);
+  /// A network that is gone must not keep a rank from ending; one that is slow still answers.
+  private static final Duration REACH = Duration.ofMillis(500);
+
+  private static final Duration LIMIT = Duration.ofSeconds(3);
   private static final int MOST_BYTES = 1 << 23;
 
   /// Under which the store has it.
@@ -34,13 +37,11 @@ public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements 
 
   @Override
   public void put(FlightLog log) throws IOException {
-    try (TcpStore connected = TcpStore.connect(store.host(), store.port(), trust, LIMIT)) {
+    try (TcpStore connected =
+        TcpStore.connectOnce(store.host(), store.port(), trust, REACH, LIMIT)) {
       connected.put(key(log.self().rank()), packed(log));
     } catch (CommException.Setup refused) {
       throw new IOException(refused.getMessage(), refused);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while sending the flight log");
     }
   }
 

@@ -3,7 +3,9 @@ package io.weft.flight;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -13,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /// Writes a recorder's log whenever something has failed, on a daemon thread of its own that is
 /// started by the first failure, so that no lane waits for a disk; and when the process ends while
-/// operations are under way. Any thread.
+/// operations are under way. A sink that has refused a log gets no other one, so that what cannot
+/// be reached is waited for once. Any thread.
 public final class FlightWriter implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(FlightWriter.class);
@@ -24,6 +27,7 @@ public final class FlightWriter implements AutoCloseable {
   private final FlightRecorder recorder;
   private final LongSupplier clock;
   private final List<FlightSink> sinks;
+  private final Set<FlightSink> refusing = new HashSet<>(); // the thread's own
   private final Thread thread;
   private final Thread atExit;
   private final AtomicLong wanted = new AtomicLong();
@@ -119,9 +123,13 @@ public final class FlightWriter implements AutoCloseable {
   private void write() {
     FlightLog log = log();
     for (FlightSink sink : sinks) {
+      if (refusing.contains(sink)) {
+        continue;
+      }
       try {
         sink.put(log);
       } catch (IOException | RuntimeException unwritable) {
+        refusing.add(sink);
         LOG.warn(
             "the flight log of rank {} is not written: {}",
             log.self().rank(),

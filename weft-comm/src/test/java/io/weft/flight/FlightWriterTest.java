@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -60,6 +61,30 @@ class FlightWriterTest {
     FlightLog last = written.getLast();
     assertThat(last.failures()).extracting(FlightLog.Failure::words).containsExactly("a", "b", "c");
     assertThat(last.operations()).hasSize(3);
+  }
+
+  @Test
+  void sinkThatRefusesIsNotTriedAgain() throws Exception {
+    var tries = new AtomicInteger();
+    var first = new CountDownLatch(1);
+    FlightSink unreachable =
+        log -> {
+          tries.incrementAndGet();
+          throw new IOException("out of reach");
+        };
+    FlightSink sink =
+        log -> {
+          written.add(log);
+          first.countDown();
+        };
+    try (var writer = FlightWriter.open(recorder, () -> 9, List.of(unreachable, sink))) {
+      fail("a", 1);
+      first.await();
+      fail("b", 2);
+      assertThat(writer.log().failures()).hasSize(2);
+    }
+    assertThat(written.getLast().failures()).hasSize(2);
+    assertThat(tries).hasValue(1);
   }
 
   @Test

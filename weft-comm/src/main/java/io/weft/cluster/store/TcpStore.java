@@ -56,12 +56,10 @@ public final class TcpStore implements Store {
       try {
         InetAddress address = InetAddress.getByName(host);
         party = party.or(() -> trust.party(address));
-        return open(
-            new InetSocketAddress(address, port), location, trust.secret(), party, deadline);
+        var at = new InetSocketAddress(address, port);
+        return open(at, location, trust.secret(), party, CONNECT_MILLIS, deadline);
       } catch (SSLException refused) {
-        throw new CommException.Setup(
-            "the bootstrap store at " + location + " answered with " + refused.getMessage(),
-            refused);
+        throw refused(location, refused);
       } catch (IOException notYet) {
         if (deadline.passed()) {
           throw new CommException.Setup(
@@ -77,6 +75,23 @@ public final class TcpStore implements Store {
         }
         deadline.pause(RETRY);
       }
+    }
+  }
+
+  /// Connects with one try, for those who cannot wait: a host that can be reached answers within
+  /// `reach`, however busy it is, and proves itself within `limit`. Throws `IOException` where it
+  /// does not, `CommException.Setup` where the server's secret is another one.
+  public static TcpStore connectOnce(
+      String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
+    String location = host + ":" + port;
+    InetAddress address = InetAddress.getByName(host);
+    var at = new InetSocketAddress(address, port);
+    int millis = Math.toIntExact(reach.toMillis());
+    try {
+      return open(
+          at, location, trust.secret(), trust.party(address), millis, Deadline.after(limit));
+    } catch (SSLException refused) {
+      throw refused(location, refused);
     }
   }
 
@@ -180,12 +195,13 @@ public final class TcpStore implements Store {
       String location,
       Secret secret,
       Optional<TlsParty> party,
+      int connectMillis,
       Deadline deadline)
       throws IOException {
     var socket = new Socket();
     try {
       socket.setTcpNoDelay(true);
-      socket.connect(address, deadline.remainingMillis(CONNECT_MILLIS));
+      socket.connect(address, deadline.remainingMillis(connectMillis));
       socket.setSoTimeout(deadline.remainingMillis(CONNECT_MILLIS));
       StoreLine line = StoreLine.call(socket, party);
       var store = new TcpStore(line, location);
@@ -241,6 +257,11 @@ public final class TcpStore implements Store {
             StoreWire.serverProof(secret, serverNonce, clientNonce, binding), proof)) {
       throw differentSecret();
     }
+  }
+
+  private static CommException.Setup refused(String location, SSLException refused) {
+    return new CommException.Setup(
+        "the bootstrap store at " + location + " answered with " + refused.getMessage(), refused);
   }
 
   private CommException.Setup differentSecret() {
