@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.Consumer;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
 ///
@@ -350,6 +351,14 @@ public final class Weft implements AutoCloseable {
     all = collectives.communicator(next.members(), next);
     epoch = next;
     return all;
+  }
+
+  /// Calls `action` with the cause when a communicator of this rank fails, once for each, those
+  /// that have failed already included; not when it is closed here. For programs that compute for
+  /// long and would learn of it from their next operation only. On the lane's thread: it must
+  /// neither block nor throw.
+  public void onFailure(Consumer<? super CommException> action) {
+    collectives.onFailure(action);
   }
 
   /// Scheme of the transport in use: "tcp", "inproc".

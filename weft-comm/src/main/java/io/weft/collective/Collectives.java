@@ -68,6 +68,11 @@ public final class Collectives implements MeshService {
     return observer;
   }
 
+  /// See `Weft.onFailure`.
+  public void onFailure(Consumer<? super CommException> action) {
+    commands.submitUrgently(() -> failures.onFailure(action));
+  }
+
   /// What has to hear of epochs.
   public EpochFollower epochs() {
     return epochs;
@@ -137,7 +142,7 @@ public final class Collectives implements MeshService {
     CommException failure = epochs.open(group);
     failure = failure == null ? failures.atBirth(group) : failure;
     if (failure != null) {
-      var unused = group.failWith(failure);
+      failures.failAtBirth(group, failure);
     }
     if (group.isClosed()) {
       close(group);
@@ -315,6 +320,7 @@ public final class Collectives implements MeshService {
     commands.runAll();
     groups.forEach(
         group -> {
+          group.close();
           observer.onClosed(group.key(), now);
           var unused = abortHere(group, Verdicts.closed(group));
         });

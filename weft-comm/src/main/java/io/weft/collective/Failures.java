@@ -4,8 +4,10 @@ package io.weft.collective;
 import io.weft.CommException;
 import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
@@ -15,6 +17,7 @@ final class Failures {
 
   private final Collectives collectives;
   private final LongMap<String> lost = new LongMap<>();
+  private final List<Consumer<? super CommException>> onlookers = new ArrayList<>();
   private @Nullable CommException end;
 
   Failures(Collectives collectives) {
@@ -51,6 +54,31 @@ final class Failures {
     return null;
   }
 
+  /// A communicator that is just made has failed already.
+  void failAtBirth(Group group, CommException cause) {
+    if (group.failWith(cause)) {
+      announce(group, cause);
+    }
+  }
+
+  /// See `Weft.onFailure`.
+  void onFailure(Consumer<? super CommException> action) {
+    onlookers.add(action);
+    collectives.forEachGroup(
+        group -> {
+          CommException cause = group.failure();
+          if (cause != null && !group.isClosed()) {
+            action.accept(cause);
+          }
+        });
+  }
+
+  private void announce(Group group, CommException cause) {
+    if (!group.isClosed()) {
+      onlookers.forEach(action -> action.accept(cause));
+    }
+  }
+
   /// Fails all operations of a communicator, now and in future, here and at its other members.
   void abort(Group group, CommException cause, int culprit) {
     if (abortHere(group, cause)) {
@@ -60,9 +88,13 @@ final class Failures {
 
   /// The same here only. Returns whether this was the communicator's first abort.
   boolean abortHere(Group group, CommException cause) {
+    boolean news = group.failure() == null;
     boolean first = group.abortWith(cause);
     if (first) {
       collectives.observer().onAborted(group.key(), cause, collectives.now());
+    }
+    if (news) {
+      announce(group, cause);
     }
     for (Operation<?> operation : runningOf(group)) { // some outlive a member that left
       collectives.fail(operation, cause);

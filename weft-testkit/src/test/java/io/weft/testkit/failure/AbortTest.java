@@ -13,7 +13,11 @@ import io.weft.collective.Communicator;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +111,42 @@ class AbortTest {
                       .hasMessageStartingWith("rank 0 on ")
                       .hasMessageContaining("disk full"));
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp"})
+  void ranksWithoutOperationAreToldOnceOfAFailureAndNotOfTheirClosing(String transport) {
+    Queue<CommException> all = new ConcurrentLinkedQueue<>();
+    try (LocalJob job = job(transport, 3)) {
+      List<CommException> told =
+          job.run(
+              weft -> {
+                var first = new CompletableFuture<CommException>();
+                weft.onFailure(all::add);
+                weft.onFailure(first::complete);
+                if (weft.rank() == 1) {
+                  weft.communicator().abort(cause());
+                }
+                CommException failure = first.get(50, TimeUnit.SECONDS);
+                var late = new CompletableFuture<CommException>();
+                weft.onFailure(late::complete);
+                assertThat(late.get(50, TimeUnit.SECONDS)).isSameAs(failure);
+                return failure;
+              });
+      assertThat(told)
+          .allSatisfy(
+              failure ->
+                  assertThat(failure)
+                      .isInstanceOf(CommException.Aborted.class)
+                      .hasMessageStartingWith("rank 1 on ")
+                      .hasMessageContaining("disk full"));
+    }
+    assertThat(all).hasSize(3);
+    Queue<CommException> closed = new ConcurrentLinkedQueue<>();
+    try (LocalJob job = job(transport, 1)) {
+      job.ranks().getFirst().onFailure(closed::add);
+    }
+    assertThat(closed).isEmpty();
   }
 
   @ParameterizedTest
