@@ -4,6 +4,7 @@ package io.weft.workloads;
 import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.WeftConfig.OnFailure;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.report.Plot;
@@ -115,7 +116,11 @@ public final class TrainTool implements ToolProvider {
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
     try (Weft weft = Weft.init(config.build())) {
-      train(options, new WeftJob(weft), out, err);
+      var training = TrainingThread.start(() -> train(options, new WeftJob(weft), out, err));
+      if (weft.config().onFailure() == OnFailure.END) {
+        weft.onFailure(training::giveUp);
+      }
+      training.await();
     }
   }
 
