@@ -28,7 +28,16 @@ import org.jspecify.annotations.Nullable;
 /// thread, closed by any.
 public final class Job implements AutoCloseable {
 
+  /// How long the others have to say why they fail.
   private static final Duration GRACE = Duration.ofSeconds(3);
+
+  /// How long ranks have to end that are asked to while all is well: they may have something to
+  /// save.
+  private static final Duration ASKED = Duration.ofSeconds(3);
+
+  /// The same when the job has failed and they had time to say so.
+  private static final Duration ASKED_AGAIN = Duration.ofSeconds(1);
+
   private static final Duration DRAIN = Duration.ofMillis(500);
   private static final Duration LOOK = Duration.ofMinutes(1);
 
@@ -45,6 +54,7 @@ public final class Job implements AutoCloseable {
   private volatile @Nullable JobFlights flights;
   private volatile @Nullable Map<Integer, String> endings;
   private volatile boolean signalled;
+  private volatile Duration patience = ASKED;
   private boolean closed;
 
   private Job(
@@ -180,6 +190,7 @@ public final class Job implements AutoCloseable {
       report(named);
     }
     endings = endings(fates);
+    patience = ASKED_AGAIN;
     close();
     String what =
         culprit.status().map(ExitStatus::toString).orElse("it did not end by itself")
@@ -215,7 +226,7 @@ public final class Job implements AutoCloseable {
         return;
       }
       closed = true;
-      new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList()).end(GRACE);
+      new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList()).end(patience);
       for (RankProcess rank : ranks) {
         rank.drain(DRAIN);
       }
