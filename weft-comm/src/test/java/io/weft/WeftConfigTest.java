@@ -38,6 +38,7 @@ class WeftConfigTest {
     assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.heartbeat()).isEqualTo(Duration.ofSeconds(1));
     assertThat(config.silenceLimit()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(config.onFailure()).isEqualTo(WeftConfig.OnFailure.END);
     assertThat(config.shrinkQuorum()).isEqualTo(WeftConfig.ShrinkQuorum.MAJORITY);
     assertThat(config.bind()).isEmpty();
     assertThat(config.secretFile()).isEmpty();
@@ -97,6 +98,7 @@ class WeftConfigTest {
     "WEFT_HEARTBEAT, 5ms, 0, or from 20ms",
     "WEFT_SILENCE_LIMIT, 1ms, 0, or from 40ms",
     "WEFT_SILENCE_LIMIT, 200h, 0, or from 40ms",
+    "WEFT_ON_FAILURE, restart, shrink",
     "WEFT_SHRINK_QUORUM, most, majority",
     "WEFT_TRANSPORT, TCP/IP, auto or a transport's name",
     "WEFT_SPIN, many, auto or a count",
@@ -114,6 +116,15 @@ class WeftConfigTest {
         .hasMessageContaining("environment variable " + variable)
         .hasMessageContaining("'" + value + "'")
         .hasMessageContaining(allowed);
+  }
+
+  @Test
+  void onFailureIsReadAndGivenAsOneWord() {
+    assertThat(WeftConfig.load(Map.of("WEFT_ON_FAILURE", "shrink"), new Properties()).onFailure())
+        .isEqualTo(WeftConfig.OnFailure.SHRINK);
+    assertThat(WeftConfig.builder().onFailure(WeftConfig.OnFailure.SHRINK).build().onFailure())
+        .isEqualTo(WeftConfig.OnFailure.SHRINK);
+    assertThat(ConfigOption.ON_FAILURE.flag()).isEqualTo("--on-failure");
   }
 
   @ParameterizedTest

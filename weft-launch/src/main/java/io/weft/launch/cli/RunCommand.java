@@ -23,7 +23,8 @@ import picocli.CommandLine.Parameters;
       "",
       "Each rank finds its place in WEFT_RANK, WEFT_SIZE, WEFT_LOCAL_RANK, WEFT_LOCAL_SIZE,"
           + " WEFT_CROSS_RANK and WEFT_CROSS_SIZE, and the others through WEFT_STORE; Weft.init()"
-          + " reads them. When a rank fails, the others are ended and the exit code is 1.",
+          + " reads them. When a rank fails, the others are ended and the exit code is 1; with"
+          + " --on-failure shrink they are waited for, and it is 0 if one of them ends well.",
       ""
     },
     footer = {

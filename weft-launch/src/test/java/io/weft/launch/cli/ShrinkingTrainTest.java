@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A real training of real processes, one of which is killed.
+class ShrinkingTrainTest {
+
+  @TempDir Path directory;
+
+  private Process start(String... arguments) throws IOException {
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                ManagementFactory.getRuntimeMXBean().getClassPath(),
+                Main.class.getName()));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).redirectOutput(directory.resolve("out").toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
+    builder.environment().put(RehearsedTraining.REAL, "1");
+    return builder.start();
+  }
+
+  private static ProcessHandle rank(Process launcher, int rank) throws IOException {
+    for (ProcessHandle process : launcher.descendants().toList()) {
+      Path proc = Path.of("/proc", Long.toString(process.pid()));
+      byte[] environment = Files.readAllBytes(proc.resolve("environ"));
+      boolean wanted =
+          new String(environment, StandardCharsets.ISO_8859_1)
+              .contains("\0WEFT_RANK=" + rank + "\0");
+      if (wanted && Files.readSymbolicLink(proc.resolve("exe")).endsWith("java")) {
+        return process;
+      }
+    }
+    throw new AssertionError("no process of rank " + rank);
+  }
+
+  @Test
+  @Timeout(240)
+  void trainingGoesOnWithoutTheRankThatIsKilled() throws Exception {
+    assumeTrue(Files.isReadable(Path.of("/proc/self/environ")), "needs /proc to find the rank");
+    Process launcher =
+        start(
+            "train",
+            "mnist-dnn",
+            "-np",
+            "3",
+            "--on-failure",
+            "shrink",
+            "--epochs",
+            "1",
+            // However busy the machine is, only the rank that is killed is to be lost.
+            "--silence-limit",
+            "60s",
+            "--deadline",
+            "120s",
+            "--start-deadline",
+            "120s");
+    var err = new ArrayList<String>();
+    try (BufferedReader reader = launcher.errorReader(StandardCharsets.UTF_8)) {
+      boolean killed = false;
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        err.add(line);
+        if (!killed && line.contains("epoch 1/1 ")) {
+          killed = rank(launcher, 2).destroyForcibly();
+        }
+      }
+      assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      launcher.descendants().forEach(ProcessHandle::destroyForcibly);
+      launcher.destroyForcibly();
+    }
+    String told = String.join("\n", err);
+    assertThat(launcher.exitValue()).as(told).isZero();
+    assertThat(told)
+        .contains("lost rank 2; going on with 2 ranks after step")
+        .contains("rank 2 on localhost was lost (killed by SIGKILL")
+        .contains("the job is done, without rank 2 on localhost");
+    assertThat(directory.resolve("out"))
+        .content()
+        .startsWith("mnist-dnn on 2 ranks over tcp")
+        .contains("the same on all ranks")
+        .contains("lost           rank 2 after step");
+  }
+}
