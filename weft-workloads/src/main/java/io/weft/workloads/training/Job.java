@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
 import java.util.List;
 
 /// The ranks that train together, seen from one of them.
 public interface Job {
+
+  /// The job that this process has joined; the caller still closes it.
+  static Job of(Weft weft) {
+    return new WeftJob(weft);
+  }
 
   /// This rank among the present ones, from 0.
   int rank();

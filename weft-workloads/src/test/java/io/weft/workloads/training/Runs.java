@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
-import io.weft.collective.Communicator;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.digits.SyntheticDigits;
@@ -59,7 +57,7 @@ final class Runs {
   static <T> List<T> onAll(int ranks, Function<Job, T> body) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
-      return job.run(weft -> body.apply(new Rank(weft)));
+      return job.run(weft -> body.apply(Job.of(weft)));
     }
   }
 
@@ -70,7 +68,7 @@ final class Runs {
       return job.run(
           weft -> {
             try {
-              return body.apply(new Rank(weft));
+              return body.apply(Job.of(weft));
             } finally {
               weft.close();
             }
@@ -84,57 +82,5 @@ final class Runs {
 
   static List<Outcome> together(int ranks, Settings settings) {
     return together(ranks, settings, Observer.SILENT);
-  }
-
-  private record Rank(Weft weft) implements Job {
-    @Override
-    public int rank() {
-      return weft.communicator().rank();
-    }
-
-    @Override
-    public int size() {
-      return weft.communicator().size();
-    }
-
-    @Override
-    public List<Integer> members() {
-      return weft.members().ranks();
-    }
-
-    @Override
-    public long epoch() {
-      return weft.epoch();
-    }
-
-    @Override
-    public OnFailure onFailure() {
-      return weft.config().onFailure();
-    }
-
-    @Override
-    public void shrink() throws InterruptedException {
-      var unused = weft.shrink(weft.config().deadline());
-    }
-
-    @Override
-    public int localSize() {
-      return weft.size();
-    }
-
-    @Override
-    public Communicator communicator() {
-      return weft.communicator();
-    }
-
-    @Override
-    public String transport() {
-      return weft.transport();
-    }
-
-    @Override
-    public long bytesSent() {
-      return weft.bytesSent();
-    }
   }
 }

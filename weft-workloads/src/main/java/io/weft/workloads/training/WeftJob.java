@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads;
+package io.weft.workloads.training;
 
 import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
-import io.weft.workloads.training.Job;
 import java.util.List;
 
 /// The job that this process has joined.
