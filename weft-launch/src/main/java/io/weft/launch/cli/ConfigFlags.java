@@ -3,6 +3,7 @@ package io.weft.launch.cli;
 
 import io.weft.ConfigOption;
 import io.weft.WeftConfig;
+import io.weft.launch.flag.SecureAlone;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,14 +29,15 @@ final class ConfigFlags {
     for (ConfigOption<?> option : ConfigOption.all()) {
       if (!without.contains(option.name())) {
         String otherwise = option.defaultText().map(text -> " (default: " + text + ")").orElse("");
-        command
-            .getCommandSpec()
-            .addOption(
-                OptionSpec.builder(option.flag())
-                    .type(String.class)
-                    .paramLabel(option.name().matches(".*(deadline|beat|limit)") ? "TIME" : "VALUE")
-                    .description(option.help() + otherwise)
-                    .build());
+        var flag =
+            OptionSpec.builder(option.flag())
+                .type(String.class)
+                .paramLabel(option.name().matches(".*(deadline|beat|limit)") ? "TIME" : "VALUE")
+                .description(option.help() + otherwise);
+        if (option.equals(ConfigOption.SECURE)) {
+          flag.arity("0..1").preprocessor(new SecureAlone());
+        }
+        command.getCommandSpec().addOption(flag.build());
       }
     }
   }

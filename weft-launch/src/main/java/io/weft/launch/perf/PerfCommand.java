@@ -3,6 +3,7 @@ package io.weft.launch.perf;
 
 import io.weft.CommException;
 import io.weft.ConfigOption;
+import io.weft.launch.flag.SecureAlone;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -75,6 +76,8 @@ public final class PerfCommand implements Callable<Integer> {
   @Option(
       names = "--secure",
       paramLabel = "MODE",
+      arity = "0..1",
+      preprocessor = SecureAlone.class,
       defaultValue = "auto",
       description =
           "encrypt Weft's connections: on, off, or auto, which is off between ranks of this host"

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,7 @@ class CommandLineTest {
         "run --deadline 5 -- true | option deadline: '5' from the command line",
         "run --start-deadline soon -- true | option start-deadline",
         "run -x A-B -- true | -x A-B",
+        "run --secure=maybe -- true | must be auto, on or off",
         "trainn | Did you mean: weft train",
         "`` | which command?"
       })
@@ -61,6 +63,29 @@ class CommandLineTest {
             ? Main.commandLine().getUsageMessage()
             : Main.commandLine().getSubcommands().get(command).getUsageMessage();
     assertThat(text).contains("Example").contains("weft " + command);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "run --secure -- true, on",
+    "run --secure -np 2 true, on",
+    "run --secure on -- true, on",
+    "run --secure=on -- true, on",
+    "run --secure off -- true, off",
+    "run --secure=maybe -- true, maybe",
+    "run -- true,",
+    "train --secure mnist-dnn, on",
+    "train --secure auto mnist-dnn, auto",
+    "perf --secure allreduce, on",
+    "perf --secure off allreduce, off",
+    "perf allreduce, auto"
+  })
+  void secureMayStandAlone(String line, @Nullable String mode) {
+    CommandLine commands = Main.commandLine();
+    commands.parseArgs(line.split(" "));
+    CommandLine command = commands.getSubcommands().get(line.split(" ")[0]);
+    String value = command.getCommandSpec().findOption("--secure").getValue();
+    assertThat(value).isEqualTo(mode);
   }
 
   @Test
