@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /// A network, its data and the settings that train it well [VIS16 table 1].
 public enum Workload {
   /// Digits, a network of 784-200-100-10 units.
-  MNIST_DNN("mnist-dnn", "digits, 784-200-100-10", 784, 10, 5, 0.05f),
+  MNIST_DNN("mnist-dnn", "digits, 784-200-100-10", 784, 10, 8, 0.05f),
   /// Digits, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
   MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
   /// Census, a network of 123-200-100-2 units.
