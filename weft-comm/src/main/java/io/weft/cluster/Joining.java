@@ -27,7 +27,7 @@ final class Joining {
   /// Throws `CommException.Setup`.
   void run() {
     for (int peer = 0; peer < mesh.rank(); peer++) {
-      var unused = mesh.transport().connect(addressOf(members.members().get(peer)), peer);
+      connect(members.members().get(peer));
     }
     long start = ticker.nanos();
     while (!mesh.isConnected() || mesh.obstacle() != null) {
@@ -42,6 +42,22 @@ final class Joining {
       if (mesh.turn(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
       }
+    }
+  }
+
+  private void connect(Member member) {
+    Address address = addressOf(member);
+    try {
+      var unused = mesh.transport().connect(address, member.rank());
+    } catch (IllegalArgumentException malformed) {
+      throw failed(
+          "cannot connect to "
+              + members.describe(member.rank())
+              + ": the address '"
+              + address
+              + "' that it announced cannot be used ("
+              + malformed.getMessage()
+              + "); see its --bind, and give all ranks the same version of Weft");
     }
   }
 

@@ -35,8 +35,8 @@ final class StoreSession {
   }
 
   /// Lets the peer prove that it knows the secret. Throws with the reason where it does not; the
-  /// caller limits how long it may take.
-  void open() throws IOException {
+  /// caller limits how long it may take. `spoke` runs when the peer has begun as a rank does.
+  void open(Runnable spoke) throws IOException {
     var in = new DataInputStream(line.in());
     var out = new DataOutputStream(new BufferedOutputStream(line.out()));
     byte[] serverNonce = StoreWire.nonce();
@@ -53,6 +53,7 @@ final class StoreSession {
     if (!Arrays.equals(StoreWire.magic(), magic)) {
       throw new IOException("it sent something that is not Weft");
     }
+    spoke.run();
     byte[] clientNonce = new byte[StoreWire.NONCE_BYTES];
     in.readFully(clientNonce);
     byte[] proof = new byte[StoreWire.PROOF_BYTES];

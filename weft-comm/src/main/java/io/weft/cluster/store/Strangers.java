@@ -2,17 +2,15 @@
 package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
+import io.weft.transport.limit.WaitingRoom;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/// Connections to the store that have not proved anything: a bounded number, of which the oldest
-/// makes room, and a bounded number of lines in the log. Thread-safe.
+/// Connections to the store that have not proved anything: a bounded number, as `WaitingRoom` has
+/// it, and a bounded number of lines in the log. Thread-safe.
 final class Strangers {
 
   static final int MOST = 128;
@@ -20,7 +18,7 @@ final class Strangers {
   private static final long PERIOD_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Set<Socket> waiting = new LinkedHashSet<>();
+  private final WaitingRoom<Socket> waiting = new WaitingRoom<>(MOST);
   private final Logger logger;
   private long periodStart = Ticker.SYSTEM.nanos() - PERIOD_NANOS;
   private int lines;
@@ -34,13 +32,17 @@ final class Strangers {
   Optional<Socket> admit(Socket socket) {
     lock.lock();
     try {
-      @Nullable Socket oldest = null;
-      if (waiting.size() == MOST) {
-        oldest = waiting.iterator().next();
-        waiting.remove(oldest);
-      }
-      waiting.add(socket);
-      return Optional.ofNullable(oldest);
+      return waiting.admit(socket, socket.getInetAddress());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// It has begun as a rank does.
+  void spoke(Socket socket) {
+    lock.lock();
+    try {
+      waiting.spoke(socket);
     } finally {
       lock.unlock();
     }
@@ -50,7 +52,7 @@ final class Strangers {
   void forget(Socket socket) {
     lock.lock();
     try {
-      waiting.remove(socket);
+      waiting.leave(socket);
     } finally {
       lock.unlock();
     }

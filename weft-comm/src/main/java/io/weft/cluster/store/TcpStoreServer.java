@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
 /// it knows the job's secret, and proves it in turn; everybody else is disconnected after at most 5
-/// s. At most 128 connections may be unproved at a time, of which the oldest makes room, and 16,384
-/// open. One virtual thread for each connection, and one more while it is unproved.
+/// s. At most 128 connections may be unproved at a time, as `WaitingRoom` has it, and 16,384 open.
+/// One virtual thread for each connection, and one more while it is unproved.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
@@ -153,7 +153,7 @@ public final class TcpStoreServer implements AutoCloseable {
     try {
       socket.setTcpNoDelay(true);
       var session = new StoreSession(StoreLine.answer(socket, party), values, secret);
-      session.open();
+      session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
     } catch (IOException stranger) {
       strangers.log("refused " + from + ": " + stranger.getMessage());

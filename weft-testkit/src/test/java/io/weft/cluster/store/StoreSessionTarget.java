@@ -88,7 +88,7 @@ public final class StoreSessionTarget implements FuzzTarget {
 
   private static boolean opens(StoreSession session) {
     try {
-      session.open();
+      session.open(() -> {});
       return true;
     } catch (IOException refused) {
       return false;

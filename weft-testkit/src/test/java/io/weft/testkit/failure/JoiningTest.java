@@ -35,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,6 +86,32 @@ class JoiningTest {
             .hasMessageStartingWith("rank " + rank + " on ")
             .hasMessageContaining("cannot join the job: rank 2 on ")
             .hasMessageContaining("is lost: its connection broke");
+      }
+    }
+  }
+
+  @Test
+  void anAddressThatIsNoneIsNamedWithItsRank() throws Exception {
+    WeftConfig config = WeftConfig.builder().transport("tcp").startDeadline(START_DEADLINE).build();
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      List<Future<Topology>> others =
+          IntStream.of(0, 2, 3)
+              .mapToObj(
+                  rank ->
+                      threads.submit(() -> meet(rank, List.of(new Address("tcp", "nowhere:1")))))
+              .toList();
+      Future<CommException.Setup> failure =
+          threads.submit(
+              () ->
+                  catchThrowableOfType(
+                      CommException.Setup.class,
+                      () -> Weft.init(config, launch(1), store, secret, "test")));
+      assertThat(failure.get(50, TimeUnit.SECONDS))
+          .hasMessageStartingWith("rank 1 on ")
+          .hasMessageContainingAll(
+              "cannot connect to rank 0 on ", "'tcp:nowhere:1'", "cannot be used", "--bind");
+      for (Future<Topology> other : others) {
+        assertThat(other.get(50, TimeUnit.SECONDS).size()).isEqualTo(4);
       }
     }
   }

@@ -66,8 +66,16 @@ final class RawPeer implements AutoCloseable {
     return start(0x11).put(nonce).array();
   }
 
+  /// What is answered to a wrong proof.
+  static byte[] refusal() {
+    return start(0x18, 8).array();
+  }
+
   private static ByteBuffer start(int kind) {
-    int bytes = kind <= 0x12 ? 40 : 96;
+    return start(kind, kind <= 0x12 ? 40 : 96);
+  }
+
+  private static ByteBuffer start(int kind, int bytes) {
     return ByteBuffer.allocate(bytes)
         .order(ByteOrder.LITTLE_ENDIAN)
         .put("WEFT".getBytes(StandardCharsets.US_ASCII))

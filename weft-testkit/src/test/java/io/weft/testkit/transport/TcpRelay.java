@@ -14,6 +14,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Somebody on the way: carries connections to a target, on virtual threads, and may change what it
@@ -21,11 +22,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class TcpRelay implements AutoCloseable {
 
   private static final int FLIP_EVERY = 100_003;
+  private static final int HELLO_BYTES = 40;
 
   private final ServerSocket listener;
   private final InetSocketAddress target;
   private final Way way;
   private final List<Socket> sockets = new ArrayList<>();
+  private final AtomicInteger endings = new AtomicInteger();
   private final AtomicLong untilFlip = new AtomicLong(Long.MAX_VALUE);
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
@@ -60,6 +63,16 @@ final class TcpRelay implements AutoCloseable {
   /// Flips a bit of what the caller says after so many bytes, and then again and again.
   void flipAfter(long bytes) {
     untilFlip.set(bytes);
+  }
+
+  /// Ends the next connections, so many of them, in place of carrying the caller's proof.
+  void endBeforeTheVerdict(int times) {
+    endings.set(times);
+  }
+
+  /// How many connections it is still to end.
+  int endings() {
+    return Math.max(0, endings.get());
   }
 
   /// What the caller has said, as far as it could be read.
@@ -140,7 +153,12 @@ final class TcpRelay implements AutoCloseable {
               }
             });
     byte[] bytes = new byte[1 << 16];
+    long said = 0;
     for (int got = in.read(bytes); got >= 0; got = in.read(bytes)) {
+      said += got;
+      if (said > HELLO_BYTES && endings.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        return;
+      }
       long left = untilFlip.get();
       if (left < got) {
         bytes[(int) left] ^= 1;

@@ -112,7 +112,7 @@ class TcpStrangersTest {
       peer.send(RawPeer.hello(nonce));
       assertThat(peer.receive(40)).hasSize(40);
       peer.send(recorded);
-      assertThat(peer.receive(96)).isEmpty();
+      assertThat(peer.receive(96)).isEqualTo(RawPeer.refusal());
     }
     assertThat(node.connected()).hasSize(1);
   }

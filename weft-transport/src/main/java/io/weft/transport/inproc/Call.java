@@ -89,7 +89,7 @@ final class Call {
     ByteBuffer heard = found.line.hear(true);
     if (heard == null) {
       if (end != null) {
-        giveUp(found.handshake.ended(end).orElse(end));
+        giveUp(found.handshake.ended(end));
       }
       return 0;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Limits that the system sets to this process, in words that an operator can act on. Any thread.
+/// Limits: those that the system sets to this process, in words that an operator can act on; and
+/// that of strangers.
 @NullMarked
 package io.weft.transport.limit;
 

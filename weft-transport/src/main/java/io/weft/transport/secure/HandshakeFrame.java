@@ -4,8 +4,8 @@ package io.weft.transport.secure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// The four frames of the handshake as they are sent: fixed sizes, little-endian; the byte table is
-/// in docs/protocol/tcp.md.
+/// The frames of the handshake as they are sent: fixed sizes, little-endian; the byte table is in
+/// docs/protocol/tcp.md.
 final class HandshakeFrame {
 
   static final int START_BYTES = 8;
@@ -17,6 +17,7 @@ final class HandshakeFrame {
   static final byte CHALLENGE = 0x12;
   static final byte INITIATOR_PROOF = 0x13;
   static final byte RESPONDER_PROOF = 0x14;
+  static final byte REFUSAL = 0x18;
 
   private HandshakeFrame() {}
 
@@ -34,6 +35,11 @@ final class HandshakeFrame {
         .put(proof.tag())
         .put(proof.proof())
         .flip();
+  }
+
+  /// What whoever proves another secret is told. Proves nothing, so that it tells nothing.
+  static ByteBuffer refusal() {
+    return begin(REFUSAL, 0, START_BYTES).flip();
   }
 
   private static ByteBuffer begin(byte kind, int verdict, int bytes) {

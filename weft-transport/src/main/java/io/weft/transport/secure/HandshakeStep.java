@@ -24,7 +24,7 @@ public sealed interface HandshakeStep {
 
   /// The connection is to be closed once the reply is sent.
   ///
-  /// @param reply see `reply`; empty for whoever does not know the secret
+  /// @param reply see `reply`; tells nothing to whoever does not know the secret
   /// @param why for the log or the exception, to be read behind the peer's name
   record Refused(ByteBuffer reply, String why) implements HandshakeStep {}
 }

@@ -43,6 +43,14 @@ final class IncomingFrame {
     return bytes.position() >= TlsMark.BYTES && TlsMark.isTls(bytes.get(0), bytes.get(1));
   }
 
+  /// Whether the peer refuses our proof instead of sending what is due.
+  boolean isRefusal() {
+    return bytes.position() >= HandshakeFrame.START_BYTES
+        && bytes.getInt(0) == HandshakeFrame.MAGIC
+        && bytes.get(4) == HandshakeFrame.VERSION
+        && bytes.get(5) == HandshakeFrame.REFUSAL;
+  }
+
   private @Nullable String fault() {
     if (bytes.getInt(0) != HandshakeFrame.MAGIC) {
       return "something that is not Weft's handshake";

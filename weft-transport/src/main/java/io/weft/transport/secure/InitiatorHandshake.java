@@ -2,7 +2,6 @@
 package io.weft.transport.secure;
 
 import java.nio.ByteBuffer;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// The handshake of the side that connects: `hello` goes out, then every byte that comes in goes
@@ -60,7 +59,10 @@ public final class InitiatorHandshake {
     }
     String fault = incoming.take(in);
     if (fault != null) {
-      return refused("it answered with " + fault);
+      return refused(
+          state == State.WAITS_FOR_PROOF && incoming.isRefusal()
+              ? "it does not accept our proof of the job's secret" + sameSecret()
+              : "it answered with " + fault);
     }
     if (incoming.lacking() > 0) {
       return new HandshakeStep.Continued(NOTHING);
@@ -68,16 +70,18 @@ public final class InitiatorHandshake {
     return state == State.WAITS_FOR_CHALLENGE ? challenged() : proved();
   }
 
-  /// The connection has ended, for this reason. Returns why trying again is of no use, or nothing
-  /// where the peer may not have been there yet.
-  public Optional<String> ended(@Nullable String how) {
+  /// The connection has ended, for this reason. Returns what that means, in words. Nothing is
+  /// decided by it: who has too many strangers to deal with ends connections, too, so that trying
+  /// again is of use.
+  public String ended(@Nullable String how) {
     return state == State.WAITS_FOR_PROOF
-        ? Optional.of(
-            "it closed the connection when we proved the job's secret ("
-                + how
-                + "); do all processes have the same secret"
-                + (binding.length == 0 ? "?" : ", and does nobody on the way decrypt?"))
-        : Optional.empty();
+        ? "it closed the connection when we proved the job's secret (" + how + ")" + sameSecret()
+        : String.valueOf(how);
+  }
+
+  private String sameSecret() {
+    return "; do all processes have the same secret"
+        + (binding.length == 0 ? "?" : ", and does nobody on the way decrypt?");
   }
 
   private HandshakeStep challenged() {

@@ -73,7 +73,7 @@ public final class ResponderHandshake {
     Claim peer = offered.claim();
     byte[] expected = proof.prove(Role.INITIATOR, hello, nonce, peer, offered.tag(), binding);
     if (!JobProof.same(expected, offered.proof())) {
-      return refused(NOTHING, JobProof.stranger(binding));
+      return refused(HandshakeFrame.refusal(), JobProof.stranger(binding));
     }
     byte[] tag = proof.tag(hello, nonce);
     Verdict verdict = proof.judge(peer, tag, offered.tag());

@@ -8,15 +8,18 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The initiator's way to an endpoint: connect, again until the deadline while nobody answers, then
-/// the handshake. Fails at once when the peer answers and does not belong to us.
+/// The initiator's way to an endpoint: connect and shake hands, again until the deadline while
+/// nobody answers or the connection ends before the peer has decided. Fails at once when the peer
+/// answers and does not belong to us.
 final class Dial extends Pollable {
 
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 200_000_000;
+
+  /// The other side gives up after half of that.
+  private static final long ATTEMPT_NANOS = 10_000_000_000L;
 
   private enum State {
     PAUSING,
@@ -35,6 +38,7 @@ final class Dial extends Pollable {
   private @Nullable InitiatorHandshake handshake;
   private long startNanos;
   private long retryAtNanos;
+  private long attemptNanos;
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private int attempts;
   private String lastFailure = "nothing happened yet";
@@ -78,10 +82,14 @@ final class Dial extends Pollable {
               + lastFailure
               + "; is the process running, and is nothing in the way?",
           null);
+    } else if (state == State.PAUSING) {
+      if (nowNanos - retryAtNanos >= 0) {
+        attempt(nowNanos);
+      }
+    } else if (nowNanos - attemptNanos > ATTEMPT_NANOS) {
+      again(nowNanos, "no answer within " + ATTEMPT_NANOS / 1_000_000 + " ms");
     } else if (state == State.SECURING && mayWork()) {
       ready(nowNanos);
-    } else if (state == State.PAUSING && nowNanos - retryAtNanos >= 0) {
-      attempt(nowNanos);
     }
   }
 
@@ -96,6 +104,7 @@ final class Dial extends Pollable {
 
   private void attempt(long nowNanos) {
     attempts++;
+    attemptNanos = nowNanos;
     try {
       SocketChannel socket = TcpSockets.open();
       SocketStream begun = transport.call(socket);
@@ -190,12 +199,7 @@ final class Dial extends Pollable {
 
   private void ended(long nowNanos, IOException e) {
     InitiatorHandshake begun = handshake;
-    Optional<String> why = begun == null ? Optional.empty() : begun.ended(e.getMessage());
-    if (why.isPresent()) {
-      giveUp(why.get(), e);
-    } else {
-      again(nowNanos, e.getMessage());
-    }
+    again(nowNanos, begun == null ? e.getMessage() : begun.ended(e.getMessage()));
   }
 
   private void again(long nowNanos, @Nullable String failure) {

@@ -3,6 +3,7 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.OpenFiles;
+import io.weft.transport.limit.WaitingRoom;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -11,24 +12,25 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
-import java.util.Iterator;
 
 /// Accepts connections on exactly one address and keeps those that have not proved anything:
-/// bounded in number (the oldest is dropped) and in time.
+/// bounded in number, as `WaitingRoom` has it, and in time.
 final class Listener extends Pollable {
 
   static final int MAX_STRANGERS = 64;
   private static final long STRANGER_NANOS = 5_000_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
-  private static final int ACCEPTS_PER_TURN = 64;
+
+  /// Fewer than may wait, so that who has something to say is heard before others take its place.
+  private static final int ACCEPTS_PER_TURN = 16;
+
   private static final int BACKLOG = 1024;
 
   private final TcpTransport transport;
   private final ServerSocketChannel channel;
   private final SocketAddress address;
   private final SelectionKey key;
-  private final ArrayDeque<Stranger> strangers = new ArrayDeque<>();
+  private final WaitingRoom<Stranger> strangers = new WaitingRoom<>(MAX_STRANGERS);
   private boolean paused;
   private long resumeAtNanos;
 
@@ -82,13 +84,8 @@ final class Listener extends Pollable {
     if (strangers.isEmpty()) {
       return;
     }
-    for (Iterator<Stranger> all = strangers.iterator(); all.hasNext(); ) {
-      Stranger stranger = all.next();
-      stranger.tick(nowNanos);
-      if (stranger.isOver()) {
-        all.remove();
-      }
-    }
+    strangers.guests().forEach(stranger -> stranger.tick(nowNanos));
+    strangers.leaveIf(Stranger::isOver);
   }
 
   @Override
@@ -117,26 +114,32 @@ final class Listener extends Pollable {
   private void welcome(SocketChannel socket, long nowNanos) {
     try {
       TcpSockets.prepare(socket);
+      SocketAddress from = socket.getRemoteAddress();
       Stranger stranger =
           new Stranger(
               transport,
               transport.answer(socket),
-              socket.getRemoteAddress(),
-              nowNanos + STRANGER_NANOS);
+              from,
+              nowNanos + STRANGER_NANOS,
+              strangers::spoke);
       stranger.watch();
-      if (strangers.size() == MAX_STRANGERS) {
-        strangers.remove().drop("there are more than " + MAX_STRANGERS + " that prove nothing");
-      }
-      strangers.add(stranger);
+      strangers
+          .admit(stranger, source(from))
+          .ifPresent(
+              one -> one.drop("there are more than " + MAX_STRANGERS + " that prove nothing"));
     } catch (IOException e) {
       transport.log().debug("a connection went away while it was accepted: " + e.getMessage());
       TcpSockets.close(socket);
     }
   }
 
+  private static Object source(SocketAddress from) {
+    return from instanceof InetSocketAddress inet ? inet.getAddress() : from;
+  }
+
   void close() {
-    strangers.forEach(Stranger::close);
-    strangers.clear();
+    strangers.guests().forEach(Stranger::close);
+    strangers.leaveIf(Stranger::isOver);
     TcpSockets.close(channel);
   }
 }

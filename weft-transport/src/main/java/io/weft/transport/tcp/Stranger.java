@@ -9,26 +9,35 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// An accepted connection that has not proved anything yet. It costs 96 bytes, or with TLS some 100
 /// KiB and a few milliseconds of arithmetic that wait for their turn; it learns nothing but a
-/// random number, and is closed without a word when its proof is wrong.
+/// random number, and that its proof is wrong.
 final class Stranger extends Pollable {
 
   private final TcpTransport transport;
   private final SocketStream stream;
   private final SocketAddress from;
   private final long deadlineNanos;
+  private final Consumer<Stranger> spoke;
   private @Nullable ResponderHandshake handshake;
   private @Nullable SelectionKey key;
   private boolean over;
 
-  Stranger(TcpTransport transport, SocketStream stream, SocketAddress from, long deadlineNanos) {
+  /// `spoke` hears when it has said something that makes sense.
+  Stranger(
+      TcpTransport transport,
+      SocketStream stream,
+      SocketAddress from,
+      long deadlineNanos,
+      Consumer<Stranger> spoke) {
     this.transport = transport;
     this.stream = stream;
     this.from = from;
     this.deadlineNanos = deadlineNanos;
+    this.spoke = spoke;
   }
 
   void watch() throws IOException {
@@ -110,6 +119,7 @@ final class Stranger extends Pollable {
       boolean said = step.reply().hasRemaining();
       TcpSockets.sendAll(stream, step.reply());
       switch (step) {
+        case HandshakeStep.Continued more when said -> spoke.accept(this);
         case HandshakeStep.Continued more -> {}
         case HandshakeStep.Refused refused when said -> dismiss(refused.why(), registered);
         case HandshakeStep.Refused refused -> drop(refused.why());

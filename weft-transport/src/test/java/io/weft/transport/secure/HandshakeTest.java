@@ -76,6 +76,12 @@ class HandshakeTest {
     assertThat(((HandshakeStep.Refused) step).why()).contains(why);
   }
 
+  /// Refused by a word that proves nothing: the same for everybody.
+  private static void assertTold(HandshakeStep step, String why) {
+    assertRefused(step, why);
+    assertThat(bytes(step.reply())).containsExactly('W', 'E', 'F', 'T', 1, 0x18, 0, 0);
+  }
+
   /// Refused without a word.
   private static void assertShut(HandshakeStep step, String why) {
     assertRefused(step, why);
@@ -126,7 +132,7 @@ class HandshakeTest {
     Conversation recorded = new Conversation(caller, called, CALLED).begin();
     ResponderHandshake again = new ResponderHandshake(called);
     said(again.receive(ByteBuffer.wrap(recorded.hello)));
-    assertShut(again.receive(ByteBuffer.wrap(recorded.proof)), "does not know the job's secret");
+    assertTold(again.receive(ByteBuffer.wrap(recorded.proof)), "does not know the job's secret");
   }
 
   @Test
@@ -160,7 +166,7 @@ class HandshakeTest {
     said(second.receive(elsewhere.hello()));
     byte[] bent = proof.clone();
     bent[12] = CALLED;
-    assertShut(second.receive(ByteBuffer.wrap(bent)), "does not know the job's secret");
+    assertTold(second.receive(ByteBuffer.wrap(bent)), "does not know the job's secret");
   }
 
   @Test
@@ -218,12 +224,26 @@ class HandshakeTest {
   }
 
   @Test
-  void otherSecretIsRefusedWithoutAWord() {
+  void otherSecretIsRefusedAndThatIsFinal() {
     JobProof stranger = proof("job", 1, CALLER, "a secret of another job", 33);
     Conversation talk = new Conversation(stranger, called, CALLED).begin();
-    assertShut(talk.toResponder(), "does not know the job's secret");
-    assertThat(talk.initiator.ended("reset"))
-        .hasValueSatisfying(why -> assertThat(why).contains("reset", "have the same secret?"));
+    assertTold(talk.toResponder(), "does not know the job's secret");
+    assertShut(talk.toInitiator(), "do all processes have the same secret?");
+  }
+
+  @Test
+  void refusalBeforeTheProofOrToTheResponderIsNone() {
+    byte[] refusal = bytes(HandshakeFrame.refusal());
+    InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
+    assertShut(initiator.receive(ByteBuffer.wrap(refusal)), "frame 24 where 18 is due");
+    ResponderHandshake responder = new ResponderHandshake(called);
+    assertShut(responder.receive(ByteBuffer.wrap(refusal)), "frame 24 where 17 is due");
+  }
+
+  @Test
+  void endBeforeTheVerdictSaysWhatItMayMean() {
+    Conversation talk = new Conversation(caller, called, CALLED).begin();
+    assertThat(talk.initiator.ended("reset")).contains("reset", "have the same secret?");
   }
 
   @Test
@@ -245,9 +265,12 @@ class HandshakeTest {
   void changingAnyByteOfAProofSpoilsIt() {
     for (int at = 0; at < 96; at++) {
       Conversation talk = new Conversation(caller, called, CALLED).begin();
-      assertShut(
-          talk.responder.receive(ByteBuffer.wrap(flipped(talk.proof, at))),
-          at < 6 ? "it sent" : "does not know the job's secret");
+      HandshakeStep step = talk.responder.receive(ByteBuffer.wrap(flipped(talk.proof, at)));
+      if (at < 6) {
+        assertShut(step, "it sent");
+      } else {
+        assertTold(step, "does not know the job's secret");
+      }
       Conversation next = new Conversation(caller, called, CALLED).begin();
       next.toResponder();
       assertShut(
@@ -263,11 +286,11 @@ class HandshakeTest {
     assertThat(said(talk.responder.receive(cut))).isEmpty();
     assertThat(talk.responder.lacking()).isEqualTo(1);
     // The next connection's frames do not complete it.
-    assertShut(
+    assertTold(
         talk.responder.receive(ByteBuffer.wrap(talk.hello)), "does not know the job's secret");
     InitiatorHandshake early = new InitiatorHandshake(caller, CALLED);
     assertThat(said(early.receive(ByteBuffer.wrap(talk.challenge).limit(39)))).isEmpty();
-    assertThat(early.ended("closed")).as("nothing was proved: try again").isEmpty();
+    assertThat(early.ended("closed")).as("nothing was proved").isEqualTo("closed");
   }
 
   @Test
@@ -288,9 +311,9 @@ class HandshakeTest {
     byte[] other = new byte[32];
     other[31] = 1;
     assertThat(meet(one, one.clone())).isInstanceOf(HandshakeStep.Established.class);
-    assertShut(meet(one, other), "somebody on the way decrypts what is sent");
-    assertShut(meet(one, new byte[0]), "does not know the job's secret");
-    assertShut(meet(new byte[0], one), "somebody on the way decrypts what is sent");
+    assertTold(meet(one, other), "somebody on the way decrypts what is sent");
+    assertTold(meet(one, new byte[0]), "does not know the job's secret");
+    assertTold(meet(new byte[0], one), "somebody on the way decrypts what is sent");
   }
 
   /// What the responder says when these are the bindings of both sides.

@@ -5,7 +5,6 @@ import io.weft.transport.secure.HandshakeStep;
 import io.weft.transport.secure.InitiatorHandshake;
 import io.weft.transport.secure.ResponderHandshake;
 import java.nio.ByteBuffer;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// The part of a connection before both sides are proved: the production handshakes, whose bytes
@@ -115,13 +114,8 @@ abstract class Shake {
     @Override
     void ended(String how) {
       InitiatorHandshake begun = handshake;
-      Optional<String> why = begun == null ? Optional.empty() : begun.ended(how);
-      if (why.isPresent()) {
-        end.fail(why.get());
-        return;
-      }
+      lastFailure = begun == null ? how : begun.ended(how);
       handshake = null;
-      lastFailure = how;
       retryAtNanos = end.transport().now() + pauseNanos;
       pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
       end.hangUp();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/// Who must go when there are too many strangers.
+class WaitingRoomTest {
+
+  private static final int ROOM = 8;
+
+  private final WaitingRoom<Integer> room = new WaitingRoom<>(ROOM);
+  private final List<Integer> dropped = new ArrayList<>();
+
+  private void admit(int who, String source) {
+    room.admit(who, source).ifPresent(dropped::add);
+  }
+
+  private void admit(int from, int to, String source) {
+    for (int who = from; who < to; who++) {
+      admit(who, source);
+    }
+  }
+
+  @Test
+  void ofEqualOnesTheOldestGoes() {
+    admit(0, ROOM, "a");
+    assertThat(room.admit(100, "a")).isEqualTo(Optional.of(0));
+    assertThat(room.admit(101, "a")).isEqualTo(Optional.of(1));
+    assertThat(room.guests()).containsExactly(2, 3, 4, 5, 6, 7, 100, 101);
+  }
+
+  @Test
+  void floodFromOneSourcePushesOutItsOwn() {
+    admit(1, "honest");
+    admit(100, 10_000, "hostile");
+    assertThat(room.guests()).contains(1).hasSize(ROOM);
+    assertThat(dropped).doesNotContain(1);
+  }
+
+  @Test
+  void crowdThatIsSilentDoesNotPushOutWhoSpoke() {
+    admit(1, "same");
+    room.spoke(1);
+    admit(100, 10_000, "same");
+    assertThat(room.guests()).contains(1);
+  }
+
+  @Test
+  void crowdThatTalksLeavesRoomForWhoHasNotSpokenYet() {
+    for (int who = 100; who < 10_000; who++) {
+      admit(who, "same");
+      room.spoke(who);
+    }
+    admit(1, "same");
+    for (int who = 10_000; who < 10_000 + ROOM / 2 - 1; who++) {
+      admit(who, "same");
+    }
+    assertThat(room.guests()).as("half of the room is for the silent").contains(1);
+  }
+
+  @Test
+  void manySourcesAreTreatedAsOne() {
+    for (int who = 0; who < 1000; who++) {
+      admit(who, "source " + who);
+      if (who == 1) {
+        room.spoke(who);
+      }
+    }
+    assertThat(room.guests()).hasSize(ROOM).contains(1, 999);
+  }
+
+  @Test
+  void whoLeavesMakesRoom() {
+    admit(0, ROOM, "a");
+    room.leave(3);
+    room.leave(99);
+    room.leaveIf(who -> who == 5);
+    admit(100, "a");
+    admit(101, "a");
+    room.spoke(99);
+    assertThat(dropped).isEmpty();
+    assertThat(room.guests()).containsExactly(0, 1, 2, 4, 6, 7, 100, 101);
+    assertThat(room.isEmpty()).isFalse();
+  }
+}
