@@ -39,7 +39,12 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {0, 0, 1, 0, 5, 1, 0, 0, 3, 0, 0, 0, 8, 0, 0, 0, 0, 4, 200 - 256},
         new byte[] {0, 0, 2, 1, 2, 4, 1, 2, 0, 40, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
         new byte[] {0, 1, 3, 0, 4, 4, 1, 6, 0, 7, 1, 4, 1},
-        new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256});
+        new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256},
+        // The mesh's own: a beat of one peer, a good-bye of the other, who is then said to be lost.
+        new byte[] {
+          0, 0, 0, 0, 100, 1, 0, 8, -1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 8, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0,
+          14, -1, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', '\n', 4, 1
+        });
   }
 
   @Override
@@ -54,7 +59,11 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {3, 1, 0, 0},
         new byte[] {5, 0, 0},
         new byte[] {10, 0, 0, 0},
-        new byte[] {11, 0, 0, 0});
+        new byte[] {11, 0, 0, 0},
+        new byte[] {1, 0, 8, -1, 1, 0, 0, 0, 0, 0, 0},
+        new byte[] {1, 1, 8, -1, 0, 0, 0, 0, 0, 0, 0},
+        new byte[] {1, 0, 14, -1, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', '\n'},
+        new byte[] {1, 1, 12, -1, 2, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0});
   }
 
   @Override

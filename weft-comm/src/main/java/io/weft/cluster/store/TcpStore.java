@@ -37,7 +37,8 @@ public final class TcpStore implements Store {
   private final DataOutputStream out;
   private final String location;
 
-  private TcpStore(StoreLine line, String location) {
+  /// A line on which nothing has been said.
+  TcpStore(StoreLine line, String location) {
     this.socket = line.socket();
     this.location = location;
     this.in = new DataInputStream(new BufferedInputStream(line.in()));
@@ -218,7 +219,9 @@ public final class TcpStore implements Store {
     }
   }
 
-  private void prove(Secret secret, byte[] binding) throws IOException {
+  /// Proves the secret to the server, and has it prove it. Throws `CommException.Setup` where it is
+  /// no store, or another job's, and `IOException` where the line ends before that is known.
+  void prove(Secret secret, byte[] binding) throws IOException {
     // Said at once, so that a server that waits for TLS sees who is there.
     out.write(StoreWire.magic());
     out.flush();

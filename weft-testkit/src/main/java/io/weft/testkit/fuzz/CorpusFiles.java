@@ -5,69 +5,72 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// A target's corpus in a directory: one file an input, named after its digest. Files whose names
-/// begin with `bug-` hold what once failed; they are never removed.
+/// A target's corpus in a directory: the file `inputs` has one input a line, in hexadecimal, and
+/// each file whose name begins with `bug-` is an input that once failed. Those are never changed.
 ///
 /// @param directory need not be there
 record CorpusFiles(Path directory) {
 
-  private static final String KEPT = "bug-";
-  private static final int NAME_DIGITS = 12;
+  private static final String INPUTS = "inputs";
+  private static final String FORMER_FAILURE = "bug-";
 
-  /// All inputs, in order of their names.
+  /// The former failures, in order of their names, then the others.
   List<byte[]> read() {
-    var inputs = new ArrayList<byte[]>();
-    for (Path file : files()) {
-      try {
-        inputs.add(Files.readAllBytes(file));
-      } catch (IOException unreadable) {
-        throw new UncheckedIOException(unreadable);
-      }
-    }
-    return inputs;
-  }
-
-  /// Replaces all but the former failures.
-  void write(List<byte[]> inputs) {
     try {
-      Files.createDirectories(directory);
-      for (Path file : files()) {
-        if (!file.getFileName().toString().startsWith(KEPT)) {
-          Files.delete(file);
-        }
+      var inputs = new ArrayList<byte[]>(formerFailures());
+      Path file = directory.resolve(INPUTS);
+      if (Files.exists(file)) {
+        Files.readAllLines(file).stream().map(HexFormat.of()::parseHex).forEach(inputs::add);
       }
-      for (byte[] input : inputs) {
-        Files.write(directory.resolve(name(input)), input);
-      }
-    } catch (IOException unwritable) {
-      throw new UncheckedIOException(unwritable);
-    }
-  }
-
-  private List<Path> files() {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (Stream<Path> files = Files.list(directory)) {
-      return files.filter(Files::isRegularFile).sorted().toList();
+      return inputs;
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }
   }
 
-  private static String name(byte[] input) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(input);
-      return HexFormat.of().formatHex(digest).substring(0, NAME_DIGITS);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("every Java has SHA-256", impossible);
+  private List<byte[]> formerFailures() throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
     }
+    var inputs = new ArrayList<byte[]>();
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.filter(CorpusFiles::isFormerFailure).sorted().toList()) {
+        inputs.add(Files.readAllBytes(file));
+      }
+    }
+    return inputs;
+  }
+
+  private static boolean isFormerFailure(Path file) {
+    return file.getFileName().toString().startsWith(FORMER_FAILURE);
+  }
+
+  /// Replaces all but the former failures, shortest first.
+  void write(List<byte[]> inputs) {
+    try {
+      Files.createDirectories(directory);
+      List<byte[]> failures = formerFailures();
+      List<String> lines =
+          inputs.stream()
+              .filter(input -> failures.stream().noneMatch(known -> Arrays.equals(known, input)))
+              .sorted(CorpusFiles::shorterFirst)
+              .map(HexFormat.of()::formatHex)
+              .toList();
+      Files.write(directory.resolve(INPUTS), lines);
+    } catch (IOException unwritable) {
+      throw new UncheckedIOException(unwritable);
+    }
+  }
+
+  private static int shorterFirst(byte[] a, byte[] b) {
+    return a.length == b.length
+        ? Arrays.compareUnsigned(a, b)
+        : Integer.compare(a.length, b.length);
   }
 }

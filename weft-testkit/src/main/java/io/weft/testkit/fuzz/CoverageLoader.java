@@ -19,6 +19,15 @@ final class CoverageLoader extends ClassLoader {
     instrumentation = new Instrumentation(parent);
   }
 
+  /// A target of this type, whose decoder is counted.
+  FuzzTarget target(Class<? extends FuzzTarget> type) {
+    try {
+      return (FuzzTarget) loadClass(type.getName()).getDeclaredConstructor().newInstance();
+    } catch (ReflectiveOperationException broken) {
+      throw new IllegalStateException(type + " is no target of the fuzzer", broken);
+    }
+  }
+
   @Override
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
     if (!isOurs(name)) {

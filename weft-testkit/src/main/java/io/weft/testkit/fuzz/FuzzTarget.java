@@ -3,8 +3,8 @@ package io.weft.testkit.fuzz;
 
 import java.util.List;
 
-/// One decoder of bytes that come from outside, as the fuzzer sees it. Found by `ServiceLoader`, so
-/// public and with a public constructor without parameters, which must be cheap. What it calls
+/// One decoder of bytes that come from outside, as the fuzzer sees it. Named by a `FuzzContract`,
+/// and public, with a public constructor without parameters, which must be cheap. What it calls
 /// below `io.weft` is loaded anew, with counters, by the same loader as the target itself; so a
 /// target in the decoder's package reaches what is package-private.
 public interface FuzzTarget {

@@ -135,16 +135,4 @@ final class Fuzzer {
     }
     return Arrays.copyOf(best, best.length);
   }
-
-  /// "frame: 120000 executions, 312 edges, 41 inputs, 0 findings".
-  @Override
-  public String toString() {
-    return "%s: %d executions, %d edges, %d inputs, %d findings"
-        .formatted(
-            target.name(),
-            trial.executions(),
-            corpus.edges(),
-            corpus.entries().size(),
-            findings.size());
-  }
 }

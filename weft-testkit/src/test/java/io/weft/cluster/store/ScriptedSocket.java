@@ -13,16 +13,21 @@ import java.net.SocketAddress;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/// A socket in memory whose peer sends given bytes and then ends; first, if asked to, an answer to
-/// what it was sent until then.
+/// A socket in memory whose peer sends given bytes and then ends; in between, if asked to, an
+/// answer to what it was sent until then.
 final class ScriptedSocket extends Socket {
 
   private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
   private final InputStream received;
 
   ScriptedSocket(@Nullable UnaryOperator<byte[]> answer, byte[] then) {
+    this(new byte[0], answer, then);
+  }
+
+  ScriptedSocket(byte[] first, @Nullable UnaryOperator<byte[]> answer, byte[] then) {
     InputStream rest = new ByteArrayInputStream(then);
-    received = answer == null ? rest : new SequenceInputStream(new Answer(answer), rest);
+    InputStream said = answer == null ? rest : new SequenceInputStream(new Answer(answer), rest);
+    received = new SequenceInputStream(new ByteArrayInputStream(first), said);
   }
 
   /// What was written so far.

@@ -4,13 +4,21 @@ package io.weft.testkit.fuzz;
 import io.weft.SettingsFileTarget;
 import io.weft.cluster.AnnouncementTarget;
 import io.weft.cluster.EnvironmentTarget;
+import io.weft.cluster.HostAndPortTarget;
+import io.weft.cluster.MeshFrameTarget;
 import io.weft.cluster.SlurmHostsTarget;
+import io.weft.cluster.elastic.StatementTarget;
+import io.weft.cluster.store.PemFileTarget;
 import io.weft.cluster.store.SecretFileTarget;
+import io.weft.cluster.store.StoreClientTarget;
 import io.weft.cluster.store.StoreSessionTarget;
 import io.weft.collective.CollectivesTarget;
+import io.weft.flight.FlightFileTarget;
 import io.weft.transport.secure.HandshakeTarget;
 import io.weft.transport.tcp.AddressTarget;
 import io.weft.transport.tcp.InboundTarget;
+import io.weft.transport.tls.TlsPipeTarget;
+import java.time.Duration;
 import java.util.List;
 
 /// All decoders of transport, cluster and collectives.
@@ -25,10 +33,17 @@ class DecodersFuzzTest extends FuzzContract {
             StoreSessionTarget.class,
             AnnouncementTarget.class,
             AddressTarget.class,
+            TlsPipeTarget.class,
+            StoreClientTarget.class,
+            PemFileTarget.class,
+            HostAndPortTarget.class,
+            MeshFrameTarget.class,
+            StatementTarget.class,
+            FlightFileTarget.class,
             EnvironmentTarget.class,
             SlurmHostsTarget.class,
             SecretFileTarget.class,
             SettingsFileTarget.class),
-        4);
+        Duration.ofMillis(2500));
   }
 }

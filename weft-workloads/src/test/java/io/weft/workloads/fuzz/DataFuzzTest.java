@@ -6,6 +6,7 @@ import io.weft.workloads.census.CensusCsvTarget;
 import io.weft.workloads.data.IdxTarget;
 import io.weft.workloads.data.LibsvmTarget;
 import io.weft.workloads.training.CheckpointTarget;
+import java.time.Duration;
 import java.util.List;
 
 /// All readers of files that a training takes.
@@ -14,6 +15,6 @@ class DataFuzzTest extends FuzzContract {
   DataFuzzTest() {
     super(
         List.of(IdxTarget.class, LibsvmTarget.class, CensusCsvTarget.class, CheckpointTarget.class),
-        3);
+        Duration.ofMillis(2500));
   }
 }
