@@ -22,6 +22,10 @@ public final class Algorithms {
   private static final long MEDIUM_BYTES = 512 << 10;
   private static final int FEW_RANKS = 8;
 
+  /// The bytes that a link carries while a message is on its way, about: a ring whose chunks are
+  /// shorter spends its 2(n-1) rounds on waiting.
+  private static final long LEAST_RING_CHUNK_BYTES = 32 << 10;
+
   private final Map<PlanKey, Plan> plans = new ConcurrentHashMap<>();
 
   /// With no plans yet; it keeps those it makes.
@@ -32,6 +36,11 @@ public final class Algorithms {
   /// For tests and tools: the names that `CollectiveOptions.by` takes for allreduce.
   public static List<String> allreduceNames() {
     return all(Kind.ALLREDUCE).stream().map(Algorithm::name).toList();
+  }
+
+  /// For tests and tools: which algorithm allreduce takes by itself.
+  public static String forAllreduce(long bytes, int ranks) {
+    return choose(Kind.ALLREDUCE, Optional.empty(), bytes, ranks);
   }
 
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
@@ -54,10 +63,14 @@ public final class Algorithms {
         if (bytes <= SMALL_BYTES) {
           yield "recursive-doubling";
         }
-        if (bytes > MEDIUM_BYTES || size == 2) {
+        if (size == 2) {
           yield "ring";
         }
-        yield size <= FEW_RANKS ? "direct" : "halving-doubling";
+        if (size <= FEW_RANKS) {
+          yield bytes > MEDIUM_BYTES ? "ring" : "direct";
+        }
+        boolean ring = bytes > MEDIUM_BYTES && bytes / size >= LEAST_RING_CHUNK_BYTES;
+        yield ring ? "ring" : "halving-doubling";
       }
       case REDUCE_SCATTER -> bytes <= MEDIUM_BYTES && size <= FEW_RANKS ? "direct" : "ring";
       case ALLGATHER -> "ring"; // no rank knows the others' sizes yet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.collective.Plan.Receiving;
 import io.weft.collective.Plan.Sending;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
@@ -23,33 +24,34 @@ final class Departures {
   private final int phase;
   private final Wires wires;
   private final ExchangeMemory memory;
-  private final int[] appliedSegments;
+  private final long[] appliedBytes;
   private final Outgoing[] outgoing;
-  private final int[] segmentsGone;
+  private final long[] goneBytes;
   private final @Nullable SendDone[] completions;
   private int writesOut;
   private int sendsLeft;
 
-  /// `appliedSegments` belongs to the receiving half: how far each receive has come.
+  /// `appliedBytes` belongs to the receiving half: how far each receive has come,
+  /// `Long.MAX_VALUE` when it is over.
   Departures(
       Operation<?> operation,
       Stage stage,
       int phase,
       Wires wires,
       ExchangeMemory memory,
-      int[] appliedSegments) {
+      long[] appliedBytes) {
     this.operation = operation;
     this.stage = stage;
     this.phase = phase;
     this.wires = wires;
     this.memory = memory;
-    this.appliedSegments = appliedSegments;
+    this.appliedBytes = appliedBytes;
     Plan plan = stage.plan();
     this.outgoing =
         plan.outgoing().stream()
             .map(s -> new Outgoing(s.peer(), s.steps()))
             .toArray(Outgoing[]::new);
-    this.segmentsGone = new int[plan.sends().size()];
+    this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
     this.sendsLeft = plan.sends().size();
   }
@@ -59,9 +61,10 @@ final class Departures {
     return sendsLeft == 0 && writesOut == 0;
   }
 
-  /// Whether this segment of this send has left. The segments of a send leave in order.
-  boolean hasLeft(int send, int segment) {
-    return segmentsGone[send] > segment;
+  /// Whether what this send has of a segment that is received has left. The segments of a send
+  /// leave in order.
+  boolean hasLeft(int send, Receiving receiving, int segment) {
+    return !memory.waits(receiving, segment, stage.plan().sends().get(send), goneBytes[send]);
   }
 
   /// Whether the transport may still read our memory.
@@ -123,19 +126,18 @@ final class Departures {
     while (!out.finished()) {
       int index = out.sends[out.position];
       Sending sending = stage.plan().sends().get(index);
-      if (sending.needs() >= 0 && appliedSegments[sending.needs()] <= out.segment) {
+      if (!isReady(sending, out.segment)) {
         break;
       }
-      boolean sent =
-          memory.eager(sending.chunk()) ? postEager(out, sending) : postWrite(out, index, sending);
-      if (!sent) {
+      boolean eager = memory.eager(sending);
+      if (!(eager ? postEager(out, sending) : postWrite(out, index, sending))) {
         break;
       }
       posted++;
       out.segment++;
-      if (out.segment == memory.segments(sending.chunk())) {
-        if (memory.eager(sending.chunk())) {
-          segmentsGone[index] = 1;
+      if (out.segment == memory.segments(sending)) {
+        if (eager) {
+          goneBytes[index] = Long.MAX_VALUE;
           sendsLeft--;
         }
         out.segment = 0;
@@ -145,8 +147,19 @@ final class Departures {
     return posted;
   }
 
+  /// Whether all receives that a segment needs have come far enough.
+  private boolean isReady(Sending sending, int segment) {
+    for (int receive : sending.needs()) {
+      if (memory.waits(
+          sending, segment, stage.plan().receives().get(receive), appliedBytes[receive])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private boolean postEager(Outgoing out, Sending sending) {
-    long bytes = memory.bytes(sending.chunk(), out.segment);
+    long bytes = memory.bytes(sending, out.segment);
     return wires.trySendEager(
         operation,
         out.peer,
@@ -162,7 +175,7 @@ final class Departures {
       return false;
     }
     RemoteRegion into = sending.staged() ? grant.staging() : grant.target();
-    long bytes = memory.bytes(sending.chunk(), out.segment);
+    long bytes = memory.bytes(sending, out.segment);
     long at;
     if (sending.staged()) {
       at = (long) (out.stagedPosted % wires.windowSlots()) * wires.segmentBytes();
@@ -201,7 +214,7 @@ final class Departures {
   private SendDone completion(int index, Sending sending, Outgoing out) {
     SendDone done = completions[index];
     if (done == null) {
-      done = new SendDone(index, out, memory.segments(sending.chunk()));
+      done = new SendDone(index, out, sending);
       completions[index] = done;
     }
     return done;
@@ -211,20 +224,24 @@ final class Departures {
   private final class SendDone extends Completion {
     private final int index;
     private final Outgoing out;
-    private int left;
+    private final Sending sending;
+    private final int segments;
+    private int gone;
 
-    SendDone(int index, Outgoing out, int segments) {
+    SendDone(int index, Outgoing out, Sending sending) {
       this.index = index;
       this.out = out;
-      this.left = segments;
+      this.sending = sending;
+      this.segments = memory.segments(sending);
       arm(1);
     }
 
     @Override
     protected void onSuccess() {
       oneLessOut();
-      segmentsGone[index]++;
-      if (--left == 0) {
+      goneBytes[index] += memory.bytes(sending, gone);
+      if (++gone == segments) {
+        goneBytes[index] = Long.MAX_VALUE;
         sendsLeft--;
       } else {
         arm(1);
@@ -240,7 +257,7 @@ final class Departures {
     protected void onFailure(TransportException first) {
       oneLessOut();
       arm(1);
-      operation.writeFailed(stage.plan().sends().get(index).peer(), first);
+      operation.writeFailed(sending.peer(), first);
     }
   }
 

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 
 /// One stage of one operation, on one rank, as it runs: a data-flow machine over the plan.
 ///
-/// Vocabulary: a *chunk* is what one step moves; it travels in *segments*. A chunk up to the eager
-/// limit travels inside a message; a longer one is written into the peer's memory after the peer
-/// has granted it: to be combined, into a *staging* window of a few segments that is used round and
-/// round, with credit for the slots that are free again; to be copied, straight into the peer's
-/// result. The immediate value of a write is the token of the receiver's exchange.
+/// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
+/// eager limit travels inside a message; a longer one is written into the peer's memory after the
+/// peer has granted it: to be combined, into a *staging* window of a few segments that is used
+/// round and round, with credit for the slots that are free again; to be copied, straight into the
+/// peer's result. The immediate value of a write is the token of the receiver's exchange.
 ///
 /// A peer's write into our result cannot come too early: what it brings depends on every
 /// contribution, so also on what we sent from that place. Confined to the lane's thread.
@@ -31,7 +31,7 @@ final class Exchange {
   private final Wires wires;
   private final int token;
   private final Incoming[] incoming;
-  private final int[] appliedSegments;
+  private final long[] appliedBytes;
   private final ExchangeMemory memory;
   private final Departures departures;
 
@@ -46,8 +46,8 @@ final class Exchange {
         plan.incoming().stream()
             .map(s -> new Incoming(s.peer(), s.steps()))
             .toArray(Incoming[]::new);
-    this.appliedSegments = new int[plan.receives().size()];
-    this.departures = new Departures(operation, stage, phase, wires, memory, appliedSegments);
+    this.appliedBytes = new long[plan.receives().size()];
+    this.departures = new Departures(operation, stage, phase, wires, memory, appliedBytes);
     this.token = wires.tokens().take(this);
   }
 
@@ -137,7 +137,7 @@ final class Exchange {
   void onNotify(int peer) {
     Incoming in = incomingFrom(peer);
     Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || memory.eager(due.chunk())) {
+    if (in == null || due == null || memory.eager(due)) {
       operation.brokenBy(peer, "a write that its schedule does not have");
       return;
     }
@@ -153,11 +153,11 @@ final class Exchange {
   void onEager(int peer, MemorySegment body) {
     Incoming in = incomingFrom(peer);
     Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || !memory.eager(due.chunk())) {
+    if (in == null || due == null || !memory.eager(due)) {
       operation.brokenBy(peer, "a segment that its schedule does not have");
       return;
     }
-    long bytes = memory.bytes(due.chunk(), in.dueSegment);
+    long bytes = memory.bytes(due, in.dueSegment);
     if (body.byteSize() != bytes) {
       operation.brokenBy(peer, "a segment of " + body.byteSize() + " bytes, not " + bytes);
       return;
@@ -178,7 +178,7 @@ final class Exchange {
   private void arrived(Incoming in, Receiving due) {
     in.arrived++;
     in.dueSegment++;
-    if (in.dueSegment == memory.segments(due.chunk())) {
+    if (in.dueSegment == memory.segments(due)) {
       in.dueSegment = 0;
       in.dueReceive++;
     }
@@ -213,8 +213,8 @@ final class Exchange {
       if (!mayApply(receiving, in.segment)) {
         return false;
       }
-      long bytes = memory.bytes(receiving.chunk(), in.segment);
-      if (memory.eager(receiving.chunk())) {
+      long bytes = memory.bytes(receiving, in.segment);
+      if (memory.eager(receiving)) {
         byte[] kept = in.eager.pollFirst();
         MemorySegment from = kept != null ? wires.land(kept) : body;
         if (from == null) {
@@ -228,10 +228,11 @@ final class Exchange {
         in.stagedApplied++;
         credit(in);
       }
-      appliedSegments[index]++;
+      appliedBytes[index] += bytes;
       in.applied++;
       in.segment++;
-      if (in.segment == memory.segments(receiving.chunk())) {
+      if (in.segment == memory.segments(receiving)) {
+        appliedBytes[index] = Long.MAX_VALUE;
         in.segment = 0;
         in.position++;
       }
@@ -240,12 +241,15 @@ final class Exchange {
   }
 
   private boolean mayApply(Receiving receiving, int segment) {
-    if (receiving.needs() >= 0 && appliedSegments[receiving.needs()] <= segment) {
-      return false;
+    for (int before : receiving.needs()) {
+      if (memory.waits(
+          receiving, segment, stage.plan().receives().get(before), appliedBytes[before])) {
+        return false;
+      }
     }
-    if (receiving.reduce() || memory.eager(receiving.chunk())) {
+    if (receiving.reduce() || memory.eager(receiving)) {
       for (int send : receiving.after()) {
-        if (!departures.hasLeft(send, segment)) {
+        if (!departures.hasLeft(send, receiving, segment)) {
           return false;
         }
       }
@@ -265,7 +269,7 @@ final class Exchange {
 
   private boolean needsGrant(int[] receives) {
     for (int r : receives) {
-      if (!memory.eager(stage.plan().receives().get(r).chunk())) {
+      if (!memory.eager(stage.plan().receives().get(r))) {
         return true;
       }
     }
@@ -273,21 +277,36 @@ final class Exchange {
   }
 
   private void grant(Incoming in) {
-    boolean reduces = false;
-    for (int r : in.receives) {
-      Receiving receiving = stage.plan().receives().get(r);
-      reduces |= receiving.reduce() && !memory.eager(receiving.chunk());
-    }
-    if (reduces) {
-      in.staging = wires.staging().lease();
+    long windowBytes = windowBytes(in.receives);
+    if (windowBytes > 0) {
+      in.staging = wires.staging().lease(windowBytes);
     }
     RemoteRegion target = memory.targetRegion().export();
     RemoteRegion window = in.staging == null ? target : in.staging.export();
     Placement place = stage.placement();
     int first = stage.plan().receives().get(in.receives[0]).chunk();
     long base = place.uniform() ? 0 : place.targetOffset()[first];
-    new Grant(window, target, base, reduces ? wires.windowSlots() : 0).write(wires.scratch());
+    new Grant(window, target, base, windowBytes > 0 ? wires.windowSlots() : 0)
+        .write(wires.scratch());
     wires.send(operation, in.peer, Frame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
+  }
+
+  /// How much of a window the segments that are to be combined reach; 0 if there are none.
+  private long windowBytes(int[] receives) {
+    long most = 0;
+    int slot = 0;
+    for (int r : receives) {
+      Receiving receiving = stage.plan().receives().get(r);
+      int segments =
+          receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
+      for (int s = 0; s < segments && slot < wires.windowSlots(); s++) {
+        most = Math.max(most, slot++ * wires.segmentBytes() + memory.bytes(receiving, s));
+      }
+      if (slot == wires.windowSlots()) {
+        return slot * wires.segmentBytes();
+      }
+    }
+    return most;
   }
 
   private @Nullable Incoming incomingFrom(int peer) {

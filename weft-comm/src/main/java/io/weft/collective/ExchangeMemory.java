@@ -2,11 +2,13 @@
 package io.weft.collective;
 
 import io.weft.collective.Plan.Receiving;
+import io.weft.collective.Plan.Run;
 import io.weft.collective.Plan.Sending;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.MemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +34,7 @@ final class ExchangeMemory {
       return;
     }
     boolean[] received = new boolean[stage.plan().chunks()];
-    stage.plan().receives().forEach(r -> received[r.chunk()] = true);
+    stage.plan().receives().forEach(r -> Arrays.fill(received, r.chunk(), end(r), true));
     for (int c = 0; c < received.length; c++) {
       if (!received[c] && place.sourceOffset()[c] >= 0 && place.targetOffset()[c] >= 0) {
         MemorySegment.copy(
@@ -45,7 +47,11 @@ final class ExchangeMemory {
     }
   }
 
-  /// Puts or combines an arrived segment into the result. The first one to be combined into a chunk
+  private static int end(Run run) {
+    return run.chunk() + run.chunks();
+  }
+
+  /// Puts or combines an arrived segment into the result. The first one to be combined into a place
   /// finds our contribution there, which is copied just before, while it is in the cache.
   ///
   /// Hot path.
@@ -57,7 +63,7 @@ final class ExchangeMemory {
       MemorySegment.copy(from, fromOffset, place.target(), at, bytes);
       return;
     }
-    if (receiving.needs() < 0 && !place.inPlace()) {
+    if (!receiving.again() && !place.inPlace()) {
       long ours = place.sourceOffset()[chunk] + within;
       MemorySegment.copy(place.source(), ours, place.target(), at, bytes);
     }
@@ -69,18 +75,18 @@ final class ExchangeMemory {
     }
   }
 
-  /// What a send reads: our contribution until the chunk has been received here, then the result.
+  /// What a send reads: our contribution until its chunks have been received here, then the result.
   MemorySegment of(Sending sending) {
-    return sending.needs() < 0 ? place.source() : place.target();
+    return sending.received() ? place.target() : place.source();
   }
 
   long offsetOf(Sending sending, int segment) {
-    long[] offsets = sending.needs() < 0 ? place.sourceOffset() : place.targetOffset();
+    long[] offsets = sending.received() ? place.targetOffset() : place.sourceOffset();
     return offsets[sending.chunk()] + segment * wires.segmentBytes();
   }
 
   MemoryRegion regionOf(Sending sending) {
-    return sending.needs() < 0 && !place.inPlace() ? sourceRegion() : targetRegion();
+    return sending.received() || place.inPlace() ? targetRegion() : sourceRegion();
   }
 
   MemoryRegion targetRegion() {
@@ -101,18 +107,42 @@ final class ExchangeMemory {
     return region;
   }
 
-  /// Whether the chunk travels inside a message.
-  boolean eager(int chunk) {
-    return place.bytes()[chunk] <= wires.eagerBytes();
+  /// Bytes of a run. Chunks that are joined lie one behind the other.
+  long bytes(Run run) {
+    int last = end(run) - 1;
+    return place.bytes()[last]
+        + (run.chunks() == 1 ? 0 : place.targetOffset()[last] - place.targetOffset()[run.chunk()]);
   }
 
-  int segments(int chunk) {
-    return wires.segments(place.bytes()[chunk]);
+  /// Whether the run travels inside a message.
+  boolean eager(Run run) {
+    return bytes(run) <= wires.eagerBytes();
   }
 
-  /// Bytes of one segment of a chunk.
-  long bytes(int chunk, int segment) {
-    return wires.segmentBytes(place.bytes()[chunk], segment);
+  int segments(Run run) {
+    return wires.segments(bytes(run));
+  }
+
+  /// Bytes of one segment of a run.
+  long bytes(Run run, int segment) {
+    return wires.segmentBytes(bytes(run), segment);
+  }
+
+  /// Whether this segment of `run` must not move before more of `other` has: both have chunks in
+  /// common, and of those that lie in the segment, not all are among the first `moved` bytes of
+  /// `other`. A run that is over has moved `Long.MAX_VALUE`.
+  ///
+  /// Hot path.
+  boolean waits(Run run, int segment, Run other, long moved) {
+    if (moved == Long.MAX_VALUE) {
+      return false;
+    }
+    long begin = place.targetOffset()[run.chunk()] + segment * wires.segmentBytes();
+    long end = begin + bytes(run, segment);
+    long from = place.targetOffset()[other.chunk()];
+    long until = from + bytes(other);
+    boolean apart = begin < end && from < until && (end <= from || begin >= until);
+    return !apart && moved < Math.max(1, Math.min(end, until) - from);
   }
 
   /// Ends the registrations.

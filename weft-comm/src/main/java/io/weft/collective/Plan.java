@@ -4,13 +4,15 @@ package io.weft.collective;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.Step;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /// An algorithm's schedule for one rank, with its dependencies worked out once and kept: what must
-/// have been received before a chunk may be sent, and what must have been sent before it may
-/// change. Immutable.
+/// have been received before a run of chunks may be sent, and what must have been sent before it
+/// may change. Immutable.
 ///
 /// Sends and receives are numbered in the order of the schedule; between two ranks both sides agree
 /// on that order, so that the k-th segment that arrives needs no label.
@@ -18,14 +20,40 @@ final class Plan {
 
   private static final int NONE = -1;
 
-  /// A send. `needs`: the receive that must be applied before, -1 = none. `staged`: the peer
-  /// combines it.
-  record Sending(int peer, int chunk, int needs, boolean staged) {}
+  /// Neighbouring chunks that travel in one piece.
+  sealed interface Run permits Sending, Receiving {
 
-  /// A receive. `needs`: the receive of the same chunk before it, -1 = none. `after`: sends of the
-  /// same chunk that must have left before. `last`: after it the chunk is combined completely,
-  /// here.
-  record Receiving(int peer, int chunk, boolean reduce, int needs, int[] after, boolean last) {}
+    /// The other rank.
+    int peer();
+
+    /// The first chunk.
+    int chunk();
+
+    /// How many.
+    int chunks();
+  }
+
+  /// A send. `needs`: the receives of its chunks that must be applied before. `staged`: the peer
+  /// combines it.
+  record Sending(int peer, int chunk, int chunks, int[] needs, boolean staged) implements Run {
+
+    /// Whether its chunks have been received here before, so that they lie in the result.
+    boolean received() {
+      return needs.length > 0;
+    }
+  }
+
+  /// A receive. `needs`: the receives of its chunks before it. `after`: sends of its chunks that
+  /// must have left before. `last`: after it the chunks are combined completely, here.
+  record Receiving(
+      int peer, int chunk, int chunks, boolean reduce, int[] needs, int[] after, boolean last)
+      implements Run {
+
+    /// Whether its chunks have been received here before.
+    boolean again() {
+      return needs.length > 0;
+    }
+  }
 
   /// All sends to, or receives from, one peer, in order.
   record Stream(int peer, int[] steps) {}
@@ -64,60 +92,27 @@ final class Plan {
     return incoming;
   }
 
+  /// Throws `IllegalStateException` if the algorithm joins chunks of different histories.
   static Plan of(Algorithm algorithm, int rank, int size) {
-    List<List<Step>> rounds = algorithm.schedule(rank, size);
-    int chunks = algorithm.chunks(size);
-    List<Sending> sends = new ArrayList<>();
-    List<Receiving> receives = new ArrayList<>();
-    int[] lastReceive = new int[chunks];
-    java.util.Arrays.fill(lastReceive, NONE);
-    List<List<Integer>> sentOf = new ArrayList<>();
-    for (int c = 0; c < chunks; c++) {
-      sentOf.add(new ArrayList<>());
-    }
+    Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
-    for (List<Step> round : rounds) {
+    for (List<Step> round : algorithm.schedule(rank, size)) {
       for (Step step : round) {
         if (step instanceof Step.Send send) {
           boolean staged =
               combines
                   .computeIfAbsent(send.peer(), p -> combining(algorithm, p, rank, size))
                   .removeFirst();
-          sentOf.get(send.chunk()).add(sends.size());
-          sends.add(new Sending(send.peer(), send.chunk(), lastReceive[send.chunk()], staged));
+          draft.send(send, staged);
         }
       }
       for (Step step : round) {
-        int c = step.chunk();
         if (!(step instanceof Step.Send)) {
-          int[] after = sentOf.get(c).stream().mapToInt(Integer::intValue).toArray();
-          boolean reduce = step instanceof Step.ReceiveReduce;
-          receives.add(new Receiving(step.peer(), c, reduce, lastReceive[c], after, false));
-          lastReceive[c] = receives.size() - 1;
+          draft.receive(step);
         }
       }
     }
-    return new Plan(chunks, sends, lastMarked(sends, receives, lastReceive));
-  }
-
-  /// A chunk is complete here after its last receive if that one combines and nobody else combines
-  /// it further.
-  private static List<Receiving> lastMarked(
-      List<Sending> sends, List<Receiving> receives, int[] lastReceive) {
-    List<Receiving> marked = new ArrayList<>(receives);
-    boolean[] partial = new boolean[receives.size()];
-    for (Sending send : sends) {
-      if (send.needs() != NONE && send.staged()) {
-        partial[send.needs()] = true;
-      }
-    }
-    for (int i : lastReceive) {
-      if (i != NONE && receives.get(i).reduce() && !partial[i]) {
-        Receiving r = receives.get(i);
-        marked.set(i, new Receiving(r.peer(), r.chunk(), true, r.needs(), r.after(), true));
-      }
-    }
-    return marked;
+    return new Plan(draft.lastReceive.length, draft.sends, draft.lastMarked());
   }
 
   /// For each receive of `peer` from `rank`, in order, whether the peer combines it.
@@ -143,5 +138,93 @@ final class Plan {
             e ->
                 new Stream(e.getKey(), e.getValue().stream().mapToInt(Integer::intValue).toArray()))
         .toList();
+  }
+
+  /// A plan that is being made.
+  private static final class Draft {
+
+    final List<Sending> sends = new ArrayList<>();
+    final List<Receiving> receives = new ArrayList<>();
+    final int[] lastReceive;
+    private final List<List<Integer>> sentOf = new ArrayList<>();
+
+    /// Whether somebody else combines a chunk further after its last receive here.
+    private final boolean[] handedOn;
+
+    Draft(int chunks) {
+      this.lastReceive = new int[chunks];
+      this.handedOn = new boolean[chunks];
+      Arrays.fill(lastReceive, NONE);
+      for (int c = 0; c < chunks; c++) {
+        sentOf.add(new ArrayList<>());
+      }
+    }
+
+    void send(Step.Send send, boolean staged) {
+      int[] needs = needs(send);
+      for (int c = send.chunk(); c < send.chunk() + send.chunks(); c++) {
+        sentOf.get(c).add(sends.size());
+        handedOn[c] |= staged;
+      }
+      sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged));
+    }
+
+    void receive(Step step) {
+      int[] needs = needs(step);
+      BitSet after = new BitSet();
+      for (int c = step.chunk(); c < step.chunk() + step.chunks(); c++) {
+        sentOf.get(c).forEach(after::set);
+        lastReceive[c] = receives.size();
+        handedOn[c] = false;
+      }
+      boolean reduce = step instanceof Step.ReceiveReduce;
+      int[] before = after.stream().toArray();
+      receives.add(
+          new Receiving(step.peer(), step.chunk(), step.chunks(), reduce, needs, before, false));
+    }
+
+    /// The latest receives of a run's chunks.
+    private int[] needs(Step step) {
+      BitSet needs = new BitSet();
+      int received = 0;
+      for (int c = step.chunk(); c < step.chunk() + step.chunks(); c++) {
+        if (lastReceive[c] != NONE) {
+          needs.set(lastReceive[c]);
+          received++;
+        }
+      }
+      requireAllOrNone(step.chunk(), step.chunks(), received);
+      return needs.stream().toArray();
+    }
+
+    /// A chunk is complete here after its last receive if that one combines and nobody else
+    /// combines it further.
+    List<Receiving> lastMarked() {
+      List<Receiving> marked = new ArrayList<>(receives);
+      for (int i = 0; i < marked.size(); i++) {
+        Receiving r = marked.get(i);
+        int complete = 0;
+        for (int c = r.chunk(); r.reduce() && c < r.chunk() + r.chunks(); c++) {
+          complete += lastReceive[c] == i && !handedOn[c] ? 1 : 0;
+        }
+        requireAllOrNone(r.chunk(), r.chunks(), complete);
+        boolean last = complete > 0;
+        marked.set(
+            i,
+            new Receiving(r.peer(), r.chunk(), r.chunks(), r.reduce(), r.needs(), r.after(), last));
+      }
+      return marked;
+    }
+
+    private static void requireAllOrNone(int chunk, int chunks, int some) {
+      if (some != 0 && some != chunks) {
+        throw new IllegalStateException(
+            "the run of chunks "
+                + chunk
+                + " to "
+                + (chunk + chunks - 1)
+                + " has different histories: they cannot travel in one piece");
+      }
+    }
   }
 }

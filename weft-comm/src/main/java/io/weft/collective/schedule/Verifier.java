@@ -16,6 +16,9 @@ public final class Verifier {
 
   private record Symbol(int[] contributions, long tree) {}
 
+  /// A run of chunks on its way.
+  private record Run(int chunk, List<Symbol> symbols) {}
+
   /// Throws `IllegalStateException` naming rank, chunk and what is wrong if the algorithm does not
   /// reach the goal, leaves a send unmatched, or waits for ever.
   public static void prove(Algorithm algorithm, Goal goal, int size) {
@@ -40,7 +43,7 @@ public final class Verifier {
 
   private static void run(
       Algorithm algorithm, int size, List<List<List<Step>>> schedules, Symbol[][] state) {
-    List<ArrayDeque<Object[]>> wires = new ArrayList<>();
+    List<ArrayDeque<Run>> wires = new ArrayList<>();
     for (int i = 0; i < size * size; i++) {
       wires.add(new ArrayDeque<>());
     }
@@ -81,12 +84,10 @@ public final class Verifier {
   }
 
   private static void sendAll(
-      int rank, int size, List<Step> steps, Symbol[][] state, List<ArrayDeque<Object[]>> wires) {
+      int rank, int size, List<Step> steps, Symbol[][] state, List<ArrayDeque<Run>> wires) {
     for (Step s : steps) {
       if (s instanceof Step.Send send) {
-        wires
-            .get(rank * size + send.peer())
-            .add(new Object[] {send.chunk(), state[rank][send.chunk()]});
+        wires.get(rank * size + send.peer()).add(new Run(send.chunk(), symbols(state[rank], send)));
       }
     }
   }
@@ -98,18 +99,18 @@ public final class Verifier {
       List<Step> steps,
       int from,
       Symbol[][] state,
-      List<ArrayDeque<Object[]>> wires) {
+      List<ArrayDeque<Run>> wires) {
     int at = from;
     for (; at < steps.size(); at++) {
       Step s = steps.get(at);
       if (s instanceof Step.Send) {
         continue;
       }
-      Object[] frame = wires.get(s.peer() * size + rank).poll();
-      if (frame == null) {
+      Run run = wires.get(s.peer() * size + rank).poll();
+      if (run == null) {
         return at;
       }
-      if ((int) frame[0] != s.chunk()) {
+      if (run.chunk() != s.chunk() || run.symbols().size() != s.chunks()) {
         throw wrong(
             algorithm,
             size,
@@ -117,16 +118,27 @@ public final class Verifier {
                 + rank
                 + " expects chunk "
                 + s.chunk()
-                + " of "
+                + " and those after it, "
+                + s.chunks()
+                + " in all, of "
                 + s.peer()
                 + ", gets "
-                + frame[0]);
+                + run.chunk()
+                + ", "
+                + run.symbols().size()
+                + " in all");
       }
-      Symbol got = (Symbol) frame[1];
-      state[rank][s.chunk()] =
-          s instanceof Step.ReceiveCopy ? got : combined(state[rank][s.chunk()], got);
+      for (int i = 0; i < s.chunks(); i++) {
+        int c = s.chunk() + i;
+        Symbol got = run.symbols().get(i);
+        state[rank][c] = s instanceof Step.ReceiveCopy ? got : combined(state[rank][c], got);
+      }
     }
     return at;
+  }
+
+  private static List<Symbol> symbols(Symbol[] state, Step step) {
+    return List.of(Arrays.copyOfRange(state, step.chunk(), step.chunk() + step.chunks()));
   }
 
   private static Symbol combined(Symbol a, Symbol b) {

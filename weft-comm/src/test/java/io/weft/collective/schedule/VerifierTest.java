@@ -66,6 +66,13 @@ class VerifierTest {
         .hasMessageContaining("waits for ever");
   }
 
+  @Test
+  void aRunOfAnotherLengthIsNamed() {
+    Algorithm lopsided = new Fixed(List.of(List.of(new Send(0, 0), new ReceiveReduce(0, 2, 0))));
+    assertThatThrownBy(() -> Verifier.prove(lopsided, Goal.ALLREDUCE, 1))
+        .hasMessageContaining("2 in all, of 0, gets 0, 1 in all");
+  }
+
   private record Fixed(List<List<Step>> rounds) implements Algorithm {
     @Override
     public String name() {

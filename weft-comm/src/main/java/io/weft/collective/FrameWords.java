@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/// Messages of collectives in words, for traces (docs/protocol/collective.md). Any thread.
+public final class FrameWords {
+
+  private FrameWords() {}
+
+  /// "grant for 'g', use 3": what a message is, and for which use of which name.
+  ///
+  /// @param message that begins with the number of the service of collectives
+  /// @param names by key of operation; empty: unknown
+  public static String of(byte[] message, LongFunction<Optional<String>> names) {
+    MemorySegment frame = MemorySegment.ofArray(message);
+    Frame.Type type = Frame.type(frame);
+    if (type == null) {
+      return "collectives, unreadable";
+    }
+    String what = type.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    if (type == Frame.Type.ABORT) {
+      return what + ": " + Frame.text(frame);
+    }
+    long key = Frame.key(frame);
+    String name = names.apply(key).map(known -> "'" + known + "'").orElse(Long.toHexString(key));
+    String stage = Frame.phase(frame) == 0 ? "" : ", stage " + Frame.phase(frame);
+    String rest = type == Frame.Type.MISMATCH ? ": " + Frame.text(frame) : "";
+    return what + " for " + name + ", use " + (Frame.sequence(frame) + 1) + stage + rest;
+  }
+
+  /// The key of the operations of this name on a communicator.
+  public static long key(long communicator, String name) {
+    return Hash.of(communicator, name);
+  }
+}
