@@ -31,8 +31,8 @@ final class Departures {
   private int writesOut;
   private int sendsLeft;
 
-  /// `appliedBytes` belongs to the receiving half: how far each receive has come,
-  /// `Long.MAX_VALUE` when it is over.
+  /// `appliedBytes` belongs to the receiving half: how far each receive has come, `Long.MAX_VALUE`
+  /// when it is over.
   Departures(
       Operation<?> operation,
       Stage stage,
@@ -112,13 +112,28 @@ final class Departures {
     out.stagedAllowed += slots;
   }
 
-  /// Posts what can go; returns the segments posted.
+  /// Posts what can go, first what comes first in the schedule: others wait for it. Returns the
+  /// segments posted.
   int post() {
+    sortBySchedule();
     int posted = 0;
     for (Outgoing out : outgoing) {
       posted += post(out);
     }
     return posted;
+  }
+
+  /// By insertion, since hardly anything is out of order.
+  private void sortBySchedule() {
+    for (int i = 1; i < outgoing.length; i++) {
+      Outgoing out = outgoing[i];
+      int at = i;
+      while (at > 0 && outgoing[at - 1].next() > out.next()) {
+        outgoing[at] = outgoing[at - 1];
+        at--;
+      }
+      outgoing[at] = out;
+    }
   }
 
   private int post(Outgoing out) {

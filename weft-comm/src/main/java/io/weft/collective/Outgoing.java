@@ -33,6 +33,11 @@ final class Outgoing {
     this.sends = sends;
   }
 
+  /// The number of the send to go on with.
+  int next() {
+    return finished() ? Integer.MAX_VALUE : sends[position];
+  }
+
   boolean finished() {
     return position == sends.length;
   }
