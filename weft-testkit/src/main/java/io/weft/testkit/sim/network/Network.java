@@ -14,6 +14,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -112,6 +113,11 @@ public final class Network {
 
   Tamper tamper() {
     return setup.tamper();
+  }
+
+  /// Chance for one process, from the network's.
+  RandomGenerator chance() {
+    return new SplittableRandom(random.nextLong());
   }
 
   MessageBuffer messages() {

@@ -342,7 +342,7 @@ final class SimEndpoint implements Endpoint {
   private void end() {
     state = State.CLOSED;
     shake = null;
-    if (peer != null && cutNanos == NEVER) {
+    if (peer != null && !peer.isClosed() && cutNanos == NEVER) {
       transport.network().send(Parcel.empty(Parcel.Kind.END, this));
     }
     if (posted != null) {

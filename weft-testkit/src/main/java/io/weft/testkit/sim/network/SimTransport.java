@@ -34,9 +34,10 @@ final class SimTransport implements Transport {
   private final Port localIn = new Port();
   private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
   private final List<SimEndpoint> shaking = new ArrayList<>();
+  private final List<SimEndpoint> begun = new ArrayList<>();
   private List<SimEndpoint> endpoints = new ArrayList<>();
   private int pruneAt = PRUNE_FROM;
-  private long tickNanos = Long.MAX_VALUE;
+  private long dueNanos = Long.MAX_VALUE;
   private long now;
   private long bytesSent;
   private boolean woken;
@@ -49,7 +50,7 @@ final class SimTransport implements Transport {
     String location = network.listen(config.bind(), this);
     this.address = new Address(SimProvider.SCHEME, location);
     this.table = new RegionTable(address.toString());
-    this.proof = new JobProof(config.credentials(), table.incarnation());
+    this.proof = new JobProof(config.credentials(), table.incarnation(), network.chance());
     this.connectNanos = config.connectDeadline().toNanos();
   }
 
@@ -110,8 +111,7 @@ final class SimTransport implements Transport {
     }
     SimEndpoint end = add(new SimEndpoint(this, node));
     end.begin(new Shake.Dial(end, peer.location()));
-    shaking.add(end);
-    tickNanos = Long.MIN_VALUE;
+    begun.add(end);
     station.stir();
     return end;
   }
@@ -121,8 +121,7 @@ final class SimTransport implements Transport {
     SimEndpoint end = add(new SimEndpoint(this, SimEndpoint.UNKNOWN));
     end.begin(new Shake.Caller(end));
     end.meet(caller);
-    shaking.add(end);
-    tickNanos = Long.MIN_VALUE;
+    begun.add(end);
     return end;
   }
 
@@ -153,7 +152,7 @@ final class SimTransport implements Transport {
     if (closed) {
       return 0;
     }
-    if (nowNanos >= tickNanos) {
+    if (nowNanos >= dueNanos || !begun.isEmpty()) {
       tick(nowNanos);
     }
     int work = 0;
@@ -168,22 +167,30 @@ final class SimTransport implements Transport {
     return work;
   }
 
+  /// Looks at the handshakes that have begun since the last poll, and at all when one is due.
   private void tick(long nowNanos) {
-    tickNanos = Long.MAX_VALUE;
-    long earliest = Long.MAX_VALUE;
-    for (SimEndpoint end : List.copyOf(shaking)) {
-      Shake shake = end.shake();
-      if (shake != null) {
-        earliest = Math.min(earliest, shake.tick(nowNanos));
-      }
+    if (nowNanos >= dueNanos) {
+      dueNanos = Long.MAX_VALUE;
+      shaking.removeIf(end -> end.shake() == null);
+      List.copyOf(shaking).forEach(end -> look(end, nowNanos));
     }
-    shaking.removeIf(end -> end.shake() == null);
-    tickNanos = Math.min(tickNanos, earliest);
+    for (int i = 0; i < begun.size(); i++) {
+      shaking.add(begun.get(i));
+      look(begun.get(i), nowNanos);
+    }
+    begun.clear();
+  }
+
+  private void look(SimEndpoint end, long nowNanos) {
+    Shake shake = end.shake();
+    if (shake != null) {
+      tickAt(shake.tick(nowNanos));
+    }
   }
 
   /// Handshakes are to be looked at then.
   void tickAt(long nanos) {
-    tickNanos = Math.min(tickNanos, nanos);
+    dueNanos = Math.min(dueNanos, nanos);
   }
 
   /// Waits in the transport until it is polled.
@@ -222,8 +229,8 @@ final class SimTransport implements Transport {
 
   @Override
   public void await(long maxNanos) {
-    if (!woken && arrivals.isEmpty() && maxNanos > 0) {
-      long patience = tickNanos == Long.MAX_VALUE ? maxNanos : tickNanos - now;
+    if (!woken && arrivals.isEmpty() && begun.isEmpty() && maxNanos > 0) {
+      long patience = dueNanos == Long.MAX_VALUE ? maxNanos : dueNanos - now;
       station.await(Math.clamp(patience, 1, maxNanos));
     }
     woken = false;
@@ -271,6 +278,7 @@ final class SimTransport implements Transport {
     network.silence(address.location(), this);
     arrivals.clear();
     shaking.clear();
+    begun.clear();
     endpoints = new ArrayList<>();
   }
 }

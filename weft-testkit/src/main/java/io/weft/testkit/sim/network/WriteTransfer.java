@@ -46,10 +46,12 @@ final class WriteTransfer extends Transfer {
   }
 
   private void capture(long bytes) {
-    data = region.segment().asSlice(offset, bytes).toArray(JAVA_BYTE);
     captured = true;
+    MemorySegment left = region.segment().asSlice(offset, bytes);
     if (reached) {
-      land();
+      land(left);
+    } else {
+      data = left.toArray(JAVA_BYTE);
     }
   }
 
@@ -57,19 +59,20 @@ final class WriteTransfer extends Transfer {
   void reached() {
     reached = true;
     if (captured) {
-      land();
+      land(MemorySegment.ofArray(data));
     }
   }
 
-  private void land() {
+  private void land(MemorySegment bytes) {
     SimEndpoint end = receiver();
     LocalRegion target = target(end);
-    if (target == null || !target.contains(remoteOffset, data.length) || !target.visit()) {
+    long count = bytes.byteSize();
+    if (target == null || !target.contains(remoteOffset, count) || !target.visit()) {
       return;
     }
-    MemorySegment.copy(data, 0, target.segment(), JAVA_BYTE, remoteOffset, data.length);
+    MemorySegment.copy(bytes, 0, target.segment(), remoteOffset, count);
     target.leave();
-    landed = data.length == length;
+    landed = count == length;
     end.transport()
         .network()
         .journal()
@@ -77,7 +80,7 @@ final class WriteTransfer extends Transfer {
             landed ? Journal.What.LANDED : Journal.What.TORN,
             end.transport().station(),
             from.transport().station().rank(),
-            data.length,
+            count,
             null);
   }
 
