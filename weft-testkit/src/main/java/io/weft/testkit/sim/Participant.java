@@ -59,24 +59,27 @@ final class Participant<T> implements SimRank {
   @Override
   public Weft join(WeftConfig config) {
     String host = Network.hostName(process.host());
-    return Weft.init(
-        config,
-        new LaunchEnvironment(
-            "simulation",
-            process.rank(),
-            size(),
-            OptionalInt.empty(),
-            OptionalInt.empty(),
-            Optional.of(JOB),
-            new StoreLocation.InProcess()),
-        new Surroundings(
-            store,
-            world.secret(),
-            JOB,
-            host,
-            new SimProvider(world.network(), process),
-            process,
-            new JobProcess(process.rank() + "." + process.incarnation(), host, "")));
+    Weft joined =
+        Weft.init(
+            config,
+            new LaunchEnvironment(
+                "simulation",
+                process.rank(),
+                size(),
+                OptionalInt.empty(),
+                OptionalInt.empty(),
+                Optional.of(JOB),
+                new StoreLocation.InProcess()),
+            new Surroundings(
+                store,
+                world.secret(),
+                JOB,
+                host,
+                new SimProvider(world.network(), process),
+                process,
+                new JobProcess(process.rank() + "." + process.incarnation(), host, "")));
+    process.joined(joined);
+    return joined;
   }
 
   @Override

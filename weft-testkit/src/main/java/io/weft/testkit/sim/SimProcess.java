@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
+import io.weft.Weft;
 import io.weft.agent.Agent;
 import io.weft.agent.Lane;
 import io.weft.agent.Lanes;
@@ -31,6 +32,7 @@ final class SimProcess implements Station, Ticker, Lanes {
   private long busyUntil;
   private long stoppedUntil;
   private boolean inTransport;
+  private @Nullable Weft weft;
 
   /// What all processes of a simulation share.
   ///
@@ -54,6 +56,15 @@ final class SimProcess implements Station, Ticker, Lanes {
 
   Strand strand() {
     return Objects.requireNonNull(strand);
+  }
+
+  /// The latest membership of its program, null if it has none yet.
+  @Nullable Weft weft() {
+    return weft;
+  }
+
+  void joined(Weft as) {
+    weft = as;
   }
 
   @Override

@@ -24,12 +24,6 @@ public final class Trace implements Journal {
   private long hash = 0xcbf29ce484222325L;
   private long count;
 
-  /// Puts messages into words.
-  interface Wording {
-    /// At the moment when it happens.
-    String of(Station who, byte[] message);
-  }
-
   private record Line(
       long nanos, String who, What what, int peer, long bytes, @Nullable String words) {
 

@@ -52,12 +52,8 @@ final class World<T> {
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
     this.baton = new Baton(timeline, terms.patience());
-    this.trace = new Trace(timeline::now, World::words, terms.traceLines());
+    this.trace = new Trace(timeline::now, new Wording(), terms.traceLines());
     this.network = new Network(timeline, chance.split(), terms.network(), trace);
-  }
-
-  private static String words(Station who, byte[] message) {
-    return message.length > 1 ? "service " + message[0] + " type " + message[1] : "";
   }
 
   Timeline timeline() {
