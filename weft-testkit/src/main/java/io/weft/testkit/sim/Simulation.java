@@ -24,6 +24,9 @@ import java.util.List;
 /// Configured and run by one thread; may be run again.
 public final class Simulation {
 
+  /// How long one turn of an agent takes until told otherwise.
+  public static final Duration TURN = Duration.ofNanos(1000);
+
   private static final int MAX_RANKS = 1024;
 
   /// Measured on machines of today (`WaitPolicy`), rounded down.
@@ -37,7 +40,7 @@ public final class Simulation {
   private Limits limits = Limits.DEFAULT;
   private Tamper tamper = Tamper.NONE;
   private FaultScript script = FaultScript.NONE;
-  private Duration turn = Duration.ofNanos(1000);
+  private Duration turn = TURN;
   private Duration idle = Duration.ofMillis(10);
   private Duration limit = Duration.ofMinutes(10);
   private WeftConfig config = WeftConfig.builder().build();
@@ -126,7 +129,7 @@ public final class Simulation {
     return this;
   }
 
-  /// How long one turn of an agent takes. Default 1 us.
+  /// How long one turn of an agent takes. Default `TURN`, 1 us.
   public Simulation turn(Duration time) {
     turn = time;
     return this;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.cost;
+
+import io.weft.WeftConfig;
+import io.weft.testkit.sim.network.Link;
+import java.time.Duration;
+
+/// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
+/// message of `b` bytes takes `alpha + beta b`, with Weft's own messages in it. Every rank has the
+/// same link to every other one and a port of its own each way: all ranks on one host, or one a
+/// host. Combining costs nothing, as in a simulation.
+///
+/// Symbols: `n` ranks, `m` bytes of the tensor, `p` the largest power of two up to `n`. With the
+/// link's latency `L`, cost of a message `c`, and speed `B`:
+///
+/// * `o(b) = c + b/B`: how long a message of `b` bytes keeps a port. `alpha` is `L + c`, `beta` is
+///   `1/B`.
+/// * A run of `b` bytes up to the eager limit is one message of `b + 64` bytes: a header of the
+///   transport and one of collectives. A longer one is `s` segments, each a write with a header of
+///   32 bytes: `O(b)` is the time that all of them keep a port.
+/// * `G = L + o(132)`: the grant without which nothing is written; 0 where all runs are eager. All
+///   grants leave when the operation begins.
+///
+/// | algorithm | time |
+/// |---|---|
+/// | ring [PY09 §3] | `G + L + O + (2(n-1) - 1) max(O, L + o)`, `O` of a chunk, `o` of a segment: a link that carries several segments a round never waits |
+/// | recursive doubling [THAKUR05 §4.5] | the same with `log2 p` rounds of the whole tensor |
+/// | halving-doubling [THAKUR05 §4.5] | `G + 2 sum over k = 1 to log2 p of (L + O(m / 2^k))` |
+/// | binomial tree | `G + 2 ceil(log2 n) (L + O(m))`, for a tensor of one segment |
+/// | direct | `G + 2 (L + (n-1) O(m/n))` |
+///
+/// Where `n` is no power of two, recursive doubling and halving-doubling take two steps more, of
+/// the whole tensor; this is an estimate, up to 15 % off, because the other ranks go on meanwhile.
+/// At the end come two turns of the agent, in which the operation ends and the caller wakes. What
+/// arrives during a turn waits for its end: where the latency is not much longer than a turn, small
+/// tensors take longer than the formula says.
+///
+/// @param link between any two ranks
+/// @param turn of an agent
+/// @param eagerBytes runs up to this travel inside messages
+/// @param segmentBytes longest piece of a longer run
+public record CostModel(Link link, Duration turn, long eagerBytes, long segmentBytes) {
+
+  /// What the network puts before everything.
+  private static final int TRANSPORT_HEADER_BYTES = 32;
+
+  /// What collectives put before an eager run (docs/protocol/collective.md).
+  private static final int HEADER_BYTES = 32;
+
+  private static final int GRANT_BYTES = 100;
+  private static final int LAST_TURNS = 2;
+
+  /// With the sizes that these settings have.
+  public static CostModel of(Link link, Duration turn, WeftConfig config) {
+    return new CostModel(link, turn, config.eagerBytes(), config.segmentBytes());
+  }
+
+  /// The time from the moment at which all ranks submit an allreduce of so many bytes until the
+  /// last one has its result. Throws `IllegalArgumentException` for an unknown algorithm.
+  public Duration allreduce(String algorithm, int ranks, long bytes) {
+    if (ranks == 1) {
+      return turn.multipliedBy(LAST_TURNS);
+    }
+    double whole = (double) bytes;
+    double nanos =
+        switch (algorithm) {
+          case "ring" -> pipeline(2 * (ranks - 1), whole / ranks);
+          case "recursive-doubling" -> folded(ranks, whole) + pipeline(rounds(ranks), whole);
+          case "halving-doubling" -> folded(ranks, whole) + halvingDoubling(ranks, whole);
+          case "binomial-tree" -> 2 * ceilLog2(ranks) * step(whole);
+          case "direct" -> 2 * (latency() + (ranks - 1) * port(whole / ranks));
+          default -> throw new IllegalArgumentException("no formula for '" + algorithm + "'");
+        };
+    return Duration.ofNanos(Math.round(grant(longest(algorithm, ranks, whole)) + nanos))
+        .plus(turn.multipliedBy(LAST_TURNS));
+  }
+
+  /// So many rounds, each of which forwards what the one before has brought, segment by segment.
+  private double pipeline(int rounds, double bytes) {
+    double first = latency() + occupancy(Math.min(bytes, (double) segmentBytes));
+    return step(bytes) + (rounds - 1) * Math.max(port(bytes), first);
+  }
+
+  private double halvingDoubling(int ranks, double bytes) {
+    double nanos = 0;
+    for (int k = 1; k <= rounds(ranks); k++) {
+      nanos += 2 * step(bytes / (1 << k));
+    }
+    return nanos;
+  }
+
+  /// A rank more than a power of two hands its tensor over, and gets the result.
+  private double folded(int ranks, double bytes) {
+    return Integer.bitCount(ranks) == 1 ? 0 : 2 * step(bytes);
+  }
+
+  /// The longest run of an algorithm.
+  private static double longest(String algorithm, int ranks, double bytes) {
+    return switch (algorithm) {
+      case "ring", "direct" -> bytes / ranks;
+      case "halving-doubling" -> Integer.bitCount(ranks) == 1 ? bytes / 2 : bytes;
+      default -> bytes;
+    };
+  }
+
+  private double grant(double longest) {
+    return longest <= eagerBytes
+        ? 0
+        : latency() + occupancy(GRANT_BYTES); // the header is in `occupancy`
+  }
+
+  /// One message or write after the other, and the way of the last one.
+  private double step(double bytes) {
+    return latency() + port(bytes);
+  }
+
+  /// How long a run keeps a port.
+  private double port(double bytes) {
+    if (bytes <= eagerBytes) {
+      return occupancy(HEADER_BYTES + bytes);
+    }
+    double segments = Math.ceil(bytes / segmentBytes);
+    return segments * occupancy(bytes / segments);
+  }
+
+  private double occupancy(double bytes) {
+    return link.perMessage().toNanos()
+        + (TRANSPORT_HEADER_BYTES + bytes) * 1e9 / link.bytesPerSecond();
+  }
+
+  private double latency() {
+    return link.latency().toNanos();
+  }
+
+  private static int rounds(int ranks) {
+    return 31 - Integer.numberOfLeadingZeros(ranks);
+  }
+
+  private static int ceilLog2(int ranks) {
+    return 32 - Integer.numberOfLeadingZeros(ranks - 1);
+  }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an allreduce costs: by formula, and in the virtual time of a simulation.
+@NullMarked
+package io.weft.testkit.sim.cost;
+
+import org.jspecify.annotations.NullMarked;
