@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.tool;
+
+import java.util.Arrays;
+import java.util.List;
+
+/// Runs one of the simulations that are kept to be run by hand (docs/simulation.md). Exit code 0:
+/// all is as it should be; 1: it is not; 2: the call was wrong.
+public final class Simulate {
+
+  private static final String USAGE =
+      """
+      usage: tools/simulate WHAT [--OPTION VALUE]...
+        scale  [--ranks 1024] [--kib 1024] [--algorithm NAME] [--seed 1]
+               one allreduce: its virtual time beside the formula's, and what it cost
+        same   [--ranks 8] [--seed 1]
+               one job in several processes with several garbage collectors: one trace
+        hash   [--ranks 8] [--seed 1]
+               the trace's hash of that job
+      """;
+
+  private Simulate() {}
+
+  /// See `USAGE`.
+  public static void main(String[] arguments) throws InterruptedException {
+    System.exit(run(Arrays.asList(arguments)));
+  }
+
+  private static int run(List<String> arguments) throws InterruptedException {
+    List<String> rest = arguments.isEmpty() ? arguments : arguments.subList(1, arguments.size());
+    try {
+      return switch (arguments.isEmpty() ? "" : arguments.getFirst()) {
+        case "scale" -> ScaleRun.run(rest);
+        case "same" -> Twins.run(rest);
+        case "hash" -> HashRun.run(rest);
+        default -> throw new IllegalArgumentException("what is to be simulated?");
+      };
+    } catch (IllegalArgumentException wrong) {
+      System.err.println(wrong.getMessage());
+      System.err.print(USAGE);
+      return 2;
+    }
+  }
+}
