@@ -311,7 +311,8 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// Says good-bye to all and waits, at most two seconds, until all have said it too, so that
-  /// nobody loses what is still on its way; then closes the transport.
+  /// nobody loses what is still on its way; then closes the transport. Those who are silent, as
+  /// others behind a broken network that has cost this rank the job, are not waited for.
   @Override
   public void close() {
     if (closed) {
@@ -340,11 +341,11 @@ public final class Mesh implements Agent, FrameSink {
       if (endpoint == null) {
         continue;
       }
-      if (!told[peer]) {
+      boolean untold = !told[peer];
+      if (untold) {
         told[peer] = endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED;
-        open = true;
       }
-      open |= !casualties.isGone(peer);
+      open |= (untold || !casualties.isGone(peer)) && !vigil.isSilent(peer);
     }
     return open;
   }

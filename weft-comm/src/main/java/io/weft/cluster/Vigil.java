@@ -92,6 +92,14 @@ final class Vigil {
     return !heard && mesh.now() - detector.sentNanos(peer) > while_;
   }
 
+  /// Whether nothing has come from the peer for half the limit: its good-bye will not either.
+  boolean isSilent(int peer) {
+    var unused = lastSeen(peer);
+    return heartbeat.beatNanos() > 0
+        && heartbeat.limitNanos() > 0
+        && detector.silence(peer, clock.nanos()) > heartbeat.limitNanos() / 2;
+  }
+
   /// Whether this rank stood still, a moment ago, for so long that others may have given it up.
   boolean mayBeGivenUp() {
     long least = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
