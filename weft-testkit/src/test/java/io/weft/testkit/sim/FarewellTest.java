@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.testkit.sim.SimReport.Outcome;
 import java.time.Duration;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,22 +30,19 @@ class FarewellTest {
     return self.now().minus(failed);
   }
 
+  /// When rank 2 is given up, rank 3 has been silent for 3 s, of the 5 s that it may.
   @Test
-  void ranksBehindBrokenNetworkAreNotWaitedFor() throws InterruptedException {
-    Duration moment = Duration.ofMillis(50);
+  void ranksThatAreSilentAreNotWaitedFor() throws InterruptedException {
     SimReport<Duration> report =
         Simulation.of(4)
-            .hosts(2)
-            .fault(
-                new Fault.Partition(
-                    moment,
-                    Duration.ofHours(1),
-                    Set.of(0, 1),
-                    Fault.Direction.BOTH,
-                    Duration.ofHours(1)))
+            .hosts(4)
+            .fault(new Fault.HostCrash(Duration.ofMillis(50), 2))
+            .fault(new Fault.HostCrash(Duration.ofSeconds(2), 3))
             .runRanks(FarewellTest::farewell);
     assertThat(report.virtual()).isGreaterThan(Duration.ofSeconds(5));
-    assertThat(report.values())
-        .allSatisfy(took -> assertThat(took).isLessThan(Duration.ofMillis(500)));
+    for (Outcome<Duration> outcome : report.outcomes().subList(0, 2)) {
+      assertThat(outcome).isInstanceOf(Outcome.Returned.class);
+      assertThat(((Outcome.Returned<Duration>) outcome).value()).isLessThan(Duration.ofMillis(500));
+    }
   }
 }
