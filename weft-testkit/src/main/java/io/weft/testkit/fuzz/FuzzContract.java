@@ -54,7 +54,10 @@ public abstract class FuzzContract {
 
   private List<byte[]> stored(FuzzTarget target) {
     URL directory = getClass().getResource("/fuzz/" + target.name());
-    return directory == null ? List.of() : new CorpusFiles(path(directory)).read();
+    assertThat(directory)
+        .as("no corpus of %s; make one with 'tools/fuzz %1$s --minutes 1'", target.name())
+        .isNotNull();
+    return new CorpusFiles(path(directory)).read();
   }
 
   private static Path path(URL directory) {

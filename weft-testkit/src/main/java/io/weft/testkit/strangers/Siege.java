@@ -8,12 +8,17 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -24,6 +29,8 @@ public final class Siege {
 
   private static final String JOB = "besieged";
   private static final Pattern DIGESTS = Pattern.compile("\"weightsDigest\"\\s*:\\s*\\[([^]]*)]");
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
   private static final long LOOK_MILLIS = 200;
   private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long MOST_GROWTH_KIBIBYTES = 64 << 10;
@@ -31,7 +38,7 @@ public final class Siege {
       """
       Usage: tools/strangers [--epochs E] [--seconds S] [--crowd N] [OPTION...]
       Trains mnist-dnn on two ranks undisturbed, then again with strangers at all of its ports.
-        --epochs    of each training; it must last longer than the strangers stay; 60 unless given
+        --epochs    of each training; it must last longer than the strangers stay; 100 unless given
         --seconds   how long the strangers stay; 60 unless given
         --crowd     how many connections at each port say nothing; 1000 unless given
         OPTION      more options for 'weft train', such as --secure on
@@ -43,22 +50,19 @@ public final class Siege {
   private final Path directory;
   private final Secret secret;
   private final List<String> more = new ArrayList<>();
-  private String epochs = "60";
+  private String epochs = "100";
   private long seconds = 60;
   private int crowd = 1000;
 
   /// What a training left.
-  private record Ended(int code, String digests, Footprint footprint, long millis) {}
+  private record Ended(int code, String digests, Footprint footprint) {}
 
   private Siege(PrintStream out, Path directory) throws IOException {
     this.out = out;
     this.directory = directory;
     String text = UUID.randomUUID() + "-" + UUID.randomUUID();
     Path file = directory.resolve("secret");
-    Files.createFile(
-        file,
-        java.nio.file.attribute.PosixFilePermissions.asFileAttribute(
-            java.nio.file.attribute.PosixFilePermissions.fromString("rw-------")));
+    Files.createFile(file, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
     Files.writeString(file, text);
     secret = Secret.of(text.getBytes(StandardCharsets.UTF_8));
   }
@@ -85,8 +89,15 @@ public final class Siege {
       out.print(wrong.getMessage() + "\n" + USAGE);
       return 2;
     }
-    Ended alone = train("undisturbed", 0);
-    Ended besieged = train("besieged", seconds);
+    Ended alone;
+    Ended besieged;
+    try {
+      alone = train("undisturbed", 0);
+      besieged = train("besieged", seconds);
+    } catch (IOException failed) {
+      out.println(failed.getMessage());
+      return 1;
+    }
     if (alone.code() != 0 || besieged.code() != 0) {
       out.println("a training failed: " + alone.code() + ", " + besieged.code());
       return 1;
@@ -145,7 +156,7 @@ public final class Siege {
     if (code != 0) {
       Files.readAllLines(log).forEach(out::println);
     }
-    return new Ended(code, code == 0 ? digests(report) : "", footprint, millis);
+    return new Ended(code, code == 0 ? digests(report) : "", footprint);
   }
 
   private static String digests(Path report) throws IOException {
@@ -202,10 +213,7 @@ public final class Siege {
   }
 
   private boolean compare(
-      String kind,
-      Ended alone,
-      Ended besieged,
-      java.util.function.Function<Footprint, Map<String, Long>> of) {
+      String kind, Ended alone, Ended besieged, Function<Footprint, Map<String, Long>> of) {
     boolean small = true;
     Map<String, Long> before = of.apply(alone.footprint());
     Map<String, Long> after = new TreeMap<>(of.apply(besieged.footprint()));
