@@ -24,6 +24,9 @@ final class StoreSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreSession.class);
 
+  /// At least as long as what is said before the peer has proved anything.
+  private static final int OPENING_BYTES = 64;
+
   private final StoreLine line;
   private final Store values;
   private final Secret secret;
@@ -38,7 +41,7 @@ final class StoreSession {
   /// caller limits how long it may take. `spoke` runs when the peer has begun as a rank does.
   void open(Runnable spoke) throws IOException {
     var in = new DataInputStream(line.in());
-    var out = new DataOutputStream(new BufferedOutputStream(line.out()));
+    var out = new DataOutputStream(new BufferedOutputStream(line.out(), OPENING_BYTES));
     byte[] serverNonce = StoreWire.nonce();
     out.write(StoreWire.magic());
     out.write(serverNonce);

@@ -44,11 +44,11 @@ final class Fuzzer {
     return findings;
   }
 
-  /// Takes the seeds of the target and these inputs as its corpus.
+  /// Takes the seeds of the target and these inputs, which are short, as its corpus.
   void start(List<byte[]> stored) {
     target.seeds().forEach(trial::warmUp);
     target.seeds().forEach(this::consider);
-    stored.forEach(this::consider);
+    stored.forEach(input -> consider(input, true));
     if (corpus.entries().isEmpty()) {
       throw new IllegalStateException(target.name() + ": no seed reaches instrumented code");
     }
@@ -72,8 +72,12 @@ final class Fuzzer {
         : entries.get(mutator.below(entries.size()));
   }
 
-  /// Runs an input; keeps it if it is news.
+  /// Runs an input; keeps it, shortened, if it is news.
   void consider(byte[] input) {
+    consider(input, false);
+  }
+
+  private void consider(byte[] input, boolean isShort) {
     Throwable failure = trial.run(input, false);
     if (failure != null) {
       found(input, failure);
@@ -81,7 +85,7 @@ final class Fuzzer {
     }
     byte[] hits = Coverage.end();
     if (corpus.isNew(hits)) {
-      byte[] kept = trimmed(input, Corpus.edges(hits));
+      byte[] kept = isShort ? input : trimmed(input, Corpus.edges(hits));
       if (trial.run(kept, true) == null) {
         corpus.add(new Corpus.Entry(kept, Corpus.edges(Coverage.end()), Coverage.pairs()));
       }
