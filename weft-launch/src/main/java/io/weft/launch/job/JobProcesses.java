@@ -28,6 +28,9 @@ final class JobProcesses {
 
   private static final Path PROC = Path.of("/proc");
 
+  /// How long a system may take to be rid of what was killed.
+  private static final Duration BURIAL = Duration.ofSeconds(10);
+
   private final byte[] mark;
   private final Collection<Process> ranks;
 
@@ -36,8 +39,8 @@ final class JobProcesses {
     this.ranks = ranks;
   }
 
-  /// Ends all: asks, waits, then makes them; at once those that are stopped, which hear nothing.
-  /// Returns when none is left.
+  /// Ends all: asks, waits so long, then makes them; at once those that are stopped, which hear
+  /// nothing. Returns when none is left.
   void end(Duration grace) throws InterruptedException {
     List<ProcessHandle> alive = alive();
     for (ProcessHandle process : alive) {
@@ -50,7 +53,7 @@ final class JobProcesses {
     if (!await(alive, grace) || !alive().isEmpty()) {
       List<ProcessHandle> deaf = alive();
       deaf.forEach(ProcessHandle::destroyForcibly);
-      await(deaf, grace);
+      var unused = await(deaf, BURIAL);
     }
   }
 
