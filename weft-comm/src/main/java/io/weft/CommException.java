@@ -48,16 +48,29 @@ public abstract sealed class CommException extends RuntimeException {
   public static final class PeerLost extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int rank;
+    private final int witness;
 
-    /// With the world rank that was lost.
+    /// With the world rank that was lost; nobody in particular noticed it.
     public PeerLost(String message, int rank, @Nullable Throwable cause) {
+      this(message, rank, -1, cause);
+    }
+
+    /// With the world rank that was lost and the one that noticed it, or -1.
+    public PeerLost(String message, int rank, int witness, @Nullable Throwable cause) {
       super(message, cause);
       this.rank = rank;
+      this.witness = witness;
     }
 
     /// The lost world rank.
     public int rank() {
       return rank;
+    }
+
+    /// The world rank that gave it up first. Where a connection between two that live is broken, it
+    /// may as well be the one to blame. -1 = nobody in particular, as when the rank left in order.
+    public int witness() {
+      return witness;
     }
   }
 
@@ -107,10 +120,24 @@ public abstract sealed class CommException extends RuntimeException {
   /// This rank could not join its job: environment, secret, store or address. Nothing was started.
   public static final class Setup extends CommException {
     @Serial private static final long serialVersionUID = 1L;
+    private final transient List<Integer> ranks;
 
-    /// With a message that says what to set.
+    /// With a message that says what to set; it is about no rank.
     public Setup(String message, @Nullable Throwable cause) {
+      this(message, List.of(), cause);
+    }
+
+    /// With the world ranks that it is about.
+    public Setup(String message, List<Integer> ranks, @Nullable Throwable cause) {
       super(message, cause);
+      this.ranks = List.copyOf(ranks);
+    }
+
+    /// World ranks that did not come, that disagree, or of which there are two; or the one that was
+    /// lost meanwhile or could not be reached, and then the one that noticed it. Empty if it is
+    /// about no rank.
+    public List<Integer> ranks() {
+      return ranks;
     }
   }
 }

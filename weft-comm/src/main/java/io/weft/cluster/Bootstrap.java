@@ -38,9 +38,9 @@ public final class Bootstrap {
   }
 
   /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
-  /// each host, cross ranks in order of rank among equal local ranks. Returns on rank 0 when all
-  /// others have read everything, so that a store which rank 0 keeps may then be closed. Throws
-  /// `CommException.Setup` naming the ranks that never came, or what they disagree on.
+  /// each host, cross ranks in order of rank among equal local ranks. A store that rank 0 keeps may
+  /// be closed when rank 0 is connected with all others: each calls rank 0 when it has read all.
+  /// Throws `CommException.Setup` naming the ranks that never came, or what they disagree on.
   ///
   /// @param self the calling rank's process
   /// @param mine where its transports listen
@@ -59,10 +59,10 @@ public final class Bootstrap {
 
   private Topology meet(Announcement own) throws InterruptedException {
     enterNextMeeting(own);
-    store.put(key("member", launch.rank()), own.encode());
+    store.put(key(launch.rank()), own.encode());
     var announcements = new ArrayList<Announcement>();
     for (int rank = 0; rank < launch.size(); rank++) {
-      Announcement announcement = announcement(rank, await("member", rank));
+      Announcement announcement = announcement(rank, await(rank));
       if (announcement.size() != launch.size()) {
         throw new CommException.Setup(
             "rank "
@@ -76,6 +76,7 @@ public final class Bootstrap {
                 + " that it has "
                 + launch.size()
                 + "; start all ranks of a job with the same size",
+            List.of(rank, launch.rank()),
             null);
       }
       announcements.add(announcement);
@@ -83,25 +84,19 @@ public final class Bootstrap {
     if (!announcements.get(launch.rank()).sameProcess(own)) {
       throw twice(announcements.get(launch.rank()).host().name());
     }
-    store.put(key("read", launch.rank()), new byte[] {1});
-    if (launch.rank() == 0) {
-      for (int rank = 1; rank < launch.size(); rank++) {
-        await("read", rank);
-      }
-    }
     return new Topology(epoch, members(announcements));
   }
 
   /// A process may join, leave and join again: its n-th meeting is everybody's n-th.
   private void enterNextMeeting(Announcement own) {
-    Optional<byte[]> before = store.find(key("member", launch.rank()));
+    Optional<byte[]> before = store.find(key(launch.rank()));
     while (before.isPresent()) {
       Announcement there = announcement(launch.rank(), before.get());
       if (!there.sameProcess(own)) {
         throw twice(there.host().name());
       }
       meeting++;
-      before = store.find(key("member", launch.rank()));
+      before = store.find(key(launch.rank()));
     }
   }
 
@@ -114,41 +109,41 @@ public final class Bootstrap {
             + " of "
             + launch.size()
             + "; each rank of a job must be started once",
+        List.of(launch.rank()),
         null);
   }
 
-  private byte[] await(String what, int rank) throws InterruptedException {
+  private byte[] await(int rank) throws InterruptedException {
     long left = Math.max(0, endNanos - ticker.nanos());
     try {
-      return store.get(key(what, rank), Duration.ofNanos(left));
+      return store.get(key(rank), Duration.ofNanos(left));
     } catch (CommException.Setup failed) {
       if (endNanos - ticker.nanos() > LAST_WORDS.toNanos()) {
         throw failed;
       }
-      throw missing(what, failed);
+      throw missing(failed);
     }
   }
 
-  private CommException.Setup missing(String what, CommException.Setup cause) {
+  private CommException.Setup missing(CommException.Setup cause) {
     var missing = new ArrayList<Integer>();
     for (int rank = 0; rank < launch.size(); rank++) {
-      if (store.find(key(what, rank)).isEmpty()) {
+      if (store.find(key(rank)).isEmpty()) {
         missing.add(rank);
       }
     }
     if (missing.isEmpty()) {
       return cause;
     }
-    String verb = what.equals("member") ? " did not join" : " joined but did not go on";
     return new CommException.Setup(
         (missing.size() == 1 ? "rank " : "ranks ")
             + ranges(missing)
             + " of "
             + launch.size()
-            + verb
-            + " within "
+            + " did not join within "
             + limit.toMillis() / 1000.0
             + " s; see their own output, or give more time with WEFT_START_DEADLINE",
+        missing,
         cause);
   }
 
@@ -162,12 +157,13 @@ public final class Bootstrap {
               + " put into the store cannot be read ("
               + malformed.getMessage()
               + "); are all ranks of the same version of Weft?",
+          List.of(rank),
           malformed);
     }
   }
 
-  private String key(String what, int rank) {
-    return "epoch/" + epoch + "/meeting/" + meeting + "/" + what + "/" + rank;
+  private String key(int rank) {
+    return "epoch/" + epoch + "/meeting/" + meeting + "/member/" + rank;
   }
 
   static List<Member> members(List<Announcement> announcements) {

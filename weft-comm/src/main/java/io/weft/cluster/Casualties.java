@@ -16,9 +16,19 @@ final class Casualties {
   private final Obituaries obituaries;
   private final boolean[] gone;
 
+  /// Of those that are gone, the ones that have said good-bye.
+  private final boolean[] left;
+
+  /// How long a rank that joins waits for the reason why another one ended.
+  private static final long EXPLANATION_NANOS = 200_000_000L;
+
   /// Connections that broke when this rank had stood still for long: either those ranks are lost,
-  /// or they have given this one up and could not say so.
+  /// or they have given this one up and could not say so. And those that broke while it joins: a
+  /// rank that cannot join ends, and has perhaps told others why, but not yet this one.
   private final List<MeshFrame.Lost> unexplained = new ArrayList<>();
+
+  private long unexplainedNanos;
+  private boolean stoodStill;
 
   private boolean excluded;
   private boolean silent;
@@ -29,6 +39,7 @@ final class Casualties {
     this.vigil = vigil;
     this.obituaries = new Obituaries(mesh, size);
     this.gone = new boolean[size];
+    this.left = new boolean[size];
   }
 
   boolean isGone(int peer) {
@@ -53,10 +64,21 @@ final class Casualties {
     var unused = obituaries.flush();
   }
 
+  /// Whether this peer has not been told of all losses yet.
+  boolean owes(int peer) {
+    return obituaries.owes(peer);
+  }
+
+  /// A peer is connected, perhaps while this rank ends.
+  void met() {
+    obituaries.tellAnother();
+  }
+
   /// A rank has said good-bye.
   void leave(int peer) {
     if (!gone[peer]) {
       gone[peer] = true;
+      left[peer] = true;
       if (!silent) {
         services.onPeerLeft(peer);
       }
@@ -69,26 +91,65 @@ final class Casualties {
       return;
     }
     var lost = new MeshFrame.Lost(peer, mesh.rank(), vigil.broken(peer, what), "");
-    if (!silent && vigil.mayBeGivenUp()) {
+    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    if (!silent && (mayBeGivenUp || mesh.isJoining())) {
       gone[peer] = true;
+      unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
       unexplained.add(lost);
+      stoodStill |= mayBeGivenUp;
     } else {
       lose(lost);
     }
   }
 
+  /// No connection could be made to a rank, which has perhaps ended and told others why.
+  void unreached(int peer, String what) {
+    if (!gone[peer]) {
+      gone[peer] = true;
+      String why = mesh.topology().describe(mesh.rank()) + " has no connection to it: " + what;
+      unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
+      unexplained.add(new MeshFrame.Lost(peer, mesh.rank(), why, ""));
+    }
+  }
+
   private int explain() {
-    if (mesh.isAlone()) {
+    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    boolean joining = mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS;
+    boolean wait = mayBeGivenUp || joining;
+    long live = mesh.liveCount();
+    if (stoodStill && (wait ? live == 0 : live < unexplained.size())) {
       exclude(unexplained.getFirst().rank(), vigil.presumed());
-    } else if (!vigil.mayBeGivenUp()) {
+    } else if (!wait) {
       List<MeshFrame.Lost> others = List.copyOf(unexplained);
       unexplained.clear();
+      stoodStill = false;
       for (MeshFrame.Lost lost : others) {
         gone[lost.rank()] = false;
         lose(lost);
       }
     }
     return obituaries.flush();
+  }
+
+  /// Another rank has lost one. That this one has said good-bye here does not count: the other has
+  /// not heard it, so its operations have failed, and they fail here for the same reason.
+  void told(MeshFrame.Lost lost) {
+    boolean broken = unexplained.removeIf(own -> own.rank() == lost.rank());
+    if (left[lost.rank()] || broken) {
+      left[lost.rank()] = false;
+      gone[lost.rank()] = false;
+    }
+    lose(lost);
+  }
+
+  /// Whether a connection broke for a reason that may still be told.
+  boolean isPuzzled() {
+    return !unexplained.isEmpty();
+  }
+
+  /// Whether the rank has said good-bye.
+  boolean hasLeft(int peer) {
+    return left[peer];
   }
 
   /// The first word about a rank counts: it is told why it was given up, if it can still be
@@ -101,42 +162,48 @@ final class Casualties {
     Endpoint endpoint = mesh.live(peer);
     gone[peer] = true;
     if (endpoint != null) {
-      var unused = endpoint.trySend(lost.encode());
+      if (!excluded) {
+        var unused = endpoint.trySend(lost.encode());
+      }
       endpoint.close();
     }
-    mesh.hinder(mesh.topology().describe(peer) + " is lost: " + lost.why());
-    if (!silent) {
-      var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
-      String waited = services.onPeerLost(peer, loss);
-      obituaries.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
+    if (silent || excluded) {
+      return;
     }
+    mesh.hinder(
+        mesh.topology().describe(peer)
+            + " is lost: "
+            + lost.why()
+            + (lost.witness() == mesh.rank()
+                ? ""
+                : "; noticed by " + mesh.topology().describe(lost.witness())),
+        List.of(peer, lost.witness()));
+    var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
+    String waited = services.onPeerLost(peer, loss);
+    obituaries.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
   }
 
   /// Others have given this rank up.
   void exclude(int witness, String why) {
-    end(witness, vigil.excluded(witness, why));
+    end(witness, why, vigil.excluded(witness, why));
   }
 
   /// This rank hears nobody: rather than give all others up, it gives up itself.
   void cutOff(String why) {
-    resign("it " + why);
-    end(mesh.rank(), mesh.topology().describe(mesh.rank()) + ", this rank, " + why);
+    String self = mesh.topology().describe(mesh.rank()) + ", this rank, ";
+    end(mesh.rank(), "it " + why, self + why);
   }
 
-  private void end(int witness, String words) {
+  /// The others close their ends when they have read why.
+  private void end(int witness, String why, String words) {
     if (silent || excluded) {
       return;
     }
     excluded = true;
     unexplained.clear();
-    mesh.hinder(words);
-    for (int peer = 0; peer < gone.length; peer++) {
-      Endpoint endpoint = mesh.live(peer);
-      gone[peer] = peer != mesh.rank();
-      if (endpoint != null) {
-        endpoint.close();
-      }
-    }
+    mesh.hinder(words, List.of(mesh.rank(), witness));
+    obituaries.add(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
+    var unused = obituaries.flush();
     services.onExcluded(witness, words);
   }
 }

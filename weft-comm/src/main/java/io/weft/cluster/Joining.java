@@ -5,12 +5,19 @@ import io.weft.CommException;
 import io.weft.agent.Ticker;
 import io.weft.transport.Address;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
 /// How the connections of a mesh are made: this rank calls the ranks below it and waits for those
 /// above. It ends as soon as one of them cannot come any more. User thread.
 final class Joining {
 
   private static final long AWAIT_NANOS = 1_000_000;
+
+  /// Why a rank cannot join.
+  ///
+  /// @param ranks that it is about, see `CommException.Setup.ranks`
+  record Obstacle(String why, List<Integer> ranks) {}
 
   private final Mesh mesh;
   private final Topology members;
@@ -32,12 +39,14 @@ final class Joining {
     long start = ticker.nanos();
     while (!mesh.isConnected() || mesh.obstacle() != null) {
       long now = ticker.nanos();
-      String obstacle = mesh.obstacle();
+      Obstacle obstacle = mesh.obstacle();
       if (obstacle != null) {
-        throw failed("cannot join the job: " + obstacle + "; see that rank's own output");
+        throw failed(
+            "cannot join the job: " + obstacle.why() + "; see that rank's own output",
+            obstacle.ranks());
       }
       if (now - start > deadline.toNanos()) {
-        throw failed(tooLate());
+        throw overdue();
       }
       if (mesh.turn(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
@@ -57,13 +66,24 @@ final class Joining {
               + address
               + "' that it announced cannot be used ("
               + malformed.getMessage()
-              + "); see its --bind, and give all ranks the same version of Weft");
+              + "); see its --bind, and give all ranks the same version of Weft",
+          List.of(member.rank(), mesh.rank()));
     }
   }
 
-  private CommException failed(String how) {
+  private CommException failed(String how, List<Integer> ranks) {
     mesh.resign("it " + how);
-    return new CommException.Setup(members.describe(mesh.rank()) + " " + how, null);
+    return new CommException.Setup(members.describe(mesh.rank()) + " " + how, ranks, null);
+  }
+
+  /// The others hear of the cause before they hear that this rank ends of it.
+  private CommException overdue() {
+    String how = tooLate();
+    List<Integer> missing = mesh.missing();
+    for (int peer : missing) {
+      mesh.lose(peer, members.describe(mesh.rank()) + " " + how);
+    }
+    return failed(how, Stream.concat(missing.stream(), Stream.of(mesh.rank())).toList());
   }
 
   private String tooLate() {
@@ -95,6 +115,7 @@ final class Joining {
                         + ", this rank speaks "
                         + scheme
                         + "; give all ranks the same --transport",
+                    List.of(member.rank()),
                     null));
   }
 }

@@ -41,8 +41,9 @@ public final class Mesh implements Agent, FrameSink {
   private Vigil vigil;
   private Casualties casualties;
   private int connected;
-  private @Nullable String obstacle;
+  private Joining.@Nullable Obstacle obstacle;
   private long now;
+  private boolean joining;
   private boolean closed;
 
   /// Opens the transport with this mesh as its sink.
@@ -97,6 +98,11 @@ public final class Mesh implements Agent, FrameSink {
     return casualties.isGone(peer);
   }
 
+  /// Whether the rank has left in order.
+  public boolean hasLeft(int peer) {
+    return casualties.hasLeft(peer);
+  }
+
   /// When the rank was last heard of, in nanoseconds of the lane's clock.
   public long lastSeen(int peer) {
     return vigil.lastSeen(peer);
@@ -122,9 +128,9 @@ public final class Mesh implements Agent, FrameSink {
     return casualties.isGone(peer) ? null : endpoints[peer];
   }
 
-  /// Whether this rank is connected with nobody any more.
-  boolean isAlone() {
-    return IntStream.range(0, endpoints.length).noneMatch(peer -> live(peer) != null);
+  /// With how many ranks this one is connected.
+  long liveCount() {
+    return IntStream.range(0, endpoints.length).filter(peer -> live(peer) != null).count();
   }
 
   // --- the beginning
@@ -139,7 +145,9 @@ public final class Mesh implements Agent, FrameSink {
     now = ticker.nanos();
     services.onStart(this);
     early.forEach(this::accept);
+    joining = true;
     new Joining(this, members, ticker, deadline).run();
+    joining = false;
   }
 
   /// One turn while the connections are made.
@@ -155,12 +163,18 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// Why this rank cannot join, or null.
-  @Nullable String obstacle() {
+  Joining.@Nullable Obstacle obstacle() {
     return obstacle;
   }
 
+  /// Whether all connections have been made and none of them has broken for a reason that may still
+  /// be told.
   boolean isConnected() {
-    return connected == endpoints.length - 1;
+    return connected == endpoints.length - 1 && !casualties.isPuzzled();
+  }
+
+  boolean isJoining() {
+    return joining;
   }
 
   List<Integer> missing() {
@@ -176,9 +190,9 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// This rank cannot join; the first reason counts.
-  void hinder(String why) {
+  void hinder(String why, List<Integer> ranks) {
     if (obstacle == null) {
-      obstacle = why;
+      obstacle = new Joining.Obstacle(why, ranks);
     }
   }
 
@@ -201,6 +215,7 @@ public final class Mesh implements Agent, FrameSink {
       endpoints[peer] = endpoint;
       connected++;
       vigil.begin(peer, now);
+      casualties.met();
     }
   }
 
@@ -220,7 +235,7 @@ public final class Mesh implements Agent, FrameSink {
         if (lost.rank() == rank) {
           casualties.exclude(lost.witness(), lost.why());
         } else {
-          casualties.lose(lost);
+          casualties.told(lost);
         }
       }
       case null, default -> drop(peer, "it sent a message of the mesh that cannot be read");
@@ -240,7 +255,11 @@ public final class Mesh implements Agent, FrameSink {
     String what = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     if (peer < 0 || peer >= endpoints.length || endpoints[peer] != from) {
       early.remove(from);
-      hinder("it has no connection to rank " + peer + ": " + what);
+      if (joining && peer >= 0 && peer < endpoints.length && endpoints[peer] == null) {
+        casualties.unreached(peer, what);
+      } else {
+        hinder("it has no connection to rank " + peer + ": " + what, List.of(peer, rank));
+      }
     } else {
       casualties.breakOff(peer, what);
     }
@@ -343,7 +362,11 @@ public final class Mesh implements Agent, FrameSink {
       }
       boolean untold = !told[peer];
       if (untold) {
-        told[peer] = endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED;
+        told[peer] =
+            casualties.isGone(peer)
+                || (!casualties.owes(peer)
+                    && !services.owes(peer)
+                    && endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED);
       }
       open |= (untold || !casualties.isGone(peer)) && !vigil.isSilent(peer);
     }

@@ -37,6 +37,11 @@ public interface MeshService {
   /// @param why in words, this rank and the witness included
   void onExcluded(int witness, String why);
 
+  /// Whether something waits for room to be sent to this rank; it goes before a good-bye.
+  default boolean owes(int rank) {
+    return false;
+  }
+
   /// Whether operations are under way. Any thread.
   boolean busy();
 

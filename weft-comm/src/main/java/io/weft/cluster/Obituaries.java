@@ -4,64 +4,71 @@ package io.weft.cluster;
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.BitSet;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
-/// Tells every peer once which ranks are lost, whether this rank noticed or was told itself: so all
-/// that can still be reached agree, also if a teller dies while it tells. Bounded: one message per
-/// lost rank, one bit per peer. Confined to the lane's thread.
+/// Tells every peer once which ranks are lost, in the order in which this rank gave them up, so
+/// that the cause comes before what followed from it; whether this rank noticed or was told itself:
+/// so all that can still be reached agree, also if a teller dies while it tells. Bounded: one
+/// message per lost rank, one number per peer. Confined to the lane's thread.
 final class Obituaries {
 
   private final Mesh mesh;
-  private final int size;
-  private final @Nullable MemorySegment[] frames;
-  private final BitSet[] told;
-  private final BitSet open = new BitSet();
+  private final BitSet known = new BitSet();
+  private final List<MemorySegment> frames = new ArrayList<>(0);
+
+  /// Per peer, how many of `frames` it has been sent.
+  private final int[] told;
+
+  private boolean open;
 
   Obituaries(Mesh mesh, int size) {
     this.mesh = mesh;
-    this.size = size;
-    this.frames = new MemorySegment[size];
-    this.told = new BitSet[size];
+    this.told = new int[size];
   }
 
   /// Of a rank that is lost; the first word counts.
   void add(MeshFrame.Lost lost) {
-    if (frames[lost.rank()] == null) {
-      frames[lost.rank()] = lost.encode();
-      told[lost.rank()] = new BitSet();
-      open.set(lost.rank());
+    if (!known.get(lost.rank())) {
+      known.set(lost.rank());
+      frames.add(lost.encode());
+      open = true;
     }
+  }
+
+  /// Whether this peer has not been told everything yet.
+  boolean owes(int peer) {
+    return told[peer] < frames.size() && mesh.live(peer) != null;
+  }
+
+  /// A peer has come that has been told nothing.
+  void tellAnother() {
+    open = true;
   }
 
   /// Sends what can be sent now; returns how much was.
   ///
   /// Hot path.
   int flush() {
-    return open.isEmpty() ? 0 : sendAll();
+    return open ? sendAll() : 0;
   }
 
   private int sendAll() {
     int sent = 0;
-    for (int rank = open.nextSetBit(0); rank >= 0; rank = open.nextSetBit(rank + 1)) {
-      boolean all = true;
-      for (int peer = 0; peer < size; peer++) {
-        Endpoint endpoint = told[rank].get(peer) ? null : mesh.live(peer);
-        MemorySegment frame = frames[rank];
-        if (endpoint == null || frame == null) {
-          continue;
-        }
-        if (endpoint.trySend(frame) == PostResult.BACK_PRESSURED) {
+    boolean all = true;
+    for (int peer = 0; peer < told.length; peer++) {
+      Endpoint endpoint = mesh.live(peer);
+      while (endpoint != null && told[peer] < frames.size()) {
+        if (endpoint.trySend(frames.get(told[peer])) == PostResult.BACK_PRESSURED) {
           all = false;
-        } else {
-          told[rank].set(peer);
-          sent++;
+          break;
         }
-      }
-      if (all) {
-        open.clear(rank);
+        told[peer]++;
+        sent++;
       }
     }
+    open = !all;
     return sent;
   }
 }

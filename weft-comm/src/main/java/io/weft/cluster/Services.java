@@ -86,6 +86,15 @@ final class Services {
     all.forEach(service -> service.onExcluded(witness, why));
   }
 
+  boolean owes(int rank) {
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i).owes(rank)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   boolean busy() {
     for (int i = 0; i < all.size(); i++) {
       if (all.get(i).busy()) {

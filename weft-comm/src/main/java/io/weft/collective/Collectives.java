@@ -103,6 +103,11 @@ public final class Collectives implements MeshService {
   }
 
   @Override
+  public boolean owes(int rank) {
+    return wires != null && wires.outbox().holds(rank);
+  }
+
+  @Override
   public boolean busy() {
     return pending > 0;
   }

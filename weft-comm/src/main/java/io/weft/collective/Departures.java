@@ -72,6 +72,12 @@ final class Departures {
     return writesOut > 0;
   }
 
+  /// Whether this set rank has not been sent everything.
+  boolean owes(int peer) {
+    Outgoing out = outgoingTo(peer);
+    return out != null && !out.finished();
+  }
+
   /// Set ranks that have not been sent everything.
   Stream<Integer> waitingFor() {
     return Arrays.stream(outgoing).filter(out -> !out.finished()).map(out -> out.peer);

@@ -113,6 +113,12 @@ final class Exchange {
     release();
   }
 
+  /// Whether something of this set rank's has not arrived, or has not been sent to it.
+  boolean needs(int peer) {
+    Incoming in = incomingFrom(peer);
+    return (in != null && due(in) != null) || departures.owes(peer);
+  }
+
   /// Set ranks that this rank waits for.
   List<Integer> waitingFor() {
     return Stream.concat(

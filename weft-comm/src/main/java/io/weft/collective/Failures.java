@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Failures {
 
   private final Collectives collectives;
-  private final LongMap<String> lost = new LongMap<>();
+  private final LongMap<Verdicts.Lost> lost = new LongMap<>();
   private final List<Consumer<? super CommException>> onlookers = new ArrayList<>();
   private @Nullable CommException end;
 
@@ -24,10 +24,10 @@ final class Failures {
     this.collectives = collectives;
   }
 
-  /// Fails an operation whose new stage waits for a member that has gone.
+  /// Fails an operation whose new stage waits for a member that has left.
   void failIfDeserted(Operation<?> operation) {
     for (int member : operation.waitingFor()) {
-      if (collectives.mesh().isGone(operation.group().world(member))) {
+      if (collectives.mesh().hasLeft(operation.group().world(member)) && operation.needs(member)) {
         collectives.fail(operation, Verdicts.left(operation, member, collectives.now()));
         return;
       }
@@ -46,9 +46,9 @@ final class Failures {
       return end;
     }
     for (int m = 0; m < group.size(); m++) {
-      String loss = lost.get(group.world(m));
-      if (loss != null) {
-        return Verdicts.gone(group, m, loss);
+      Verdicts.Lost member = lost.get(group.world(m));
+      if (member != null) {
+        return Verdicts.gone(member);
       }
     }
     return null;
@@ -118,11 +118,12 @@ final class Failures {
     long now = collectives.now();
     String where = Verdicts.list(waiting, now);
     String words = Verdicts.loss(collectives.mesh(), rank, loss);
-    lost.put(rank, words);
+    Verdicts.Lost casualty = new Verdicts.Lost(rank, loss.witness(), words);
+    lost.put(rank, casualty);
     collectives.forEachGroup(
         group -> {
           if (group.member(rank) >= 0) {
-            abortHere(group, Verdicts.lost(group, rank, words, runningOf(group), now));
+            abortHere(group, Verdicts.lost(group, casualty, runningOf(group), now));
           }
         });
     return where;
@@ -137,7 +138,7 @@ final class Failures {
       return;
     }
     for (Operation<?> operation : runningOf(group)) {
-      if (operation.waitingFor().contains(member)) {
+      if (operation.needs(member)) {
         collectives.fail(operation, Verdicts.left(operation, member, collectives.now()));
       }
     }

@@ -342,6 +342,11 @@ final class Operation<T> implements CollectiveObserver.Subject {
             Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, phase);
   }
 
+  /// Whether the stage that runs cannot end without this member.
+  boolean needs(int member) {
+    return exchange != null && exchange.needs(member);
+  }
+
   List<Integer> waitingFor() {
     return exchange == null ? List.of() : exchange.waitingFor();
   }

@@ -67,6 +67,12 @@ final class Outbox {
         && mesh.endpoint(peer).trySend(scratch.asSlice(0, bytes)) == PostResult.POSTED;
   }
 
+  /// Whether something waits for this peer.
+  boolean holds(int peer) {
+    ArrayDeque<byte[]> queue = waiting[peer];
+    return queue != null && !queue.isEmpty();
+  }
+
   /// Tries what waits; returns how much went.
   int flush() {
     if (waitingCount == 0) {

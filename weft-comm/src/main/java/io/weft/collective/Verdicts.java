@@ -47,6 +47,9 @@ final class Verdicts {
     return new CommException.Aborted(words, culprit, overdue);
   }
 
+  /// A rank that is lost, who noticed it, and `loss` in words.
+  record Lost(int rank, int witness, String words) {}
+
   /// The same first words on all ranks.
   static String loss(Mesh mesh, int rank, Loss loss) {
     Topology topology = mesh.topology();
@@ -58,18 +61,18 @@ final class Verdicts {
     return loss.where().isEmpty() ? noticed : noticed + ", which waited in " + loss.where();
   }
 
-  static CommException lost(
-      Group group, int rank, String loss, List<Operation<?>> waiting, long now) {
+  static CommException lost(Group group, Lost lost, List<Operation<?>> waiting, long now) {
     return new CommException.PeerLost(
-        loss
+        lost.words
             + "; "
             + group.self()
             + " waited in "
             + (waiting.isEmpty() ? "no operation" : list(waiting, now))
             + "; look at "
-            + group.describe(group.member(rank))
+            + group.describe(group.member(lost.rank))
             + "'s own output for the reason",
-        rank,
+        lost.rank,
+        lost.witness,
         null);
   }
 
@@ -94,10 +97,10 @@ final class Verdicts {
         null);
   }
 
-  /// `loss` in words.
-  static CommException gone(Group group, int member, String loss) {
+  /// Of a communicator that was made after the loss.
+  static CommException gone(Lost lost) {
     return new CommException.PeerLost(
-        loss + "; make a communicator of the others", group.world(member), null);
+        lost.words + "; make a communicator of the others", lost.rank, lost.witness, null);
   }
 
   static CommException past(Group group) {

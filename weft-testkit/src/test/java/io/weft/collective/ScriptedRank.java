@@ -122,6 +122,11 @@ final class ScriptedRank implements AutoCloseable {
     return java.util.Arrays.stream(Scripts.evenRows(elements, size)).boxed().toList();
   }
 
+  /// Ends a communicator on all its ranks.
+  void abort(int which) {
+    communicators.get(which).abort(new CommException.Aborted("the script aborts it", null));
+  }
+
   /// Closes a communicator in order.
   void leave(int which) {
     communicators.get(which).close();

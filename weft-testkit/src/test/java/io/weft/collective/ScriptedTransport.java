@@ -55,6 +55,11 @@ final class ScriptedTransport implements Transport {
     private long receivedBytes;
     boolean full;
 
+    /// How many more messages it has no room for.
+    int refuses;
+
+    private final List<byte[]> got = new ArrayList<>();
+
     private Peer(int node) {
       this.node = node;
     }
@@ -63,6 +68,11 @@ final class ScriptedTransport implements Transport {
 
     boolean isClosed() {
       return closed;
+    }
+
+    /// The first messages that were sent to it.
+    List<byte[]> got() {
+      return got;
     }
 
     /// A message arrives.
@@ -119,12 +129,15 @@ final class ScriptedTransport implements Transport {
       if (message.byteSize() > MAX_MESSAGE_BYTES) {
         throw new IllegalArgumentException("a message of " + message.byteSize() + " bytes");
       }
-      if (closed || full) {
+      if (closed || full || refuses > 0) {
+        refuses = Math.max(0, refuses - 1);
         return closed ? PostResult.CLOSED : PostResult.BACK_PRESSURED;
       }
       sentBytes += message.byteSize();
       if (sent.size() < MAX_KEPT) {
-        sent.add(message.toArray(ValueLayout.JAVA_BYTE));
+        byte[] bytes = message.toArray(ValueLayout.JAVA_BYTE);
+        sent.add(bytes);
+        got.add(bytes);
       }
       return PostResult.POSTED;
     }

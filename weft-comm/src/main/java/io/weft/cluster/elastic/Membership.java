@@ -114,6 +114,12 @@ public final class Membership implements MeshService {
     return flush(state);
   }
 
+  @Override
+  public boolean owes(int rank) {
+    Agreement state = agreement;
+    return state != null && state.said() != null && state.owes(rank) == rank;
+  }
+
   private int flush(Agreement state) {
     Statement said = state.said();
     int sent = 0;

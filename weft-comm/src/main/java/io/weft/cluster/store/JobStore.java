@@ -15,8 +15,8 @@ import java.util.Map;
 
 /// This rank's way into its job: the store, the secret and the name that all its ranks share, and
 /// the address at which they can reach this rank. Rank 0 keeps the store where no launcher does,
-/// and must therefore close last; `Bootstrap.exchange` returns on rank 0 when all others have read.
-/// Owned; thread-safe.
+/// and must therefore close last; when all others are connected with it, they have read all. Owned;
+/// thread-safe.
 ///
 /// @param store where ranks find each other
 /// @param secret what only this job's ranks know
