@@ -178,13 +178,28 @@ public final class Network {
 
   /// Sends it through the port of its host.
   void send(Parcel parcel) {
+    if (parcel.kind == Parcel.Kind.MESSAGE && setup.tamper() != Tamper.NONE) {
+      sendTampered(parcel);
+    } else {
+      depart(parcel);
+    }
+  }
+
+  private void sendTampered(Parcel parcel) {
+    SimEndpoint from = parcel.from;
+    int rank = from.transport().station().rank();
+    from.free(parcel.wireBytes());
+    for (byte[] message : setup.tamper().message(rank, rankBehind(from), parcel.data)) {
+      Parcel instead = new Parcel(Parcel.Kind.MESSAGE, from, message);
+      from.take(instead.wireBytes());
+      depart(instead);
+    }
+  }
+
+  private void depart(Parcel parcel) {
     SimEndpoint from = parcel.from;
     Station station = from.transport().station();
-    Tamper.Fate fate = fateOf(parcel);
     record(parcel, station);
-    if (fate == Tamper.Fate.NEVER) {
-      return;
-    }
     int host = hostBehind(from);
     boolean within = host == station.host();
     Link link = within ? setup.within() : setup.between();
@@ -198,27 +213,10 @@ public final class Network {
     long head = parcel.startNanos + link.delayNanos(random) + extra;
     timeline.at(from.inOrder(head), parcel);
     weather.snap(parcel);
-    if (fate == Tamper.Fate.TWICE) {
-      Parcel again = parcel.again();
-      again.link = link;
-      again.startNanos = parcel.startNanos;
-      again.leftNanos = parcel.leftNanos;
-      timeline.at(from.inOrder(head), again);
-    }
   }
 
-  private Tamper.Fate fateOf(Parcel parcel) {
-    if (parcel.kind != Parcel.Kind.MESSAGE || setup.tamper() == Tamper.NONE) {
-      return Tamper.Fate.ONCE;
-    }
-    int type = parcel.data.length > 1 ? parcel.data[1] : -1;
-    return setup
-        .tamper()
-        .message(parcel.from.transport().station().rank(), rankBehind(parcel.from), type);
-  }
-
-  Tamper.Fate fateOfWrite(SimEndpoint from) {
-    return setup.tamper().write(from.transport().station().rank(), rankBehind(from));
+  boolean tellsTwice(SimEndpoint from) {
+    return setup.tamper().tellsTwice(from.transport().station().rank(), rankBehind(from));
   }
 
   private void record(Parcel parcel, Station station) {
@@ -294,6 +292,14 @@ public final class Network {
               caller.transport().arrive(() -> caller.lost("connection refused"));
             }
           });
+      return null;
+    }
+    SimEndpoint deceived =
+        setup.tamper().takesOldForNew()
+            ? listener.openTo(caller.transport().station().rank())
+            : null;
+    if (deceived != null) {
+      deceived.goOnWith(caller);
       return null;
     }
     SimEndpoint called = listener.called(caller);

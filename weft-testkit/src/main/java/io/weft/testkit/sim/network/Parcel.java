@@ -53,11 +53,6 @@ class Parcel extends Event implements Arrival {
     return (long) HEADER_BYTES + data.length;
   }
 
-  /// The same once more, for a network that sends twice.
-  Parcel again() {
-    return new Parcel(kind, from, data);
-  }
-
   /// Whether the connection was cut before all of it had left.
   boolean isTorn() {
     return leftNanos > from.cutNanos() && kind != Kind.RESET && kind != Kind.END;

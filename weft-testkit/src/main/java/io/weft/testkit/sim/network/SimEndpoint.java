@@ -124,6 +124,18 @@ final class SimEndpoint implements Endpoint {
     transport.opened(this);
   }
 
+  /// Of a network that is tampered with: this end, which is connected, goes on with another process
+  /// than the one that was proved, and that one believes that it has been proved.
+  void goOnWith(SimEndpoint newcomer) {
+    peer = newcomer;
+    peerIncarnation = newcomer.transport.table().incarnation();
+    newcomer.peer = this;
+    newcomer.peerIncarnation = transport.table().incarnation();
+    newcomer.shake = null;
+    newcomer.state = State.OPEN;
+    newcomer.transport.arrive(() -> newcomer.transport.opened(newcomer));
+  }
+
   /// A stranger is sent away.
   void drop() {
     record(What.REFUSED, 0);
@@ -230,7 +242,7 @@ final class SimEndpoint implements Endpoint {
     return PostResult.BACK_PRESSURED;
   }
 
-  private void take(long bytes) {
+  void take(long bytes) {
     inFlight++;
     bytesInFlight += (int) bytes;
   }

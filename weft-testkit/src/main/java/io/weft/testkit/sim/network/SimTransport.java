@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The transport of one process in a simulated network.
 final class SimTransport implements Transport {
@@ -123,6 +124,16 @@ final class SimTransport implements Transport {
     end.meet(caller);
     begun.add(end);
     return end;
+  }
+
+  /// The end that is connected with this rank; null if there is none.
+  @Nullable SimEndpoint openTo(int rank) {
+    for (SimEndpoint end : endpoints) {
+      if (end.isOpen() && end.node() == rank) {
+        return end;
+      }
+    }
+    return null;
   }
 
   private SimEndpoint add(SimEndpoint end) {

@@ -29,11 +29,6 @@ final class WriteTransfer extends Transfer {
     return HEADER_BYTES + length;
   }
 
-  @Override
-  WriteTransfer again() {
-    throw new UnsupportedOperationException("a write is repeated by its notification");
-  }
-
   void departs() {
     from.transport().network().timeline().at(leftNanos, departure);
   }
@@ -99,7 +94,7 @@ final class WriteTransfer extends Transfer {
     from.freed(0);
     if (landed && target(end) != null) {
       end.transport().notified(end, immediate);
-      if (from.transport().network().fateOfWrite(from) == Tamper.Fate.TWICE) {
+      if (from.transport().network().tellsTwice(from)) {
         end.transport().notified(end, immediate);
       }
     }
