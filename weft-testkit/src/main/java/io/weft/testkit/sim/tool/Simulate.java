@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.tool;
 
+import io.weft.testkit.sim.campaign.FaultRuns;
 import java.util.Arrays;
 import java.util.List;
 
@@ -17,6 +18,8 @@ public final class Simulate {
                one job in several processes with several garbage collectors: one trace
         hash   [--ranks 8] [--seed 1]
                the trace's hash of that job
+        faults [--runs 100] [--seed 1] ...
+               jobs with random work and random faults, and what was wrong; see --help
       """;
 
   private Simulate() {}
@@ -33,6 +36,7 @@ public final class Simulate {
         case "scale" -> ScaleRun.run(rest);
         case "same" -> Twins.run(rest);
         case "hash" -> HashRun.run(rest);
+        case "faults" -> FaultRuns.run(rest);
         default -> throw new IllegalArgumentException("what is to be simulated?");
       };
     } catch (IllegalArgumentException wrong) {

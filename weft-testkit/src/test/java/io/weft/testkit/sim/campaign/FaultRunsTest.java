@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.campaign;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.testkit.sim.FaultScript;
+import io.weft.testkit.sim.FaultScript.Kind;
+import io.weft.testkit.sim.SimReport;
+import io.weft.testkit.sim.campaign.Verdict.Expectation;
+import io.weft.testkit.sim.network.Tamper;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// A share of what `tools/simulate faults` runs. `-Dweft.sim.seed` runs that seed only.
+@Timeout(300)
+class FaultRunsTest {
+
+  private static final System.Logger LOG = System.getLogger(FaultRunsTest.class.getName());
+  private static final int MIXED = 120;
+  private static final int EACH_KIND = 20;
+  private static final int SHRINKING = 50;
+
+  private static long[] seeds(int count) {
+    Long only = Long.getLong("weft.sim.seed");
+    return only == null ? LongStream.rangeClosed(1, count).toArray() : new long[] {only};
+  }
+
+  private static void run(int count, List<Kind> kinds, int most) throws InterruptedException {
+    for (long seed : seeds(count)) {
+      FaultScript script = FaultRun.script(seed, kinds, most);
+      SimReport<Integer> report = FaultRun.run(seed, script, Tamper.NONE);
+      assertThat(Verdict.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();
+    }
+    LOG.log(System.Logger.Level.INFO, () -> kinds + ": seeds 1 to " + count);
+  }
+
+  @Test
+  void severalFaultsEndInFailuresThatNameWhomTheyHarmed() throws InterruptedException {
+    run(MIXED, List.of(Kind.values()), 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void oneFaultEndsInFailuresThatNameWhomItHarmed(Kind kind) throws InterruptedException {
+    run(EACH_KIND, List.of(kind), 1);
+  }
+
+  @Test
+  void withoutFaultsNobodyFails() throws InterruptedException {
+    for (long seed : seeds(20)) {
+      SimReport<Integer> report = FaultRun.run(seed, FaultScript.NONE, Tamper.NONE);
+      assertThat(Verdict.on(report, Expectation.SUCCESS)).as(report.summary()).isEmpty();
+    }
+  }
+
+  @Test
+  void survivorsGoOn() throws InterruptedException {
+    int shrunk = 0;
+    for (long seed : seeds(SHRINKING)) {
+      SimReport<ShrinkRun.Survivor> report =
+          ShrinkRun.run(seed, ShrinkRun.script(seed), Tamper.NONE);
+      assertThat(ShrinkRun.verdict(report)).as(report.summary()).isEmpty();
+      shrunk += ShrinkRun.shrunk(report) ? 1 : 0;
+    }
+    assertThat(shrunk).isGreaterThan(SHRINKING / 4);
+  }
+}
