@@ -73,7 +73,9 @@ enum Attack {
     try (Visit visit = door.visit()) {
       visit.say(words);
       byte[] answer = visit.hear(Words.GREETING_BYTES + MOST_ANSWER_BYTES);
-      // The store's greeting, or the answer to HELLO, comes first.
+      if (!Words.isGreeting(answer)) {
+        return false;
+      }
       byte[] rest = new byte[Math.max(0, answer.length - Words.GREETING_BYTES)];
       System.arraycopy(answer, answer.length - rest.length, rest, 0, rest.length);
       return Words.isWelcome(door, rest);
@@ -108,8 +110,8 @@ enum Attack {
       visit.say(Words.hello(ours));
     }
     byte[] greeting = visit.hear(Words.GREETING_BYTES);
-    if (greeting.length < Words.GREETING_BYTES) {
-      throw new IOException("dropped before it was greeted");
+    if (!Words.isGreeting(greeting)) {
+      throw new IOException("dropped before it was greeted, or encrypted");
     }
     return Words.nonce(greeting);
   }

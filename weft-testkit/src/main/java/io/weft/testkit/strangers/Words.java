@@ -23,6 +23,7 @@ final class Words {
   static final int GREETING_BYTES = 40;
 
   private static final byte[] STORE_MAGIC = "WEFTSTO1".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] MAGIC = "WEFT".getBytes(StandardCharsets.US_ASCII);
   private static final int RESPONDER_PROOF = 0x14;
   private static final int WELCOME = 1;
 
@@ -100,7 +101,13 @@ final class Words {
     return ByteBuffer.allocate(72).put(STORE_MAGIC).put(ours).put(mac).array();
   }
 
-  /// Whether this answer to a proof lets its maker in.
+  /// Whether these bytes begin as a rank's or the store's greeting does, not encrypted.
+  static boolean isGreeting(byte[] heard) {
+    return heard.length >= GREETING_BYTES
+        && Arrays.equals(heard, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
+  }
+
+  /// Whether this answer to a proof, which came behind a greeting, lets its maker in.
   static boolean isWelcome(Door door, byte[] answer) {
     return door.store()
         ? answer.length > 0 && answer[0] == WELCOME
@@ -110,7 +117,7 @@ final class Words {
   private static ByteBuffer start(int kind, int bytes) {
     return ByteBuffer.allocate(bytes)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .put(ascii("WEFT"))
+        .put(MAGIC)
         .put((byte) 1)
         .put((byte) kind)
         .putShort((short) 0);
