@@ -2,6 +2,7 @@
 package io.weft.testkit.sim.tool;
 
 import io.weft.testkit.sim.campaign.FaultRuns;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -20,6 +21,8 @@ public final class Simulate {
                the trace's hash of that job
         faults [--runs 100] [--seed 1] ...
                jobs with random work and random faults, and what was wrong; see --help
+        replay SEED ...
+               one of these jobs again, with the end of its trace where something was wrong
       """;
 
   private Simulate() {}
@@ -37,6 +40,7 @@ public final class Simulate {
         case "same" -> Twins.run(rest);
         case "hash" -> HashRun.run(rest);
         case "faults" -> FaultRuns.run(rest);
+        case "replay" -> FaultRuns.run(again(rest));
         default -> throw new IllegalArgumentException("what is to be simulated?");
       };
     } catch (IllegalArgumentException wrong) {
@@ -44,5 +48,15 @@ public final class Simulate {
       System.err.print(USAGE);
       return 2;
     }
+  }
+
+  private static List<String> again(List<String> seedFirst) {
+    if (seedFirst.isEmpty()) {
+      throw new IllegalArgumentException("replay needs a seed");
+    }
+    List<String> all =
+        new ArrayList<>(List.of("--runs", "1", "--each", "--trace", "200", "--seed"));
+    all.addAll(seedFirst);
+    return all;
   }
 }
