@@ -66,6 +66,7 @@ class SimulationTest {
     Trace first = shaken(5).trace();
     Trace again = shaken(5).trace();
     assertThat(again.lines()).isEqualTo(first.lines());
+    assertThat(first.lines()).anyMatch(line -> line.endsWith("eager for 'g', use 1"));
     assertThat(again.hash()).isEqualTo(first.hash());
     assertThat(shaken(6).trace().hash()).isNotEqualTo(first.hash());
   }

@@ -207,8 +207,11 @@ final class SimTransport implements Transport {
   /// Waits in the transport until it is polled.
   void arrive(Arrival arrival) {
     if (!closed) {
+      boolean first = arrivals.isEmpty(); // else the process knows that something waits
       arrivals.add(arrival);
-      station.stir();
+      if (first) {
+        station.stir();
+      }
     }
   }
 
