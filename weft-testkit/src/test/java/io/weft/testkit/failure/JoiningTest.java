@@ -85,7 +85,8 @@ class JoiningTest {
         assertThat(failures.get(rank).get(50, TimeUnit.SECONDS))
             .hasMessageStartingWith("rank " + rank + " on ")
             .hasMessageContaining("cannot join the job: rank 2 on ")
-            .hasMessageContaining("is lost: its connection broke");
+            .hasMessageContaining("is lost: its connection broke")
+            .satisfies(failure -> assertThat(failure.ranks()).startsWith(2));
       }
     }
   }
