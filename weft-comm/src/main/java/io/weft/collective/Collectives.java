@@ -369,7 +369,7 @@ public final class Collectives implements MeshService {
       mesh().drop(fromRank, "it aborted a communicator to which it does not belong");
     } else if (group != null && !group.isAborted()) {
       observer.onTold(fromRank, cause, now);
-      var unused = abortHere(group, cause);
+      failures.passOn(group, cause);
     } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
       mesh().drop(fromRank, "it aborted more communicators that are not made here than are kept");
     }

@@ -86,6 +86,12 @@ final class Failures {
     }
   }
 
+  /// Another member has aborted the communicator: the others hear it from here too, before a
+  /// good-bye of this rank's.
+  void passOn(Group group, CommException cause) {
+    abort(group, cause, cause instanceof CommException.Aborted aborted ? aborted.culprit() : -1);
+  }
+
   /// The same here only. Returns whether this was the communicator's first abort.
   boolean abortHere(Group group, CommException cause) {
     boolean news = group.failure() == null;
