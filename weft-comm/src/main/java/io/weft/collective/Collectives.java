@@ -34,7 +34,7 @@ public final class Collectives implements MeshService {
   private final LongMap<NameUse> names = new LongMap<>();
   private final LongMap<Operation<?>> running = new LongMap<>();
   private final List<Operation<?>> order = new ArrayList<>();
-  private final List<Operation<?>> settling = new ArrayList<>();
+  private final Settling settling = new Settling(this);
   private final Inbox inbox = new Inbox(this);
   private final Failures failures = new Failures(this);
   private final Epochs epochs = new Epochs(groups, names, inbox, failures);
@@ -237,34 +237,14 @@ public final class Collectives implements MeshService {
         }
       }
     } while (moved);
-    if (!settling.isEmpty()) {
-      work += settle();
+    if (settling.size() > 0) {
+      work += settling.work(nowNanos);
+      pending = order.size() + settling.size();
     }
     if (deadlines != null) {
       deadlines.check(nowNanos);
     }
     return work;
-  }
-
-  private int settle() {
-    int before = settling.size();
-    settling.removeIf(Operation::settle);
-    pending = order.size() + settling.size();
-    // A copy: with the dropped rank, other operations may fail.
-    for (Operation<?> stuck : List.copyOf(settling)) {
-      if (now - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
-        stuck.writingTo().forEach(m -> cutIfStuck(stuck.group().world(m)));
-      }
-    }
-    return before - settling.size();
-  }
-
-  private void cutIfStuck(int rank) {
-    if (mesh().isGone(rank)) {
-      mesh().endpoint(rank).close(); // it has left and does not end the connection
-    } else if (mesh().isStuck(rank)) {
-      mesh().drop(rank, "nothing moved on it while an operation that had failed waited to end");
-    }
   }
 
   // --- failure
@@ -329,7 +309,7 @@ public final class Collectives implements MeshService {
           observer.onClosed(group.key(), now);
           var unused = abortHere(group, Verdicts.closed(group));
         });
-    settling.removeIf(Operation::settle);
+    settling.settle();
   }
 
   @Override
@@ -342,10 +322,7 @@ public final class Collectives implements MeshService {
   @Override
   public void onClosing() {
     commands.end();
-    for (Operation<?> stuck : List.copyOf(settling)) {
-      stuck.writingTo().forEach(m -> mesh().endpoint(stuck.group().world(m)).close());
-    }
-    settling.removeIf(Operation::settle);
+    settling.end();
     if (wires != null) {
       wires.staging().close();
     }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/// Operations that have failed while the transport may still read their memory: their handles
+/// complete when it does not. Confined to the lane's thread.
+final class Settling {
+
+  private final Collectives collectives;
+  private final List<Operation<?>> operations = new ArrayList<>();
+
+  Settling(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  void add(Operation<?> failed) {
+    operations.add(failed);
+  }
+
+  int size() {
+    return operations.size();
+  }
+
+  /// Completes those that nothing reads any more, and cuts off ranks to which nothing moves;
+  /// returns how many completed.
+  int work(long nowNanos) {
+    int before = operations.size();
+    settle();
+    // A copy: with the dropped rank, other operations may fail.
+    for (Operation<?> stuck : List.copyOf(operations)) {
+      if (nowNanos - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
+        stuck.writingTo().forEach(m -> cutIfStuck(stuck.group().world(m)));
+      }
+    }
+    return before - operations.size();
+  }
+
+  void settle() {
+    operations.removeIf(Operation::settle);
+  }
+
+  /// The lane ends: nothing may be read any more.
+  void end() {
+    for (Operation<?> stuck : List.copyOf(operations)) {
+      stuck.writingTo().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());
+    }
+    settle();
+  }
+
+  private void cutIfStuck(int rank) {
+    if (collectives.mesh().isGone(rank)) {
+      collectives.mesh().endpoint(rank).close(); // it has left and does not end the connection
+    } else if (collectives.mesh().isStuck(rank)) {
+      collectives
+          .mesh()
+          .drop(rank, "nothing moved on it while an operation that had failed waited to end");
+    }
+  }
+}
