@@ -212,6 +212,11 @@ final class Agreement {
     return view.entitled().cardinality();
   }
 
+  /// Members of the latest epoch that were lost; never empty where too few are left.
+  List<Integer> lost() {
+    return view.entitled().stream().filter(peer -> view.gone().get(peer)).boxed().toList();
+  }
+
   /// Ranks that are not gone, this one included.
   List<Integer> alive() {
     return view.alive().stream().boxed().toList();

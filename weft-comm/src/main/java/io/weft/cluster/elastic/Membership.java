@@ -147,11 +147,12 @@ public final class Membership implements MeshService {
     }
     follower.onAnnounced(fromRank, statement.view().target());
     state.onStatement(fromRank, statement);
-    if (state.revoked()) {
-      follower.onRevoked(Reasons.revoked(mesh(), fromRank));
-    }
+    // First who is lost, then that the others go on: what fails should name the cause.
     for (int peer = state.takeCondemned(); peer >= 0; peer = state.takeCondemned()) {
       mesh().drop(peer, mesh().topology().describe(fromRank) + " has given it up");
+    }
+    if (state.revoked()) {
+      follower.onRevoked(Reasons.revoked(mesh(), fromRank));
     }
     settle(state);
   }

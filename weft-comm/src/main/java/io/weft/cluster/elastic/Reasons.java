@@ -40,15 +40,18 @@ final class Reasons {
 
   static CommException tooFew(Mesh mesh, Agreement agreement) {
     List<Integer> alive = agreement.alive();
+    List<Integer> lost = agreement.lost();
     return new CommException.Aborted(
         self(mesh)
             + ": of the "
             + agreement.before()
             + " ranks before the failure "
             + (alive.size() == 1 ? "this one alone is" : "only " + alive + " are")
-            + " left, which is no majority; the others may go on without them behind a broken"
-            + " network, so end here, or set --shrink-quorum any where a loss is a crash for"
-            + " certain",
+            + " left, which is no majority, after the loss of "
+            + named(mesh, lost)
+            + "; the others may go on without them behind a broken network, so end here, or set"
+            + " --shrink-quorum any where a loss is a crash for certain",
+        lost.getFirst(),
         null);
   }
 
