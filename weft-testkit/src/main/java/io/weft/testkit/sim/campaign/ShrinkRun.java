@@ -119,13 +119,15 @@ final class ShrinkRun {
   }
 
   /// What is wrong with a run, a line each: as of any fault run; and every rank that joined and did
-  /// not die has come through, in one epoch with all others that needed it.
+  /// not die has come through, in one epoch with all others that needed it. Where others had ended
+  /// their work before, those who are left may be too few to go on without the dead.
   static List<String> verdict(SimReport<Survivor> report) {
     List<String> wrong = new ArrayList<>(Verdict.on(report, Expectation.FAILURES));
     Harm harm = new Harm(report.faults(), FaultRun.RANKS, FaultRun.HOSTS);
     for (Outcome<Survivor> outcome : report.outcomes()) {
       if (outcome instanceof Outcome.Threw<Survivor>(int rank, Throwable cause)
-          && !(cause instanceof CommException.Setup)) {
+          && !(cause instanceof CommException.Setup)
+          && !(cause instanceof CommException.Aborted && noMajority(report))) {
         wrong.add("rank " + rank + " did not go on: " + cause);
       }
       if (outcome instanceof Outcome.Returned<Survivor>(int rank, Survivor survivor)) {
@@ -144,6 +146,12 @@ final class ShrinkRun {
       }
     }
     return wrong;
+  }
+
+  private static boolean noMajority(SimReport<Survivor> report) {
+    long dead = report.outcomes().stream().filter(Outcome.Died.class::isInstance).count();
+    long left = report.outcomes().stream().filter(Outcome.Threw.class::isInstance).count();
+    return left <= dead;
   }
 
   /// Whether a rank has come through in a later epoch.
