@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// A share of what `tools/simulate faults` runs. `-Dweft.sim.seed` runs that seed only.
 @Timeout(300)
@@ -31,11 +32,39 @@ class FaultRunsTest {
 
   private static void run(int count, List<Kind> kinds, int most) throws InterruptedException {
     for (long seed : seeds(count)) {
-      FaultScript script = FaultRun.script(seed, kinds, most);
-      SimReport<Integer> report = FaultRun.run(seed, script, Tamper.NONE);
-      assertThat(Verdict.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();
+      run(seed, kinds, most);
     }
     LOG.log(System.Logger.Level.INFO, () -> kinds + ": seeds 1 to " + count);
+  }
+
+  private static void run(long seed, List<Kind> kinds, int most) throws InterruptedException {
+    FaultScript script = FaultRun.script(seed, kinds, most);
+    SimReport<Integer> report = FaultRun.run(seed, script, Tamper.NONE);
+    assertThat(Verdict.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();
+  }
+
+  private static void runShrinking(long seed) throws InterruptedException {
+    SimReport<ShrinkRun.Survivor> report = ShrinkRun.run(seed, ShrinkRun.script(seed), Tamper.NONE);
+    assertThat(ShrinkRun.verdict(report)).as(report.summary()).isEmpty();
+  }
+
+  /// An abort was overtaken by the good-byes that followed from it.
+  @ParameterizedTest
+  @ValueSource(longs = {3603, 5441, 7845})
+  void abortIsPassedOnBeforeTheGoodbye(long seed) throws InterruptedException {
+    run(seed, List.of(Kind.values()), 3);
+  }
+
+  /// That others go on was heard before who is lost.
+  @Test
+  void lossIsToldBeforeTheNextEpoch() throws InterruptedException {
+    runShrinking(264);
+  }
+
+  /// Most ranks had ended their work when others died.
+  @Test
+  void tooFewAreLeftWhereOthersHadEnded() throws InterruptedException {
+    runShrinking(401);
   }
 
   @Test
