@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 /// One job from its start to its end, harmed once in between.
 final class Repetition {
 
+  /// By then a new connection is proved.
+  private static final Duration PROVED = Duration.ofSeconds(1);
+
   private static final Duration START = Duration.ofMinutes(2);
   private static final Duration END = Duration.ofMinutes(1);
   private static final Duration LAST_BREATH = Duration.ofSeconds(2);
@@ -91,12 +94,16 @@ final class Repetition {
     List<String> all = new ArrayList<>(options);
     Map<String, String> variables = new HashMap<>(environment);
     if (harm == Harm.CUT) {
-      // Counted from when the connection was made, which is when the job can be harmed.
+      // Counted from when the connection was made. One that ends before the proof is made again.
       all.addAll(List.of("--transport", "faulty-tcp"));
       variables.put(
           "WEFT_FAULT",
-          "seed=%d; ranks=%d; cut=?-?@1ms..%dms"
-              .formatted(seed, ordeal.ranks(), ordeal.spread().toMillis()));
+          "seed=%d; ranks=%d; cut=?-?@%dms..%dms"
+              .formatted(
+                  seed,
+                  ordeal.ranks(),
+                  PROVED.toMillis(),
+                  PROVED.plus(ordeal.spread()).toMillis()));
     }
     try (JobProcess job = JobProcess.start(directory, ordeal, before, all, variables)) {
       return harmed(job, null);
