@@ -103,6 +103,11 @@ public final class Mesh implements Agent, FrameSink {
     return casualties.hasLeft(peer);
   }
 
+  /// Whether connections broke for a reason that is not clear yet, but soon will be.
+  public boolean isPuzzled() {
+    return casualties.isPuzzled();
+  }
+
   /// When the rank was last heard of, in nanoseconds of the lane's clock.
   public long lastSeen(int peer) {
     return vigil.lastSeen(peer);
@@ -170,7 +175,7 @@ public final class Mesh implements Agent, FrameSink {
   /// Whether all connections have been made and none of them has broken for a reason that may still
   /// be told.
   boolean isConnected() {
-    return connected == endpoints.length - 1 && !casualties.isPuzzled();
+    return connected == endpoints.length - 1 && !isPuzzled();
   }
 
   boolean isJoining() {

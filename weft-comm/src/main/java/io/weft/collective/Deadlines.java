@@ -2,6 +2,7 @@
 package io.weft.collective;
 
 import io.weft.CommException;
+import io.weft.cluster.Mesh;
 import java.util.List;
 
 /// Ends operations whose hard deadline has passed. A little before, it asks all members whether
@@ -28,8 +29,10 @@ final class Deadlines {
     if (started && since >= 0 && since < CHECK_NANOS) {
       return;
     }
-    // What this rank did not hear meanwhile, it must not blame others for.
-    boolean stalled = started && collectives.mesh().attention().stoodStillSince(lastCheck);
+    // What this rank did not hear meanwhile, it must not blame others for; nor for connections
+    // that broke because they have perhaps given it up.
+    Mesh mesh = collectives.mesh();
+    boolean stalled = started && (mesh.attention().stoodStillSince(lastCheck) || mesh.isPuzzled());
     started = true;
     lastCheck = now;
     collectives.observer().onTurn(now);

@@ -55,6 +55,12 @@ class FaultRunsTest {
     run(seed, List.of(Kind.values()), 3);
   }
 
+  /// A rank that woke up after it had been given up came to its deadline before it knew.
+  @Test
+  void whoMayHaveBeenGivenUpBlamesNobody() throws InterruptedException {
+    run(7149, List.of(Kind.values()), 3);
+  }
+
   /// That others go on was heard before who is lost.
   @Test
   void lossIsToldBeforeTheNextEpoch() throws InterruptedException {
