@@ -55,8 +55,13 @@ class FlightTest {
                               .await())
                   .isInstanceOf(CommException.Aborted.class);
               over.countDown();
+              return true;
             }
-            return over.await(40, TimeUnit.SECONDS);
+            assertThat(over.await(40, TimeUnit.SECONDS)).isTrue();
+            // The others have failed; this fails when that has come here.
+            assertThatThrownBy(() -> comm.barrier(CollectiveOptions.named("late")).await())
+                .isInstanceOf(CommException.Aborted.class);
+            return true;
           });
     }
     var files = new FlightFile(directory);
