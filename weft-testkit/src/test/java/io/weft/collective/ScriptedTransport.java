@@ -192,7 +192,8 @@ final class ScriptedTransport implements Transport {
 
   @Override
   public Capabilities capabilities() {
-    return new Capabilities("script", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, MAX_IN_FLIGHT, 0);
+    return new Capabilities(
+        "script", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, MAX_IN_FLIGHT, 0, false);
   }
 
   @Override

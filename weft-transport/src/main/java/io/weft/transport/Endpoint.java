@@ -2,6 +2,7 @@
 package io.weft.transport;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// The three verbs to one peer. Nothing is queued without bound: on `BACK_PRESSURED` the caller
 /// keeps the work and tries again on a later duty cycle. Messages and write notifications arrive at
@@ -27,6 +28,17 @@ public interface Endpoint extends AutoCloseable {
   /// before the peer could refuse, success.
   @CheckReturnValue
   PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
+
+  /// The peer's region as memory of this process; null where the two share none (another host,
+  /// another user, memory that `Transport.allocate` did not give, a transport that cannot). The
+  /// same region again costs a look-up.
+  default @Nullable PeerMemory map(RemoteRegion region) {
+    return null;
+  }
+
+  /// Ends a present `Transport.await` of the peer early, for what was stored in its `PeerMemory`.
+  /// Costs no system call while the peer is awake, and nothing where `map` is null for all regions.
+  default void nudge() {}
 
   /// Bytes that the peer has sent here so far, payload and protocol, also those of a message or
   /// write that is not complete yet where the transport sees them: so it grows with every sign of

@@ -18,6 +18,12 @@ public interface MemoryRegion extends AutoCloseable {
     return new Slice(this, offset, bytes);
   }
 
+  /// Whether a peer is inside this memory at this moment by way of `PeerMemory`, also after
+  /// `close`: it may still store there. A peer that has died is inside nothing.
+  default boolean isVisited() {
+    return false;
+  }
+
   /// Withdraws the registration: later remote access is refused. Throws `IllegalStateException`
   /// while work of ours that uses it is posted. A second call has no effect.
   @Override

@@ -22,7 +22,7 @@ final class PublicTypesRule {
   /// Packages that show more, how many, and why. Lower a number when the package shrinks.
   private static final Map<String, Integer> WIDER =
       Map.of(
-          "io.weft.transport", 12, // the seam: one type for each noun of the glossary
+          "io.weft.transport", 13, // the seam: one type for each noun of the glossary
           "io.weft.tensorflow.ffm", 10, // one type for each structure of TensorFlow's C API
           "io.weft.collective.schedule", 10, // one algorithm a type, public for their proof
           "io.weft.cluster", 11, // what the job is, and the mesh that services share

@@ -9,10 +9,12 @@ package io.weft.transport.spi;
 /// @param maxTransferBytes largest single read or write
 /// @param maxInFlight operations that one endpoint accepts before it answers `BACK_PRESSURED`
 /// @param bitsPerSecond nominal speed, 0 = unknown
+/// @param directAccess whether `Endpoint.map` may give the memory of peers on this host
 public record Capabilities(
     String device,
     boolean nativeOneSided,
     int maxMessageBytes,
     long maxTransferBytes,
     int maxInFlight,
-    long bitsPerSecond) {}
+    long bitsPerSecond,
+    boolean directAccess) {}

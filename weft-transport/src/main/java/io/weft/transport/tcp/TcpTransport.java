@@ -36,7 +36,8 @@ final class TcpTransport implements Transport {
   static final String LOGGER = "io.weft.transport.tcp";
   static final int MAX_MESSAGE_BYTES = 1 << 16;
   static final Capabilities CAPABILITIES =
-      new Capabilities("tcp", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, Outbound.MAX_IN_FLIGHT, 0);
+      new Capabilities(
+          "tcp", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, Outbound.MAX_IN_FLIGHT, 0, false);
 
   private static final int DIRECT_ENDPOINTS = 4;
   private static final long LOOK_NANOS = 50_000;

@@ -108,7 +108,8 @@ public final class Network {
         setup.limits().messageBytes(),
         Long.MAX_VALUE,
         setup.limits().operations(),
-        Math.round(setup.between().bytesPerSecond() * Byte.SIZE));
+        Math.round(setup.between().bytesPerSecond() * Byte.SIZE),
+        false);
   }
 
   Tamper tamper() {
