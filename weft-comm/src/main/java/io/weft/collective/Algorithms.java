@@ -5,6 +5,7 @@ import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.BinomialTree;
 import io.weft.collective.schedule.Direct;
 import io.weft.collective.schedule.HalvingDoubling;
+import io.weft.collective.schedule.Hierarchical;
 import io.weft.collective.schedule.RecursiveDoubling;
 import io.weft.collective.schedule.Ring;
 import io.weft.collective.schedule.Rooted;
@@ -21,40 +22,51 @@ public final class Algorithms {
   private static final long SMALL_BYTES = 8 << 10;
   private static final long MEDIUM_BYTES = 512 << 10;
   private static final int FEW_RANKS = 8;
+  private static final int FEW_HOSTS = 8;
+  private static final long LONGEST_HALVED_CHUNK_BYTES = 64 << 10;
 
   /// The bytes that a link carries while a message is on its way, about: a ring whose chunks are
   /// shorter spends its 2(n-1) rounds on waiting.
   private static final long LEAST_RING_CHUNK_BYTES = 32 << 10;
 
   private final Map<PlanKey, Plan> plans = new ConcurrentHashMap<>();
+  private final List<Integer> hosts;
 
-  /// With no plans yet; it keeps those it makes.
-  Algorithms() {}
+  /// For ranks of which rank r lives on host `hosts.get(r)`; with no plans yet, it keeps those it
+  /// makes.
+  Algorithms(List<Integer> hosts) {
+    this.hosts = List.copyOf(hosts);
+  }
 
-  private record PlanKey(Kind kind, String name, int root, int rank, int size) {}
+  private record PlanKey(Kind kind, String name, int root, int rank) {}
 
   /// For tests and tools: the names that `CollectiveOptions.by` takes for allreduce.
   public static List<String> allreduceNames() {
-    return all(Kind.ALLREDUCE).stream().map(Algorithm::name).toList();
+    return all(Kind.ALLREDUCE, List.of(0)).stream().map(Algorithm::name).toList();
   }
 
   /// For tests and tools: which algorithm allreduce takes by itself.
-  public static String forAllreduce(long bytes, int ranks) {
-    return choose(Kind.ALLREDUCE, Optional.empty(), bytes, ranks);
+  ///
+  /// @param hosts host of each rank, any numbers
+  public static String forAllreduce(long bytes, List<Integer> hosts) {
+    return new Algorithms(hosts).choose(Kind.ALLREDUCE, Optional.empty(), bytes);
   }
 
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
-  Plan plan(Kind kind, String name, int root, int rank, int size) {
+  Plan plan(Kind kind, String name, int root, int rank) {
     return plans.computeIfAbsent(
-        new PlanKey(kind, name, root, rank, size),
+        new PlanKey(kind, name, root, rank),
         key ->
             Plan.of(
-                root == 0 ? named(kind, name) : new Rooted(named(kind, name), root), rank, size));
+                root == 0 ? named(kind, name) : new Rooted(named(kind, name), root),
+                rank,
+                hosts.size()));
   }
 
   /// The given name, checked, or the best for this size.
-  static String choose(Kind kind, Optional<String> wanted, long bytes, int size) {
+  String choose(Kind kind, Optional<String> wanted, long bytes) {
+    int size = hosts.size();
     if (wanted.isPresent()) {
       return named(kind, wanted.get()).name();
     }
@@ -62,6 +74,10 @@ public final class Algorithms {
       case ALLREDUCE -> {
         if (bytes <= SMALL_BYTES) {
           yield "recursive-doubling";
+        }
+        int several = (int) hosts.stream().distinct().count();
+        if (several > 1 && several < size) {
+          yield amongHosts(several, bytes / size);
         }
         if (size == 2) {
           yield "ring";
@@ -80,8 +96,16 @@ public final class Algorithms {
     };
   }
 
-  private static Algorithm named(Kind kind, String name) {
-    return all(kind).stream()
+  /// Simulated on 16 ranks: from chunks of 64 KiB on the ring wins, with shorter ones its rounds
+  /// cost more than they carry; three hosts, say, make halving move whole parts twice.
+  private static String amongHosts(int number, long chunkBytes) {
+    boolean fits = Integer.bitCount(number) == 1 || number > FEW_HOSTS;
+    boolean halving = fits && chunkBytes <= LONGEST_HALVED_CHUNK_BYTES;
+    return halving ? "hierarchical-halving" : "hierarchical-ring";
+  }
+
+  private Algorithm named(Kind kind, String name) {
+    return all(kind, hosts).stream()
         .filter(a -> a.name().equals(name))
         .findFirst()
         .orElseThrow(
@@ -92,10 +116,10 @@ public final class Algorithms {
                         + "' for "
                         + kind.words()
                         + "; there are "
-                        + all(kind).stream().map(Algorithm::name).toList()));
+                        + all(kind, hosts).stream().map(Algorithm::name).toList()));
   }
 
-  private static List<Algorithm> all(Kind kind) {
+  private static List<Algorithm> all(Kind kind, List<Integer> hosts) {
     return switch (kind) {
       case ALLREDUCE, BARRIER ->
           List.of(
@@ -103,7 +127,9 @@ public final class Algorithms {
               new RecursiveDoubling(),
               new HalvingDoubling(),
               BinomialTree.allreduce(),
-              Direct.allreduce());
+              Direct.allreduce(),
+              Hierarchical.ring(hosts),
+              Hierarchical.halving(hosts));
       case REDUCE_SCATTER -> List.of(Ring.reduceScatter(), Direct.reduceScatter());
       case ALLGATHER -> List.of(Ring.allgather(), Direct.allgather());
       case BROADCAST -> List.of(BinomialTree.broadcast());

@@ -6,6 +6,7 @@ import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership.Epoch;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A communicator as the lane sees it: its members, its key on the wire, and why it failed if it
@@ -70,6 +71,13 @@ final class Group {
 
   int world(int member) {
     return set.ranks().get(member);
+  }
+
+  /// For each member a number of its host.
+  List<Integer> hosts() {
+    List<String> names =
+        set.ranks().stream().map(world -> topology.members().get(world).host()).toList();
+    return names.stream().map(names::indexOf).toList();
   }
 
   /// The member with this world rank, -1 if there is none.

@@ -25,7 +25,7 @@ final class MeshCommunicator implements Communicator {
   private final Group group;
   private final Lane lane;
   private final Duration defaultDeadline;
-  private final Algorithms algorithms = new Algorithms();
+  private final Algorithms algorithms;
   private final MemorySegment zero = Arena.ofAuto().allocate(1);
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -34,6 +34,7 @@ final class MeshCommunicator implements Communicator {
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
+    this.algorithms = new Algorithms(group.hosts());
     this.lane = lane;
     this.defaultDeadline = defaultDeadline;
   }
@@ -54,9 +55,8 @@ final class MeshCommunicator implements Communicator {
     check(options, input.dtype() == output.dtype(), "output is " + output.signature());
     check(options, input.shape().equals(output.shape()), "output is " + output.signature());
     checkApart(options, input, output);
-    String algorithm =
-        Algorithms.choose(Kind.ALLREDUCE, options.algorithm(), input.bytes(), size());
-    Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank(), size());
+    String algorithm = algorithms.choose(Kind.ALLREDUCE, options.algorithm(), input.bytes());
+    Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
     Signature signature =
         Signature.of(
             Kind.ALLREDUCE,
@@ -77,9 +77,8 @@ final class MeshCommunicator implements Communicator {
         options,
         output.dtype() == input.dtype() && output.shape().equals(mine),
         "output is " + output.signature() + ", expected " + input.dtype() + mine);
-    String algorithm =
-        Algorithms.choose(Kind.REDUCE_SCATTER, options.algorithm(), input.bytes(), size());
-    Plan plan = algorithms.plan(Kind.REDUCE_SCATTER, algorithm, 0, rank(), size());
+    String algorithm = algorithms.choose(Kind.REDUCE_SCATTER, options.algorithm(), input.bytes());
+    Plan plan = algorithms.plan(Kind.REDUCE_SCATTER, algorithm, 0, rank());
     Signature signature =
         Signature.of(
             Kind.REDUCE_SCATTER,
@@ -94,10 +93,9 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
     check(options, !input.shape().dims().isEmpty(), "a scalar has no rows to gather");
-    String algorithm =
-        Algorithms.choose(Kind.ALLGATHER, options.algorithm(), input.bytes(), size());
-    Plan counts = algorithms.plan(Kind.ALLGATHER, "direct", 0, rank(), size());
-    Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank(), size());
+    String algorithm = algorithms.choose(Kind.ALLGATHER, options.algorithm(), input.bytes());
+    Plan counts = algorithms.plan(Kind.ALLGATHER, "direct", 0, rank());
+    Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank());
     Signature signature =
         Signature.of(
             Kind.ALLGATHER, input.dtype(), input.shape(), "by " + algorithm, collectives.tuning());
@@ -107,9 +105,8 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
     check(options, root >= 0 && root < size(), "root " + root + " is not a rank of " + size());
-    String algorithm =
-        Algorithms.choose(Kind.BROADCAST, options.algorithm(), inOut.bytes(), size());
-    Plan plan = algorithms.plan(Kind.BROADCAST, algorithm, root, rank(), size());
+    String algorithm = algorithms.choose(Kind.BROADCAST, options.algorithm(), inOut.bytes());
+    Plan plan = algorithms.plan(Kind.BROADCAST, algorithm, root, rank());
     Signature signature =
         Signature.of(
             Kind.BROADCAST,
@@ -130,7 +127,7 @@ final class MeshCommunicator implements Communicator {
             && splits.stream().allMatch(s -> s >= 0)
             && splits.stream().mapToLong(Long::longValue).sum() == rows,
         "splits " + splits + " are not " + size() + " counts that sum to " + rows + " rows");
-    Plan plan = algorithms.plan(Kind.ALLTOALL, "direct", 0, rank(), size());
+    Plan plan = algorithms.plan(Kind.ALLTOALL, "direct", 0, rank());
     Signature signature =
         Signature.of(Kind.ALLTOALL, input.dtype(), input.shape(), "", collectives.tuning());
     return submit(
@@ -139,7 +136,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    Plan plan = algorithms.plan(Kind.BARRIER, "recursive-doubling", 0, rank(), size());
+    Plan plan = algorithms.plan(Kind.BARRIER, "recursive-doubling", 0, rank());
     Signature signature =
         Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
     return submit(options, signature, Scripts.barrier(plan, zero));

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.collective.schedule.Step.ReceiveReduce;
 import io.weft.collective.schedule.Step.Send;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class VerifierTest {
 
@@ -36,6 +39,25 @@ class VerifierTest {
     for (int n = 1; n <= 64; n++) {
       Verifier.prove(c.algorithm(), c.goal(), n);
     }
+  }
+
+  @ParameterizedTest(name = "{0} ranks")
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 24, 31, 64})
+  void hierarchicalIsRightHoweverRanksLieOnHosts(int size) {
+    Random random = new Random(size);
+    for (int hosts = 1; hosts <= size; hosts++) {
+      int number = hosts;
+      int perHost = Math.ceilDiv(size, number);
+      proveOn(IntStream.range(0, size).map(r -> r / perHost));
+      proveOn(IntStream.range(0, size).map(r -> r % number));
+      proveOn(IntStream.range(0, size).map(_ -> random.nextInt(number)));
+    }
+  }
+
+  private static void proveOn(IntStream hostOf) {
+    List<Integer> hosts = hostOf.boxed().toList();
+    Verifier.prove(Hierarchical.ring(hosts), Goal.ALLREDUCE, hosts.size());
+    Verifier.prove(Hierarchical.halving(hosts), Goal.ALLREDUCE, hosts.size());
   }
 
   @Test

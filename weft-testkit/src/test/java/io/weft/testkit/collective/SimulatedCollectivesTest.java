@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// What goes wrong only in certain orders of events, in orders that a simulation makes.
 @Timeout(60)
@@ -33,6 +34,17 @@ class SimulatedCollectivesTest {
   @ParameterizedTest
   @MethodSource("algorithms")
   void aTensorMayBeLongerThanTheWindow(String algorithm) throws InterruptedException {
+    sumsALongTensor(5, algorithm);
+  }
+
+  @ParameterizedTest(name = "{0} hosts")
+  @ValueSource(ints = {1, 2, 3})
+  void ranksMayShareHosts(int hosts) throws InterruptedException {
+    sumsALongTensor(hosts, "hierarchical-ring");
+    sumsALongTensor(hosts, "hierarchical-halving");
+  }
+
+  private static void sumsALongTensor(int hosts, String algorithm) throws InterruptedException {
     WeftConfig config =
         WeftConfig.builder()
             .eagerBytes(256)
@@ -41,7 +53,7 @@ class SimulatedCollectivesTest {
             .build();
     SimReport<Integer> report =
         Simulation.of(5)
-            .hosts(5)
+            .hosts(hosts)
             .config(config)
             .run(
                 weft -> {

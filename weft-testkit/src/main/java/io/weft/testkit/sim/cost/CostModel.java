@@ -28,6 +28,7 @@ import java.time.Duration;
 /// | halving-doubling [THAKUR05 §4.5] | `G + 2 sum over k = 1 to log2 p of (L + O(m / 2^k))` |
 /// | binomial tree | `G + 2 ceil(log2 n) (L + O(m))`, for a tensor of one segment |
 /// | direct | `G + 2 (L + (n-1) O(m/n))` |
+/// | hierarchical-ring, hierarchical-halving | one rank a host: as ring, halving-doubling |
 ///
 /// Where `n` is no power of two, recursive doubling and halving-doubling take two steps more, of
 /// the whole tensor; this is an estimate, up to 15 % off, because the other ranks go on meanwhile.
@@ -60,6 +61,15 @@ public record CostModel(Link link, Duration turn, long eagerBytes, long segmentB
   public Duration allreduce(String algorithm, int ranks, long bytes) {
     if (ranks == 1) {
       return turn.multipliedBy(LAST_TURNS);
+    }
+    switch (algorithm) {
+      case "hierarchical-ring" -> {
+        return allreduce("ring", ranks, bytes);
+      }
+      case "hierarchical-halving" -> {
+        return allreduce("halving-doubling", ranks, bytes);
+      }
+      default -> {}
     }
     double whole = (double) bytes;
     double nanos =

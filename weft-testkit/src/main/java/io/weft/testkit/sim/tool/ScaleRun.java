@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /// One allreduce on many ranks, one a host: its virtual time beside the formula's, and what the
 /// simulation cost.
@@ -29,7 +30,10 @@ final class ScaleRun {
     long bytes = kib * 1024L;
     Link link = Link.ETHERNET;
     WeftConfig config = WeftConfig.builder().build();
-    String algorithm = options.text("algorithm", Algorithms.forAllreduce(bytes, ranks));
+    String algorithm =
+        options.text(
+            "algorithm",
+            Algorithms.forAllreduce(bytes, IntStream.range(0, ranks).boxed().toList()));
     CostModel model = CostModel.of(link, Simulation.TURN, config);
     Duration formula = model.allreduce(algorithm, ranks, bytes);
     long realStart = System.nanoTime();

@@ -9,6 +9,7 @@ import io.weft.collective.Algorithms;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Link;
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,12 +39,21 @@ class CostModelTest {
   })
   void whatWeftChoosesTakesItsTime(int ranks, int kib, String algorithm)
       throws InterruptedException {
-    assertThat(Algorithms.forAllreduce(kib * 1024L, ranks)).isEqualTo(algorithm);
+    assertThat(Algorithms.forAllreduce(kib * 1024L, IntStream.range(0, ranks).boxed().toList()))
+        .isEqualTo(algorithm);
     agrees(algorithm, ranks, kib * 1024L);
   }
 
   @ParameterizedTest(name = "{0}")
-  @CsvSource({"ring", "recursive-doubling", "halving-doubling", "binomial-tree", "direct"})
+  @CsvSource({
+    "ring",
+    "recursive-doubling",
+    "halving-doubling",
+    "binomial-tree",
+    "direct",
+    "hierarchical-ring",
+    "hierarchical-halving"
+  })
   void everyAlgorithmTakesItsTime(String algorithm) throws InterruptedException {
     for (long bytes : new long[] {1 << 10, 100 << 10}) {
       agrees(algorithm, 16, bytes);
@@ -73,5 +83,17 @@ class CostModelTest {
           .isGreaterThan(near.allreduce(algorithm, 8, 1 << 16))
           .isLessThan(far.allreduce(algorithm, 8, 1 << 20));
     }
+  }
+
+  @Test
+  void hostsOfSeveralRanksGainByTheHierarchy() throws InterruptedException {
+    int floats = 1 << 20;
+    Duration ring = AllreduceTime.of(fourHosts(), floats, "ring").time();
+    Duration hierarchical = AllreduceTime.of(fourHosts(), floats, "").time();
+    assertThat(hierarchical).isLessThan(ring);
+  }
+
+  private static Simulation fourHosts() {
+    return Simulation.of(16).hosts(4).between(Link.ETHERNET).config(CONFIG).traceLines(0);
   }
 }
