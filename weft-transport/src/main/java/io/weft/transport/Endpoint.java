@@ -30,8 +30,9 @@ public interface Endpoint extends AutoCloseable {
   PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
 
   /// The peer's region as memory of this process; null where the two share none (another host,
-  /// another user, memory that `Transport.allocate` did not give, a transport that cannot). The
-  /// same region again costs a look-up.
+  /// another user, memory that `Transport.allocate` did not give, a region that is closed, a
+  /// transport that cannot). A region registered inside allocated memory is as good as the whole.
+  /// The same region again costs a look-up.
   default @Nullable PeerMemory map(RemoteRegion region) {
     return null;
   }

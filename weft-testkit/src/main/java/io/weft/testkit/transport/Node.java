@@ -13,6 +13,7 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -111,6 +112,12 @@ final class Node implements FrameSink, AutoCloseable {
     MemoryRegion region = region(bytes);
     fill(region.segment(), random);
     return region;
+  }
+
+  /// First byte of a region that it allocated, as other threads' stores have left it.
+  byte firstByte(int region) {
+    VarHandle.acquireFence();
+    return regions.get(region).segment().get(ValueLayout.JAVA_BYTE, 0);
   }
 
   static void fill(MemorySegment segment, Random random) {

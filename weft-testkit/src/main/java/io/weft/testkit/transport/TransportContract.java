@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /// What every transport must do. A transport's test extends this class and says which provider to
 /// test and where it can listen; nothing else. The random tests take their seed from the system
 /// property `weft.test.seed` and print it.
-public abstract class TransportContract extends MemoryContract {
+public abstract class TransportContract extends SharingContract {
 
   private static final int OPERATIONS = 2000;
 

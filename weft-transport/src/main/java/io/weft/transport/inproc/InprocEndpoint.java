@@ -4,11 +4,14 @@ package io.weft.transport.inproc;
 import io.weft.transport.Address;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
+import io.weft.transport.PeerMemory;
 import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -129,6 +132,24 @@ final class InprocEndpoint implements Endpoint {
                     + "'s transport; ask the peer for its present regions",
                 null);
     return PostResult.POSTED;
+  }
+
+  @Override
+  public @Nullable PeerMemory map(RemoteRegion region) {
+    Line open = line;
+    if (closed || open == null) {
+      return null;
+    }
+    RegionTable theirs = open.remoteTable(initiating);
+    LocalRegion found = theirs.find(region.key());
+    return region.incarnation() == theirs.incarnation() && found != null && found.isInOwnMemory()
+        ? found
+        : null;
+  }
+
+  @Override
+  public void nudge() {
+    peerTransport.wakeIfWaiting();
   }
 
   @Override

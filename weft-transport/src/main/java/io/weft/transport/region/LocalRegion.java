@@ -2,6 +2,7 @@
 package io.weft.transport.region;
 
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /// A registered piece of native memory. It counts two kinds of claims: *posted work* of ours, which
 /// forbids `close`, and *visitors* (one system call or copy on behalf of a peer), which `close`
-/// waits for, so that nobody touches the memory after `close` has returned. Any thread.
-public final class LocalRegion implements MemoryRegion {
+/// waits for, so that nobody touches the memory after `close` has returned. As `PeerMemory` it is
+/// what a peer in this JVM gets of it. Any thread.
+public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   private static final long CLOSED = 1L << 63;
   private static final long POSTED_ONE = 1L << 32;
@@ -22,6 +24,7 @@ public final class LocalRegion implements MemoryRegion {
   private final int key;
   private final @Nullable Arena arena;
   private final RegionViews views;
+  private final boolean inOwnMemory;
   // closed bit, posted work (31 bits), visitors (32 bits)
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
@@ -31,11 +34,13 @@ public final class LocalRegion implements MemoryRegion {
       MemorySegment segment,
       int key,
       @Nullable Arena arena,
+      boolean inOwnMemory,
       @Nullable Object owner) {
     this.table = table;
     this.segment = segment;
     this.key = key;
     this.arena = arena;
+    this.inOwnMemory = inOwnMemory;
     this.owner = owner;
     this.views = new RegionViews(segment);
   }
@@ -82,10 +87,16 @@ public final class LocalRegion implements MemoryRegion {
     claims.getAndAdd(-POSTED_ONE);
   }
 
+  /// Whether its memory came from `Transport.allocate` of the same transport.
+  public boolean isInOwnMemory() {
+    return inOwnMemory;
+  }
+
   /// Claims the memory for one short access; false if the region is closed. Followed by `leave`
   /// before any callback.
   ///
   /// Hot path.
+  @Override
   public boolean visit() {
     if (claims.getAndIncrement() < 0) {
       claims.getAndDecrement();
@@ -97,8 +108,14 @@ public final class LocalRegion implements MemoryRegion {
   /// Ends a `visit`.
   ///
   /// Hot path.
+  @Override
   public void leave() {
     claims.getAndDecrement();
+  }
+
+  @Override
+  public boolean isVisited() {
+    return (claims.get() & VISITORS) != 0;
   }
 
   /// Whether `offset` and `bytes`, which a peer claims, lie inside.
@@ -125,9 +142,9 @@ public final class LocalRegion implements MemoryRegion {
         break;
       }
     }
-    table.remove(this);
+    table.remove(this, arena != null);
     // A visitor is one copy or one non-blocking system call of a bounded length: it ends by itself.
-    while ((claims.get() & VISITORS) != 0) {
+    while (isVisited()) {
       Thread.onSpinWait();
     }
     owner = null;

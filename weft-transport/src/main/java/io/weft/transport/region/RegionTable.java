@@ -29,6 +29,8 @@ public final class RegionTable {
   /// Never started: asks whether memory is open to threads other than the registering one.
   private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
+  // Begin and end of each block that `allocate` gave; replaced under the lock, read without it.
+  private volatile long[] blocks = {};
   private char[] generations = new char[64];
   private volatile AtomicReferenceArray<@Nullable LocalRegion> slots =
       new AtomicReferenceArray<>(64);
@@ -52,7 +54,9 @@ public final class RegionTable {
     }
     Arena arena = Arena.ofShared();
     try {
-      return add(arena.allocate(bytes, PAGE), arena, null);
+      MemorySegment block = arena.allocate(bytes, PAGE);
+      enter(block);
+      return add(block, arena, true, null);
     } catch (OutOfMemoryError e) {
       arena.close();
       throw new TransportException.Registration(
@@ -83,7 +87,7 @@ public final class RegionTable {
       throw new TransportException.Registration(
           "register " + segment.byteSize() + " bytes on " + device + " failed: " + why, null);
     }
-    return add(segment, null, owner);
+    return add(segment, null, isInOwnMemory(segment), owner);
   }
 
   /// The open region with this key, or null.
@@ -123,7 +127,7 @@ public final class RegionTable {
   }
 
   private synchronized LocalRegion add(
-      MemorySegment segment, @Nullable Arena arena, @Nullable Object owner) {
+      MemorySegment segment, @Nullable Arena arena, boolean inOwnMemory, @Nullable Object owner) {
     int index;
     if (!free.isEmpty() && used >= REUSE_FROM) {
       index = free.remove();
@@ -148,12 +152,45 @@ public final class RegionTable {
       generations[index] = 1;
     }
     LocalRegion region =
-        new LocalRegion(this, segment, generations[index] << 16 | index, arena, owner);
+        new LocalRegion(this, segment, generations[index] << 16 | index, arena, inOwnMemory, owner);
     slots.set(index, region);
     return region;
   }
 
-  synchronized void remove(LocalRegion region) {
+  private synchronized void enter(MemorySegment block) {
+    long[] more = Arrays.copyOf(blocks, blocks.length + 2);
+    more[blocks.length] = block.address();
+    more[blocks.length + 1] = block.address() + block.byteSize();
+    blocks = more;
+  }
+
+  private boolean isInOwnMemory(MemorySegment segment) {
+    long begin = segment.address();
+    long[] now = blocks;
+    for (int i = 0; i < now.length; i += 2) {
+      if (now[i] <= begin && begin + segment.byteSize() <= now[i + 1]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void leave(long begin) {
+    for (int i = 0; i < blocks.length; i += 2) {
+      if (blocks[i] == begin) {
+        long[] fewer = Arrays.copyOf(blocks, blocks.length - 2);
+        System.arraycopy(blocks, i + 2, fewer, i, fewer.length - i);
+        blocks = fewer;
+        return;
+      }
+    }
+  }
+
+  /// `block`: whether its memory came from `allocate` and ends with it.
+  synchronized void remove(LocalRegion region, boolean block) {
+    if (block) {
+      leave(region.segment().address());
+    }
     int index = region.key() & (CAPACITY - 1);
     slots.set(index, null);
     free.add(index);
