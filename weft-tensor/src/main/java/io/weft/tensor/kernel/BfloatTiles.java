@@ -33,15 +33,22 @@ final class BfloatTiles {
   private BfloatTiles() {}
 
   static void reduce(
-      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+      ReduceOp op,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, at, left, p, right, q, elements);
     BfloatTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE * 2L) {
       int n = (int) Math.min(TILE, (bytes - i) / 2);
-      MemorySegment.copy(into, p + i, tile.aPairBytes, 0, n * 2L);
-      MemorySegment.copy(from, q + i, tile.bPairBytes, 0, n * 2L);
+      MemorySegment.copy(left, p + i, tile.aPairBytes, 0, n * 2L);
+      MemorySegment.copy(right, q + i, tile.bPairBytes, 0, n * 2L);
       tile.combine(op, (n + 1) / 2);
-      MemorySegment.copy(tile.aPairBytes, 0, into, p + i, n * 2L);
+      MemorySegment.copy(tile.aPairBytes, 0, into, at + i, n * 2L);
     }
   }
 

@@ -31,49 +31,80 @@ final class BfloatVectors {
     };
   }
 
-  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+  private static void sum(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      IntVector a = load(into, p + i);
-      IntVector b = load(from, q + i);
-      store(into, p + i, even(a).add(even(b)), odd(a).add(odd(b)));
+      IntVector a = load(left, p + i);
+      IntVector b = load(right, q + i);
+      store(into, at + i, even(a).add(even(b)), odd(a).add(odd(b)));
     }
-    ScalarKernels.reduce(BFLOAT16, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(
+        BFLOAT16, ReduceOp.SUM, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
-  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+  private static void min(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      IntVector a = load(into, p + i);
-      IntVector b = load(from, q + i);
-      store(into, p + i, even(a).min(even(b)), odd(a).min(odd(b)));
+      IntVector a = load(left, p + i);
+      IntVector b = load(right, q + i);
+      store(into, at + i, even(a).min(even(b)), odd(a).min(odd(b)));
     }
-    ScalarKernels.reduce(BFLOAT16, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(
+        BFLOAT16, ReduceOp.MIN, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
-  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+  private static void max(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      IntVector a = load(into, p + i);
-      IntVector b = load(from, q + i);
-      store(into, p + i, even(a).max(even(b)), odd(a).max(odd(b)));
+      IntVector a = load(left, p + i);
+      IntVector b = load(right, q + i);
+      store(into, at + i, even(a).max(even(b)), odd(a).max(odd(b)));
     }
-    ScalarKernels.reduce(BFLOAT16, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(
+        BFLOAT16, ReduceOp.MAX, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
   private static void product(
-      MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(BFLOAT16, into, p, from, q, elements);
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(BFLOAT16, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      IntVector a = load(into, p + i);
-      IntVector b = load(from, q + i);
-      store(into, p + i, even(a).mul(even(b)), odd(a).mul(odd(b)));
+      IntVector a = load(left, p + i);
+      IntVector b = load(right, q + i);
+      store(into, at + i, even(a).mul(even(b)), odd(a).mul(odd(b)));
     }
-    ScalarKernels.reduce(BFLOAT16, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(
+        BFLOAT16, ReduceOp.PRODUCT, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
   static void divide(MemorySegment data, long p, long elements, int divisor) {

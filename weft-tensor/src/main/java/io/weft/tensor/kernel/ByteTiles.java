@@ -26,24 +26,26 @@ final class ByteTiles {
       DType dtype,
       ReduceOp op,
       MemorySegment into,
+      long at,
+      MemorySegment left,
       long p,
-      MemorySegment from,
+      MemorySegment right,
       long q,
       long elements) {
-    long bytes = Runs.bytes(dtype, into, p, from, q, elements);
+    long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
     int flip = dtype == UINT8 ? 0x80 : 0;
     ByteTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE) {
       int n = (int) Math.min(TILE, bytes - i);
-      MemorySegment.copy(into, JAVA_BYTE, p + i, tile.a, 0, n);
-      MemorySegment.copy(from, JAVA_BYTE, q + i, tile.b, 0, n);
+      MemorySegment.copy(left, JAVA_BYTE, p + i, tile.a, 0, n);
+      MemorySegment.copy(right, JAVA_BYTE, q + i, tile.b, 0, n);
       switch (op) {
         case SUM, AVERAGE -> sum(tile.a, tile.b, n);
         case MIN -> min(tile.a, tile.b, flip, n);
         case MAX -> max(tile.a, tile.b, flip, n);
         case PRODUCT -> product(tile.a, tile.b, n);
       }
-      MemorySegment.copy(tile.a, 0, into, JAVA_BYTE, p + i, n);
+      MemorySegment.copy(tile.a, 0, into, JAVA_BYTE, at + i, n);
     }
   }
 

@@ -30,15 +30,22 @@ final class DoubleTiles {
   private DoubleTiles() {}
 
   static void reduce(
-      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(FLOAT64, into, p, from, q, elements);
+      ReduceOp op,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(FLOAT64, into, at, left, p, right, q, elements);
     DoubleTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE * 8L) {
       int n = (int) Math.min(TILE, (bytes - i) / 8);
-      MemorySegment.copy(into, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(from, JAVA_DOUBLE_UNALIGNED, q + i, tile.b, 0, n);
+      MemorySegment.copy(left, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(right, JAVA_DOUBLE_UNALIGNED, q + i, tile.b, 0, n);
       combine(op, tile.a, tile.b, n);
-      tile.store(into, p + i, n);
+      tile.store(into, at + i, n);
     }
   }
 

@@ -27,15 +27,22 @@ final class FloatTiles {
   private FloatTiles() {}
 
   static void reduce(
-      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(FLOAT32, into, p, from, q, elements);
+      ReduceOp op,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(FLOAT32, into, at, left, p, right, q, elements);
     FloatTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE * 4L) {
       int n = (int) Math.min(TILE, (bytes - i) / 4);
-      MemorySegment.copy(into, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(from, JAVA_FLOAT_UNALIGNED, q + i, tile.b, 0, n);
+      MemorySegment.copy(left, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(right, JAVA_FLOAT_UNALIGNED, q + i, tile.b, 0, n);
       combine(op, tile.a, tile.b, n);
-      tile.store(into, p + i, n);
+      tile.store(into, at + i, n);
     }
   }
 

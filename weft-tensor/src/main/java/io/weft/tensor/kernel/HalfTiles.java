@@ -37,7 +37,8 @@ final class HalfTiles {
 
   /// Reduces with `op`; `nans` follows each tile.
   static Reducer reducer(ReduceOp op, Canonical nans) {
-    return (into, p, from, q, elements) -> reduce(op, nans, into, p, from, q, elements);
+    return (into, at, left, p, right, q, elements) ->
+        reduce(op, nans, into, at, left, p, right, q, elements);
   }
 
   /// Divides; `nans` follows each tile.
@@ -49,24 +50,26 @@ final class HalfTiles {
       ReduceOp op,
       Canonical nans,
       MemorySegment into,
+      long at,
+      MemorySegment left,
       long p,
-      MemorySegment from,
+      MemorySegment right,
       long q,
       long elements) {
-    long bytes = Runs.bytes(FLOAT16, into, p, from, q, elements);
+    long bytes = Runs.bytes(FLOAT16, into, at, left, p, right, q, elements);
     HalfTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE * 2L) {
       int n = (int) Math.min(TILE, (bytes - i) / 2);
-      MemorySegment.copy(into, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(from, JAVA_SHORT_UNALIGNED, q + i, tile.b, 0, n);
+      MemorySegment.copy(left, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(right, JAVA_SHORT_UNALIGNED, q + i, tile.b, 0, n);
       switch (op) {
         case SUM, AVERAGE -> sum(tile.a, tile.b, n);
         case MIN -> min(tile.a, tile.b, n);
         case MAX -> max(tile.a, tile.b, n);
         case PRODUCT -> product(tile.a, tile.b, n);
       }
-      MemorySegment.copy(tile.a, 0, into, JAVA_SHORT_UNALIGNED, p + i, n);
-      nans.apply(into, p + i, n);
+      MemorySegment.copy(tile.a, 0, into, JAVA_SHORT_UNALIGNED, at + i, n);
+      nans.apply(into, at + i, n);
     }
   }
 

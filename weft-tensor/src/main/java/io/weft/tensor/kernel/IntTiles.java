@@ -21,20 +21,27 @@ final class IntTiles {
   private IntTiles() {}
 
   static void reduce(
-      ReduceOp op, MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+      ReduceOp op,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(INT32, into, at, left, p, right, q, elements);
     IntTiles tile = TILES.get();
     for (long i = 0; i < bytes; i += TILE * 4L) {
       int n = (int) Math.min(TILE, (bytes - i) / 4);
-      MemorySegment.copy(into, JAVA_INT_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(from, JAVA_INT_UNALIGNED, q + i, tile.b, 0, n);
+      MemorySegment.copy(left, JAVA_INT_UNALIGNED, p + i, tile.a, 0, n);
+      MemorySegment.copy(right, JAVA_INT_UNALIGNED, q + i, tile.b, 0, n);
       switch (op) {
         case SUM, AVERAGE -> sum(tile.a, tile.b, n);
         case MIN -> min(tile.a, tile.b, n);
         case MAX -> max(tile.a, tile.b, n);
         case PRODUCT -> product(tile.a, tile.b, n);
       }
-      MemorySegment.copy(tile.a, 0, into, JAVA_INT_UNALIGNED, p + i, n);
+      MemorySegment.copy(tile.a, 0, into, JAVA_INT_UNALIGNED, at + i, n);
     }
   }
 

@@ -27,41 +27,69 @@ final class IntVectors {
     };
   }
 
-  private static void sum(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+  private static void sum(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(INT32, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      store(into, p + i, load(into, p + i).add(load(from, q + i)));
+      store(into, at + i, load(left, p + i).add(load(right, q + i)));
     }
-    ScalarKernels.reduce(INT32, ReduceOp.SUM, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(INT32, ReduceOp.SUM, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
-  private static void min(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+  private static void min(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(INT32, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      store(into, p + i, load(into, p + i).min(load(from, q + i)));
+      store(into, at + i, load(left, p + i).min(load(right, q + i)));
     }
-    ScalarKernels.reduce(INT32, ReduceOp.MIN, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(INT32, ReduceOp.MIN, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
-  private static void max(MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+  private static void max(
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(INT32, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      store(into, p + i, load(into, p + i).max(load(from, q + i)));
+      store(into, at + i, load(left, p + i).max(load(right, q + i)));
     }
-    ScalarKernels.reduce(INT32, ReduceOp.MAX, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(INT32, ReduceOp.MAX, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
   private static void product(
-      MemorySegment into, long p, MemorySegment from, long q, long elements) {
-    long bytes = Runs.bytes(INT32, into, p, from, q, elements);
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = Runs.bytes(INT32, into, at, left, p, right, q, elements);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      store(into, p + i, load(into, p + i).mul(load(from, q + i)));
+      store(into, at + i, load(left, p + i).mul(load(right, q + i)));
     }
-    ScalarKernels.reduce(INT32, ReduceOp.PRODUCT, into, p + i, from, q + i, bytes - i);
+    ScalarKernels.reduce(
+        INT32, ReduceOp.PRODUCT, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
   private static IntVector load(MemorySegment data, long offset) {

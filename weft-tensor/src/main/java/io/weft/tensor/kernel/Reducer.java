@@ -3,14 +3,31 @@ package io.weft.tensor.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/// One reduction of one element type: `into[i] = into[i] op from[i]`, elements combined
-/// independently of each other, so that the result does not depend on how a run is cut. Stateless;
-/// any thread. The runs must not overlap unless equal.
+/// One reduction of one element type: `into[i] = left[i] op right[i]`, elements combined
+/// independently of each other, so that the result does not depend on how a run is cut; the
+/// operands commute, to the bit. Stateless; any thread. Runs must not overlap unless equal.
+@FunctionalInterface
 public interface Reducer {
 
-  /// Combines `elements` elements. Offsets are in bytes. Bounds are checked once per call.
+  /// Combines `elements` elements of two operands. Offsets are in bytes. Bounds are checked once
+  /// per call. In one pass: a copy of one operand and `reduce` move half as many bytes again.
   ///
   /// Hot path.
-  void reduce(
-      MemorySegment into, long intoOffset, MemorySegment from, long fromOffset, long elements);
+  void combine(
+      MemorySegment into,
+      long intoOffset,
+      MemorySegment left,
+      long leftOffset,
+      MemorySegment right,
+      long rightOffset,
+      long elements);
+
+  /// The same where the result takes the place of the first operand: `into[i] = into[i] op
+  /// from[i]`.
+  ///
+  /// Hot path.
+  default void reduce(
+      MemorySegment into, long intoOffset, MemorySegment from, long fromOffset, long elements) {
+    combine(into, intoOffset, into, intoOffset, from, fromOffset, elements);
+  }
 }

@@ -10,17 +10,20 @@ final class Runs {
 
   private Runs() {}
 
-  /// Bytes in each of two runs. Throws `IndexOutOfBoundsException`, before anything is written, if
-  /// one of them leaves its segment.
+  /// Bytes in each of three runs. Throws `IndexOutOfBoundsException`, before anything is written,
+  /// if one of them leaves its segment.
   static long bytes(
       DType dtype,
       MemorySegment into,
-      long intoOffset,
-      MemorySegment from,
-      long fromOffset,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
       long elements) {
-    bytes(dtype, from, fromOffset, elements);
-    return bytes(dtype, into, intoOffset, elements);
+    bytes(dtype, left, p, elements);
+    bytes(dtype, right, q, elements);
+    return bytes(dtype, into, at, elements);
   }
 
   /// Bytes in one run. Throws `IndexOutOfBoundsException` if it leaves its segment.

@@ -23,9 +23,9 @@ final class ScalarKernels implements KernelSet {
 
   @Override
   public Reducer reducer(DType dtype, ReduceOp op) {
-    return (into, intoOffset, from, fromOffset, elements) -> {
-      long bytes = Runs.bytes(dtype, into, intoOffset, from, fromOffset, elements);
-      reduce(dtype, op, into, intoOffset, from, fromOffset, bytes);
+    return (into, at, left, p, right, q, elements) -> {
+      long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
+      reduce(dtype, op, into, at, left, p, right, q, bytes);
     };
   }
 
@@ -40,12 +40,14 @@ final class ScalarKernels implements KernelSet {
       DType dtype,
       ReduceOp op,
       MemorySegment into,
+      long at,
+      MemorySegment left,
       long p,
-      MemorySegment from,
+      MemorySegment right,
       long q,
       long bytes) {
     for (long i = 0; i < bytes; i += dtype.bytes()) {
-      combine(dtype, op, into, p + i, from, q + i);
+      combine(dtype, op, into, at + i, left, p + i, right, q + i);
     }
   }
 
@@ -57,47 +59,54 @@ final class ScalarKernels implements KernelSet {
   }
 
   private static void combine(
-      DType dtype, ReduceOp op, MemorySegment into, long p, MemorySegment from, long q) {
+      DType dtype,
+      ReduceOp op,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q) {
     switch (dtype) {
       case FLOAT16 -> {
-        float a = HalfPrecision.fromBinary16(into.get(JAVA_SHORT_UNALIGNED, p));
-        float b = HalfPrecision.fromBinary16(from.get(JAVA_SHORT_UNALIGNED, q));
-        into.set(JAVA_SHORT_UNALIGNED, p, HalfPrecision.toBinary16(Scalars.combine(op, a, b)));
+        float a = HalfPrecision.fromBinary16(left.get(JAVA_SHORT_UNALIGNED, p));
+        float b = HalfPrecision.fromBinary16(right.get(JAVA_SHORT_UNALIGNED, q));
+        into.set(JAVA_SHORT_UNALIGNED, at, HalfPrecision.toBinary16(Scalars.combine(op, a, b)));
       }
       case BFLOAT16 -> {
-        float a = HalfPrecision.fromBfloat16(into.get(JAVA_SHORT_UNALIGNED, p));
-        float b = HalfPrecision.fromBfloat16(from.get(JAVA_SHORT_UNALIGNED, q));
-        into.set(JAVA_SHORT_UNALIGNED, p, HalfPrecision.toBfloat16(Scalars.combine(op, a, b)));
+        float a = HalfPrecision.fromBfloat16(left.get(JAVA_SHORT_UNALIGNED, p));
+        float b = HalfPrecision.fromBfloat16(right.get(JAVA_SHORT_UNALIGNED, q));
+        into.set(JAVA_SHORT_UNALIGNED, at, HalfPrecision.toBfloat16(Scalars.combine(op, a, b)));
       }
       case FLOAT32 -> {
-        float a = into.get(JAVA_FLOAT_UNALIGNED, p);
-        float b = from.get(JAVA_FLOAT_UNALIGNED, q);
-        into.set(JAVA_FLOAT_UNALIGNED, p, Scalars.combine(op, a, b));
+        float a = left.get(JAVA_FLOAT_UNALIGNED, p);
+        float b = right.get(JAVA_FLOAT_UNALIGNED, q);
+        into.set(JAVA_FLOAT_UNALIGNED, at, Scalars.combine(op, a, b));
       }
       case FLOAT64 -> {
-        double a = into.get(JAVA_DOUBLE_UNALIGNED, p);
-        double b = from.get(JAVA_DOUBLE_UNALIGNED, q);
-        into.set(JAVA_DOUBLE_UNALIGNED, p, Scalars.combine(op, a, b));
+        double a = left.get(JAVA_DOUBLE_UNALIGNED, p);
+        double b = right.get(JAVA_DOUBLE_UNALIGNED, q);
+        into.set(JAVA_DOUBLE_UNALIGNED, at, Scalars.combine(op, a, b));
       }
       case UINT8 -> {
-        long a = Byte.toUnsignedLong(into.get(JAVA_BYTE, p));
-        long b = Byte.toUnsignedLong(from.get(JAVA_BYTE, q));
-        into.set(JAVA_BYTE, p, (byte) Scalars.combine(op, a, b));
+        long a = Byte.toUnsignedLong(left.get(JAVA_BYTE, p));
+        long b = Byte.toUnsignedLong(right.get(JAVA_BYTE, q));
+        into.set(JAVA_BYTE, at, (byte) Scalars.combine(op, a, b));
       }
       case INT8 -> {
-        long a = into.get(JAVA_BYTE, p);
-        long b = from.get(JAVA_BYTE, q);
-        into.set(JAVA_BYTE, p, (byte) Scalars.combine(op, a, b));
+        long a = left.get(JAVA_BYTE, p);
+        long b = right.get(JAVA_BYTE, q);
+        into.set(JAVA_BYTE, at, (byte) Scalars.combine(op, a, b));
       }
       case INT32 -> {
-        long a = into.get(JAVA_INT_UNALIGNED, p);
-        long b = from.get(JAVA_INT_UNALIGNED, q);
-        into.set(JAVA_INT_UNALIGNED, p, (int) Scalars.combine(op, a, b));
+        long a = left.get(JAVA_INT_UNALIGNED, p);
+        long b = right.get(JAVA_INT_UNALIGNED, q);
+        into.set(JAVA_INT_UNALIGNED, at, (int) Scalars.combine(op, a, b));
       }
       case INT64 -> {
-        long a = into.get(JAVA_LONG_UNALIGNED, p);
-        long b = from.get(JAVA_LONG_UNALIGNED, q);
-        into.set(JAVA_LONG_UNALIGNED, p, Scalars.combine(op, a, b));
+        long a = left.get(JAVA_LONG_UNALIGNED, p);
+        long b = right.get(JAVA_LONG_UNALIGNED, q);
+        into.set(JAVA_LONG_UNALIGNED, at, Scalars.combine(op, a, b));
       }
     }
   }

@@ -18,12 +18,21 @@ final class TileKernels implements KernelSet {
   public Reducer reducer(DType dtype, ReduceOp op) {
     return switch (dtype) {
       case FLOAT16 -> HalfTiles.reducer(op, HalfTiles::canonical);
-      case BFLOAT16 -> (into, p, from, q, n) -> BfloatTiles.reduce(op, into, p, from, q, n);
-      case FLOAT32 -> (into, p, from, q, n) -> FloatTiles.reduce(op, into, p, from, q, n);
-      case FLOAT64 -> (into, p, from, q, n) -> DoubleTiles.reduce(op, into, p, from, q, n);
-      case UINT8, INT8 -> (into, p, from, q, n) -> ByteTiles.reduce(dtype, op, into, p, from, q, n);
-      case INT32 -> (into, p, from, q, n) -> IntTiles.reduce(op, into, p, from, q, n);
-      case INT64 -> (into, p, from, q, n) -> LongTiles.reduce(op, into, p, from, q, n);
+      case BFLOAT16 ->
+          (into, at, left, p, right, q, n) ->
+              BfloatTiles.reduce(op, into, at, left, p, right, q, n);
+      case FLOAT32 ->
+          (into, at, left, p, right, q, n) -> FloatTiles.reduce(op, into, at, left, p, right, q, n);
+      case FLOAT64 ->
+          (into, at, left, p, right, q, n) ->
+              DoubleTiles.reduce(op, into, at, left, p, right, q, n);
+      case UINT8, INT8 ->
+          (into, at, left, p, right, q, n) ->
+              ByteTiles.reduce(dtype, op, into, at, left, p, right, q, n);
+      case INT32 ->
+          (into, at, left, p, right, q, n) -> IntTiles.reduce(op, into, at, left, p, right, q, n);
+      case INT64 ->
+          (into, at, left, p, right, q, n) -> LongTiles.reduce(op, into, at, left, p, right, q, n);
     };
   }
 

@@ -43,6 +43,45 @@ class KernelAgreementTest {
   }
 
   @Property(tries = 200)
+  void combiningIsCopyingAndReducing(
+      @ForAll DType dtype,
+      @ForAll ReduceOp op,
+      @ForAll @IntRange(max = 5000) int elements,
+      @ForAll @IntRange(max = 67) int intoOffset,
+      @ForAll @IntRange(max = 67) int leftOffset,
+      @ForAll @IntRange(max = 67) int rightOffset,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    long bytes = (long) elements * dtype.bytes();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment left = Samples.of(arena, dtype, leftOffset, elements, random);
+      MemorySegment right = Samples.of(arena, dtype, rightOffset, elements, random);
+      MemorySegment around = Samples.of(arena, dtype, intoOffset, elements, random);
+      MemorySegment expected = Samples.copy(arena, around);
+      MemorySegment.copy(left, leftOffset, expected, intoOffset, bytes);
+      REFERENCE.reducer(dtype, op).reduce(expected, intoOffset, right, rightOffset, elements);
+      for (KernelSet kernels : List.of(REFERENCE, OTHERS.getFirst(), OTHERS.getLast())) {
+        Reducer reducer = kernels.reducer(dtype, op);
+        MemorySegment actual = Samples.copy(arena, around);
+        reducer.combine(actual, intoOffset, left, leftOffset, right, rightOffset, elements);
+        assertThat(expected.mismatch(actual)).as(kernels.description()).isEqualTo(-1);
+        MemorySegment second = Samples.copy(arena, right);
+        reducer.combine(second, rightOffset, left, leftOffset, second, rightOffset, elements);
+        assertThat(
+                MemorySegment.mismatch(
+                    expected,
+                    intoOffset,
+                    intoOffset + bytes,
+                    second,
+                    rightOffset,
+                    rightOffset + bytes))
+            .as(kernels.description() + " into the right operand")
+            .isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
   void dividersAgreeBitForBit(
       @ForAll DType dtype,
       @ForAll @IntRange(max = 5000) int elements,
