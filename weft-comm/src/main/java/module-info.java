@@ -17,6 +17,7 @@ module io.weft.comm {
   exports io.weft.collective;
   exports io.weft.collective.schedule;
   exports io.weft.flight;
+  exports io.weft.memory;
 
   uses io.weft.transport.spi.TransportProvider;
 }

@@ -24,6 +24,10 @@ import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;
 import io.weft.flight.FlightWriter;
+import io.weft.memory.TensorPool;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
@@ -59,6 +63,7 @@ public final class Weft implements AutoCloseable {
   private final Membership membership;
   private final Lane lane;
   private final FlightWriter flights;
+  private final TensorPool tensors;
   private volatile Epoch epoch;
   private volatile Communicator all;
 
@@ -75,6 +80,7 @@ public final class Weft implements AutoCloseable {
     this.membership = membership;
     this.lane = lane;
     this.flights = flights;
+    this.tensors = new TensorPool(mesh.transport(), config.poolBytes());
     this.epoch = membership.current();
     this.all = collectives.communicator(epoch.members(), epoch);
   }
@@ -361,6 +367,12 @@ public final class Weft implements AutoCloseable {
     collectives.onFailure(action);
   }
 
+  /// A tensor in memory of the transport: ranks on one host work on it where it lies, where the
+  /// transport shares memory. See `TensorPool.allocate`; may outlive this object. Any thread.
+  public TensorLease allocate(DType dtype, Shape shape) {
+    return tensors.allocate(dtype, shape);
+  }
+
   /// Scheme of the transport in use: "tcp", "inproc".
   public String transport() {
     return mesh.transport().address().scheme();
@@ -383,5 +395,6 @@ public final class Weft implements AutoCloseable {
   public void close() {
     lane.close();
     flights.close();
+    tensors.close();
   }
 }

@@ -18,6 +18,12 @@ public interface MemoryRegion extends AutoCloseable {
     return new Slice(this, offset, bytes);
   }
 
+  /// Whether peers that share memory with this process may map this region: it lies in memory that
+  /// `Transport.allocate` gave. True also where that is not known; then `Endpoint.map` says it.
+  default boolean isMappable() {
+    return true;
+  }
+
   /// Whether a peer is inside this memory at this moment by way of `PeerMemory`, also after
   /// `close`: it may still store there. A peer that has died is inside nothing.
   default boolean isVisited() {

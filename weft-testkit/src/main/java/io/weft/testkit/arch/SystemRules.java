@@ -21,6 +21,7 @@ final class SystemRules {
     "io.weft.collective..",
     "io.weft.flight..",
     "io.weft.kv..",
+    "io.weft.memory..",
     "io.weft.rendezvous..",
     "io.weft.tensor..",
     "io.weft.transport.."

@@ -60,6 +60,7 @@ public abstract class SharingContract extends MemoryContract {
     MemoryRegion whole = b.region(1 << 20, new Random(2));
     MemorySegment part = whole.segment().asSlice(4096 + 64, 70_000);
     try (MemoryRegion inside = b.transport().register(part, whole)) {
+      assertThat(inside.isMappable()).isTrue();
       PeerMemory mapped = mapped(endpoint, inside);
       assertThat(mapped.segment().mismatch(part)).isEqualTo(-1);
       assertThat(mapped.visit()).isTrue();
@@ -96,6 +97,7 @@ public abstract class SharingContract extends MemoryContract {
     Endpoint endpoint = net().connect(a, b, 1);
     try (Arena arena = Arena.ofShared();
         MemoryRegion own = b.transport().register(arena.allocate(10_000, 64), arena)) {
+      assertThat(own.isMappable()).isFalse();
       assertThat(endpoint.map(own.export())).isNull();
     }
     RemoteRegion real = b.region(4096).export();

@@ -142,7 +142,7 @@ final class InprocEndpoint implements Endpoint {
     }
     RegionTable theirs = open.remoteTable(initiating);
     LocalRegion found = theirs.find(region.key());
-    return region.incarnation() == theirs.incarnation() && found != null && found.isInOwnMemory()
+    return region.incarnation() == theirs.incarnation() && found != null && found.isMappable()
         ? found
         : null;
   }

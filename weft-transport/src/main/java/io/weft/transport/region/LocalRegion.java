@@ -87,8 +87,8 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     claims.getAndAdd(-POSTED_ONE);
   }
 
-  /// Whether its memory came from `Transport.allocate` of the same transport.
-  public boolean isInOwnMemory() {
+  @Override
+  public boolean isMappable() {
     return inOwnMemory;
   }
 

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tensors in memory that a transport has registered. Any thread.
+@NullMarked
+package io.weft.memory;
+
+import org.jspecify.annotations.NullMarked;
