@@ -12,16 +12,17 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.inproc.InprocProvider;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,7 +46,11 @@ class TensorPoolTest {
       };
 
   private final Transport transport =
-      new InprocProvider()
+      ServiceLoader.load(TransportProvider.class).stream()
+          .map(ServiceLoader.Provider::get)
+          .filter(provider -> provider.scheme().equals("inproc"))
+          .findFirst()
+          .orElseThrow()
           .open(
               new TransportConfig(
                   "tensors",
