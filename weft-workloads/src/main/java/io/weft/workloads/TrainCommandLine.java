@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,6 +30,7 @@ final class TrainCommandLine {
 
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
+  private static final int MOST_THREADS = 1 << 10;
 
   private final CommandLine commandLine = new CommandLine(spec());
 
@@ -62,6 +64,7 @@ final class TrainCommandLine {
     option(spec, "--via", "HOW", "allreduce");
     option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
     option(spec, "--checkpoint", "DIR", "save there after each epoch, and resume from there");
+    option(spec, "--threads", "N", "that compute on each rank; default: its share of the cores");
     option(spec, "--plot", "FILE", "draw loss, accuracy and speed to FILE.svg or FILE.png");
     option(spec, "--json", "FILE", "write the report there");
     spec.addOption(
@@ -117,7 +120,8 @@ final class TrainCommandLine {
             path(parsed, "--checkpoint"));
     Source source =
         path(parsed, "--data").map(workload::files).orElseGet(() -> workload.embedded(seed));
-    return new TrainOptions(settings, source, transport, plot(parsed), output(parsed, "--json"));
+    return new TrainOptions(
+        settings, source, transport, threads(parsed), plot(parsed), output(parsed, "--json"));
   }
 
   private static Workload workload(ParseResult parsed) {
@@ -148,6 +152,12 @@ final class TrainCommandLine {
       return new Sync.Weights(Integer.parseInt(text.substring("weights:".length())));
     }
     throw BadOption.of("--sync", text, "gradients, or weights:K with K from 1 to 9999999");
+  }
+
+  private static OptionalInt threads(ParseResult parsed) {
+    return text(parsed, "--threads").isEmpty()
+        ? OptionalInt.empty()
+        : OptionalInt.of((int) whole(parsed, "--threads", 1, 1, MOST_THREADS));
   }
 
   private static List<String> schemes() {

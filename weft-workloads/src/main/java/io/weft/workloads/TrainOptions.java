@@ -5,17 +5,20 @@ import io.weft.workloads.data.Source;
 import io.weft.workloads.training.Settings;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /// A whole command line, checked.
 ///
 /// @param settings of the training
 /// @param source of its data
 /// @param transport "auto" or a scheme; empty = not said here
+/// @param threads that compute on each rank; empty: its share of the host's cores
 /// @param plot picture to draw
 /// @param json report to write
 record TrainOptions(
     Settings settings,
     Source source,
     Optional<String> transport,
+    OptionalInt threads,
     Optional<Path> plot,
     Optional<Path> json) {}

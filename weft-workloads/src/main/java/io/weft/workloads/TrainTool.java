@@ -116,7 +116,8 @@ public final class TrainTool implements ToolProvider {
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
     try (Weft weft = Weft.init(config.build())) {
-      var training = TrainingThread.start(() -> train(options, Job.of(weft), out, err));
+      var training =
+          TrainingThread.start(() -> train(options, Job.of(weft, options.threads()), out, err));
       if (weft.config().onFailure() == OnFailure.END) {
         weft.onFailure(training::giveUp);
       }

@@ -53,6 +53,7 @@ class TrainToolTest {
         "mnist-dnn --epochs x        | --epochs x: expected a whole number from 1",
         "mnist-dnn --epochs          | Missing required parameter for option '--epochs'",
         "mnist-dnn --batch 0         | --batch 0: expected a whole number from 1",
+        "mnist-dnn --threads 0      | --threads 0: expected a whole number from 1",
         "mnist-dnn --lr -1           | --lr -1: expected a number above 0",
         "mnist-dnn --lr NaN          | --lr NaN: expected a number above 0",
         "mnist-dnn --seed -3         | --seed -3: expected a whole number from 0",

@@ -66,10 +66,9 @@ final class Engine implements AutoCloseable {
     return new Engine(model, train, factor, state, session);
   }
 
-  /// The ranks of a host share its cores. One thread runs the ops of a graph in turn: Weft's do not
-  /// hold it, and a fixed number of threads is one condition of equal bits.
+  /// One thread runs the ops of a graph in turn: Weft's do not hold it, and a fixed number of
+  /// threads is one condition of equal bits.
   private static ConfigProto config(Model model, Job job) {
-    int cores = Math.max(1, Runtime.getRuntime().availableProcessors() / job.localSize());
     ConfigProto.Builder config = ConfigProto.newBuilder();
     if (job.size() > 1) {
       config.mergeFrom(OpLibrary.load().sessionConfig(model.graph()));
@@ -77,7 +76,7 @@ final class Engine implements AutoCloseable {
     if (config.getInterOpParallelismThreads() == 0) {
       config.setInterOpParallelismThreads(1);
     }
-    return config.setIntraOpParallelismThreads(cores).build();
+    return config.setIntraOpParallelismThreads(job.threads()).build();
   }
 
   State state() {

@@ -5,13 +5,16 @@ import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
 import java.util.List;
+import java.util.OptionalInt;
 
 /// The ranks that train together, seen from one of them.
 public interface Job {
 
   /// The job that this process has joined; the caller still closes it.
-  static Job of(Weft weft) {
-    return new WeftJob(weft);
+  ///
+  /// @param threads that compute; empty: this rank's share of the host's cores
+  static Job of(Weft weft, OptionalInt threads) {
+    return new WeftJob(weft, threads);
   }
 
   /// This rank among the present ones, from 0.
@@ -34,8 +37,8 @@ public interface Job {
   /// that cannot be done.
   void shrink() throws InterruptedException;
 
-  /// Ranks on this host, which share its cores.
-  int localSize();
+  /// Threads that compute here; with one number, a rank adds in one order.
+  int threads();
 
   /// The communicator of all present ranks. A job of one rank is never asked.
   Communicator communicator();

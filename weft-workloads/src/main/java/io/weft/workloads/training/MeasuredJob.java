@@ -54,8 +54,8 @@ final class MeasuredJob implements Job {
   }
 
   @Override
-  public int localSize() {
-    return inside.localSize();
+  public int threads() {
+    return inside.threads();
   }
 
   @Override

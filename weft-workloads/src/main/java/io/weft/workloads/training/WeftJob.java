@@ -5,9 +5,12 @@ import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
 import java.util.List;
+import java.util.OptionalInt;
 
 /// The job that this process has joined.
-record WeftJob(Weft weft) implements Job {
+///
+/// @param wanted how many threads compute; empty: the ranks of a host share its cores
+record WeftJob(Weft weft, OptionalInt wanted) implements Job {
 
   @Override
   public int rank() {
@@ -40,8 +43,9 @@ record WeftJob(Weft weft) implements Job {
   }
 
   @Override
-  public int localSize() {
-    return weft.topology().localSize(weft.rank());
+  public int threads() {
+    int share = Runtime.getRuntime().availableProcessors() / weft.localSize();
+    return wanted.orElse(Math.max(1, share));
   }
 
   @Override

@@ -11,6 +11,7 @@ import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 
 /// Small runs for the tests of training.
@@ -57,7 +58,7 @@ final class Runs {
   static <T> List<T> onAll(int ranks, Function<Job, T> body) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
-      return job.run(weft -> body.apply(Job.of(weft)));
+      return job.run(weft -> body.apply(Job.of(weft, OptionalInt.empty())));
     }
   }
 
@@ -68,7 +69,7 @@ final class Runs {
       return job.run(
           weft -> {
             try {
-              return body.apply(Job.of(weft));
+              return body.apply(Job.of(weft, OptionalInt.empty()));
             } finally {
               weft.close();
             }

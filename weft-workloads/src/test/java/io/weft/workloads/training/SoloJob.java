@@ -39,7 +39,7 @@ public record SoloJob() implements Job {
   }
 
   @Override
-  public int localSize() {
+  public int threads() {
     return 1;
   }
 
