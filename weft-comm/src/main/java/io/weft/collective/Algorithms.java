@@ -19,6 +19,9 @@ import java.util.stream.Stream;
 /// ranks. Thread-safe.
 public final class Algorithms {
 
+  /// Works on the memory of all ranks where it lies; no schedule, and for allreduce only.
+  static final String SHARED = "shared";
+
   private static final long SMALL_BYTES = 8 << 10;
   private static final long MEDIUM_BYTES = 512 << 10;
   private static final int FEW_RANKS = 8;
@@ -40,7 +43,8 @@ public final class Algorithms {
 
   private record PlanKey(Kind kind, String name, int root, int rank) {}
 
-  /// For tests and tools: the names that `CollectiveOptions.by` takes for allreduce.
+  /// For tests and tools: the names that `CollectiveOptions.by` takes for allreduce on every
+  /// transport. (`shared` is one more, for ranks that share memory.)
   public static List<String> allreduceNames() {
     return all(Kind.ALLREDUCE, List.of(0)).stream().map(Algorithm::name).toList();
   }
@@ -62,6 +66,23 @@ public final class Algorithms {
                 root == 0 ? named(kind, name) : new Rooted(named(kind, name), root),
                 rank,
                 hosts.size()));
+  }
+
+  /// Whether allreduce is to work on the memory of all where it lies, if that can be reached: of
+  /// longer tensors by itself, or because `wanted` says so. `shares`: whether the ranks of the
+  /// communicator may share memory. Throws `IllegalArgumentException` if it is wanted where they do
+  /// not.
+  static boolean isShared(Optional<String> wanted, long bytes, boolean shares) {
+    if (wanted.isEmpty()) {
+      return shares && bytes > SMALL_BYTES;
+    }
+    if (wanted.get().equals(SHARED) && !shares) {
+      throw new IllegalArgumentException(
+          "algorithm 'shared' needs ranks of one host over a transport that shares memory; this"
+              + " communicator's do not; leave the choice to Weft, or take one of "
+              + allreduceNames());
+    }
+    return wanted.get().equals(SHARED);
   }
 
   /// The given name, checked, or the best for this size.

@@ -235,6 +235,7 @@ public final class Collectives implements MeshService {
           finish(operation);
           work++;
         }
+        work += operation.takeWork();
       }
     } while (moved);
     if (settling.size() > 0) {
@@ -358,7 +359,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public void onNotify(int fromRank, int immediate) {
-    Exchange exchange = wires().tokens().get(immediate);
+    WireExchange exchange = wires().tokens().get(immediate);
     if (exchange == null) {
       return;
     }

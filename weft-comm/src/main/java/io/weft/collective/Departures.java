@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Departures {
 
   private final Operation<?> operation;
-  private final Stage stage;
+  private final WireStage stage;
   private final int phase;
   private final Wires wires;
   private final ExchangeMemory memory;
@@ -35,7 +35,7 @@ final class Departures {
   /// when it is over.
   Departures(
       Operation<?> operation,
-      Stage stage,
+      WireStage stage,
       int phase,
       Wires wires,
       ExchangeMemory memory,

@@ -1,326 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import io.weft.collective.Plan.Receiving;
-import io.weft.transport.MemoryRegion;
-import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/// One stage of one operation, on one rank, as it runs: a data-flow machine over the plan.
-///
-/// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
-/// eager limit travels inside a message; a longer one is written into the peer's memory after the
-/// peer has granted it: to be combined, into a *staging* window of a few segments that is used
-/// round and round, with credit for the slots that are free again; to be copied, straight into the
-/// peer's result. The immediate value of a write is the token of the receiver's exchange.
-///
-/// A peer's write into our result cannot come too early: what it brings depends on every
-/// contribution, so also on what we sent from that place. Confined to the lane's thread.
-final class Exchange {
+/// One stage of one operation, on one rank, as it runs. Peers are set ranks. What arrives and is
+/// not of this kind of exchange breaks the protocol. Confined to the lane's thread.
+sealed interface Exchange permits WireExchange, SharedExchange {
 
-  private final Operation<?> operation;
-  private final Stage stage;
-  private final int phase;
-  private final Wires wires;
-  private final int token;
-  private final Incoming[] incoming;
-  private final long[] appliedBytes;
-  private final ExchangeMemory memory;
-  private final Departures departures;
+  /// Whose exchange it is.
+  Operation<?> operation();
 
-  Exchange(Operation<?> operation, Stage stage, int phase, Wires wires) {
-    this.operation = operation;
-    this.stage = stage;
-    this.phase = phase;
-    this.wires = wires;
-    this.memory = new ExchangeMemory(stage, wires);
-    Plan plan = stage.plan();
-    this.incoming =
-        plan.incoming().stream()
-            .map(s -> new Incoming(s.peer(), s.steps()))
-            .toArray(Incoming[]::new);
-    this.appliedBytes = new long[plan.receives().size()];
-    this.departures = new Departures(operation, stage, phase, wires, memory, appliedBytes);
-    this.token = wires.tokens().take(this);
-  }
+  /// Begins: tells the peers what they must know to take part.
+  void start();
 
-  /// Copies what no peer touches, and grants every peer that will write to us.
-  void start() {
-    memory.copyUntouched();
-    for (Incoming in : incoming) {
-      if (needsGrant(in.receives)) {
-        grant(in);
-      }
-    }
-  }
+  /// Goes on as far as possible, or for a bounded time; returns the amount of work done.
+  int advance();
 
-  Operation<?> operation() {
-    return operation;
-  }
+  /// Whether this rank's part is done and its memory is no longer needed by anyone.
+  boolean done();
 
-  boolean done() {
-    if (!departures.done()) {
-      return false;
-    }
-    for (Incoming in : incoming) {
-      if (!in.finished()) {
-        return false;
-      }
-    }
-    return true;
-  }
+  /// Ends the registrations, once it is done.
+  void release();
 
-  /// Whether the transport may still read our memory.
-  boolean writesOut() {
-    return departures.writesOut();
-  }
+  /// The same after a failure, as soon as nobody else touches our memory any more; false if
+  /// somebody still may. Peers begin nothing new after the first call.
+  boolean tryAbandon();
 
-  /// Set ranks to which writes are on their way.
-  List<Integer> writingTo() {
-    return departures.writingTo();
-  }
+  /// Peers that may still touch our memory, or let the transport do so.
+  List<Integer> usedBy();
 
-  /// Ends the registrations; no write may be out.
-  void release() {
-    wires.tokens().free(token);
-    for (Incoming in : incoming) {
-      MemoryRegion staging = in.staging;
-      if (staging != null) {
-        wires.staging().giveBack(staging);
-        in.staging = null;
-      }
-    }
-    memory.release();
-  }
+  /// Whether it cannot end without more from this peer, or has more for it.
+  boolean needs(int peer);
 
-  /// As `release`, after a failure: peers may still write into the staging windows, so these are
-  /// not used again.
-  void abandon() {
-    for (Incoming in : incoming) {
-      MemoryRegion staging = in.staging;
-      if (staging != null) {
-        wires.staging().forget(staging);
-        in.staging = null;
-      }
-    }
-    release();
-  }
-
-  /// Whether something of this set rank's has not arrived, or has not been sent to it.
-  boolean needs(int peer) {
-    Incoming in = incomingFrom(peer);
-    return (in != null && due(in) != null) || departures.owes(peer);
-  }
-
-  /// Set ranks that this rank waits for.
-  List<Integer> waitingFor() {
-    return Stream.concat(
-            Arrays.stream(incoming).filter(in -> !in.finished()).map(in -> in.peer),
-            departures.waitingFor())
-        .distinct()
-        .sorted()
-        .toList();
-  }
+  /// Peers that this rank waits for.
+  List<Integer> waitingFor();
 
   // --- what arrives
 
-  void onGrant(int peer, MemorySegment frame) {
-    departures.onGrant(peer, frame);
+  /// A message with a segment's bytes.
+  default void onEager(int peer, MemorySegment body) {
+    operation().brokenBy(peer, "a segment where no segment is due");
   }
 
-  void onCredit(int peer, int slots) {
-    departures.onCredit(peer, slots);
+  /// A permission to write.
+  default void onGrant(int peer, MemorySegment frame) {
+    operation().brokenBy(peer, "a grant where none is due");
+  }
+
+  /// Slots of a window are free again.
+  default void onCredit(int peer, int slots) {
+    operation().brokenBy(peer, "credit where none is due");
   }
 
   /// A write of this peer has landed.
-  void onNotify(int peer) {
-    Incoming in = incomingFrom(peer);
-    Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || memory.eager(due)) {
-      operation.brokenBy(peer, "a write that its schedule does not have");
-      return;
-    }
-    if (due.reduce() && ++in.stagedArrived - in.stagedApplied > wires.windowSlots()) {
-      operation.brokenBy(peer, "a write to a slot of its window that is not free");
-      return;
-    }
-    arrived(in, due);
-    apply(in, null);
+  default void onNotify(int peer) {
+    operation().brokenBy(peer, "a write where none is due");
   }
 
-  /// A message with a segment's bytes.
-  void onEager(int peer, MemorySegment body) {
-    Incoming in = incomingFrom(peer);
-    Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || !memory.eager(due)) {
-      operation.brokenBy(peer, "a segment that its schedule does not have");
-      return;
-    }
-    long bytes = memory.bytes(due, in.dueSegment);
-    if (body.byteSize() != bytes) {
-      operation.brokenBy(peer, "a segment of " + body.byteSize() + " bytes, not " + bytes);
-      return;
-    }
-    arrived(in, due);
-    if (in.applied + 1 < in.arrived || !apply(in, body)) {
-      in.eager.addLast(body.toArray(JAVA_BYTE));
-    }
+  /// What this peer says of its memory.
+  default void onShare(int peer, MemorySegment frame) {
+    operation().brokenBy(peer, "an offer of its memory where none is due");
   }
 
-  /// What this peer sends next, null if it has sent all.
-  private @Nullable Receiving due(Incoming in) {
-    return in.dueReceive == in.receives.length
-        ? null
-        : stage.plan().receives().get(in.receives[in.dueReceive]);
-  }
-
-  private void arrived(Incoming in, Receiving due) {
-    in.arrived++;
-    in.dueSegment++;
-    if (in.dueSegment == memory.segments(due)) {
-      in.dueSegment = 0;
-      in.dueReceive++;
-    }
-  }
-
-  // --- progress
-
-  /// Applies what has arrived and posts what can go; returns the amount of work done.
-  int advance() {
-    int work = 0;
-    int before;
-    do {
-      before = work;
-      for (Incoming in : incoming) {
-        int applied = in.applied;
-        if (in.arrived > applied) {
-          var unused = apply(in, null);
-          work += in.applied - applied;
-        }
-      }
-      work += departures.post();
-    } while (work > before);
-    return work;
-  }
-
-  /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
-  /// not been kept yet; returns whether that one was applied.
-  private boolean apply(Incoming in, @Nullable MemorySegment body) {
-    while (in.applied < in.arrived && !in.finished()) {
-      int index = in.receives[in.position];
-      Receiving receiving = stage.plan().receives().get(index);
-      if (!mayApply(receiving, in.segment)) {
-        return false;
-      }
-      long bytes = memory.bytes(receiving, in.segment);
-      if (memory.eager(receiving)) {
-        byte[] kept = in.eager.pollFirst();
-        MemorySegment from = kept != null ? wires.land(kept) : body;
-        if (from == null) {
-          return false;
-        }
-        memory.combine(receiving, in.segment, from, 0, bytes);
-      } else if (receiving.reduce()) {
-        long slot = in.stagedApplied % wires.windowSlots();
-        MemorySegment window = Objects.requireNonNull(in.staging).segment();
-        memory.combine(receiving, in.segment, window, slot * wires.segmentBytes(), bytes);
-        in.stagedApplied++;
-        credit(in);
-      }
-      appliedBytes[index] += bytes;
-      in.applied++;
-      in.segment++;
-      if (in.segment == memory.segments(receiving)) {
-        appliedBytes[index] = Long.MAX_VALUE;
-        in.segment = 0;
-        in.position++;
-      }
-    }
-    return true;
-  }
-
-  private boolean mayApply(Receiving receiving, int segment) {
-    for (int before : receiving.needs()) {
-      if (memory.waits(
-          receiving, segment, stage.plan().receives().get(before), appliedBytes[before])) {
-        return false;
-      }
-    }
-    if (receiving.reduce() || memory.eager(receiving)) {
-      for (int send : receiving.after()) {
-        if (!departures.hasLeft(send, receiving, segment)) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  private void credit(Incoming in) {
-    in.uncredited++;
-    if (in.uncredited * 2 >= wires.windowSlots()) {
-      wires.send(operation, in.peer, Frame.Type.CREDIT, phase, in.uncredited, Frame.HEADER_BYTES);
-      in.uncredited = 0;
-    }
-  }
-
-  // --- grants
-
-  private boolean needsGrant(int[] receives) {
-    for (int r : receives) {
-      if (!memory.eager(stage.plan().receives().get(r))) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private void grant(Incoming in) {
-    long windowBytes = windowBytes(in.receives);
-    if (windowBytes > 0) {
-      in.staging = wires.staging().lease(windowBytes);
-    }
-    RemoteRegion target = memory.targetRegion().export();
-    RemoteRegion window = in.staging == null ? target : in.staging.export();
-    Placement place = stage.placement();
-    int first = stage.plan().receives().get(in.receives[0]).chunk();
-    long base = place.uniform() ? 0 : place.targetOffset()[first];
-    new Grant(window, target, base, windowBytes > 0 ? wires.windowSlots() : 0)
-        .write(wires.scratch());
-    wires.send(operation, in.peer, Frame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
-  }
-
-  /// How much of a window the segments that are to be combined reach; 0 if there are none.
-  private long windowBytes(int[] receives) {
-    long most = 0;
-    int slot = 0;
-    for (int r : receives) {
-      Receiving receiving = stage.plan().receives().get(r);
-      int segments =
-          receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
-      for (int s = 0; s < segments && slot < wires.windowSlots(); s++) {
-        most = Math.max(most, slot++ * wires.segmentBytes() + memory.bytes(receiving, s));
-      }
-      if (slot == wires.windowSlots()) {
-        return slot * wires.segmentBytes();
-      }
-    }
-    return most;
-  }
-
-  private @Nullable Incoming incomingFrom(int peer) {
-    for (Incoming in : incoming) {
-      if (in.peer == peer) {
-        return in;
-      }
-    }
-    return null;
+  /// This peer no longer touches the others' memory.
+  default void onDone(int peer, MemorySegment frame) {
+    operation().brokenBy(peer, "an end where nothing was begun");
   }
 }

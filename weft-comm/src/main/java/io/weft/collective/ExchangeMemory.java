@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 /// arrives. Confined to the lane's thread.
 final class ExchangeMemory {
 
-  private final Stage stage;
+  private final WireStage stage;
   private final Placement place;
   private final Wires wires;
   private @Nullable MemoryRegion source;
   private @Nullable MemoryRegion target;
 
-  ExchangeMemory(Stage stage, Wires wires) {
+  ExchangeMemory(WireStage stage, Wires wires) {
     this.stage = stage;
     this.place = stage.placement();
     this.wires = wires;

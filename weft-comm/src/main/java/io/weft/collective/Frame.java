@@ -41,9 +41,13 @@ final class Frame {
     /// Have you submitted this operation?
     PROBE(6),
     /// Answer: `aux` is a code of `Progress`.
-    PROBE_REPLY(7);
+    PROBE_REPLY(7),
+    /// Memory on which peers may work where it lies, or that it is private.
+    SHARE(8),
+    /// This rank no longer touches the others' memory; `aux` says whether it did its part.
+    DONE(9);
 
-    private static final @Nullable Type[] BY_CODE = new Type[8];
+    private static final @Nullable Type[] BY_CODE = new Type[10];
 
     static {
       for (Type type : values()) {

@@ -5,6 +5,7 @@ import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.transport.Transport;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +84,20 @@ final class Group {
   /// The member with this world rank, -1 if there is none.
   int member(int worldRank) {
     return memberOf[worldRank];
+  }
+
+  /// Whether its members may share memory: more than one of them, on one host, and all reached by a
+  /// transport that gives peers' memory. The same on all members.
+  boolean mayShareMemory(Transport transport) {
+    String scheme = transport.address().scheme();
+    return size() > 1
+        && transport.capabilities().directAccess()
+        && hosts().stream().distinct().count() == 1
+        && set.ranks().stream()
+            .allMatch(
+                r ->
+                    topology.members().get(r).addresses().stream()
+                        .anyMatch(a -> a.scheme().equals(scheme)));
   }
 
   void tell(CollectiveObserver observer) {

@@ -121,6 +121,8 @@ final class Inbox {
         case EAGER -> operation.onEager(member, Frame.body(message));
         case GRANT -> operation.onGrant(member, message);
         case CREDIT -> operation.onCredit(member, Frame.aux(message));
+        case SHARE -> operation.onShare(member, message);
+        case DONE -> operation.onDone(member, message);
         default -> throw new IllegalStateException(type.toString());
       }
     }

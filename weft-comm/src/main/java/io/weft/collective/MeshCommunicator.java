@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,6 +27,7 @@ final class MeshCommunicator implements Communicator {
   private final Lane lane;
   private final Duration defaultDeadline;
   private final Algorithms algorithms;
+  private final boolean mayShareMemory;
   private final MemorySegment zero = Arena.ofAuto().allocate(1);
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -34,6 +36,7 @@ final class MeshCommunicator implements Communicator {
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
+    this.mayShareMemory = group.mayShareMemory(collectives.mesh().transport());
     this.algorithms = new Algorithms(group.hosts());
     this.lane = lane;
     this.defaultDeadline = defaultDeadline;
@@ -55,16 +58,23 @@ final class MeshCommunicator implements Communicator {
     check(options, input.dtype() == output.dtype(), "output is " + output.signature());
     check(options, input.shape().equals(output.shape()), "output is " + output.signature());
     checkApart(options, input, output);
-    String algorithm = algorithms.choose(Kind.ALLREDUCE, options.algorithm(), input.bytes());
+    boolean shared = Algorithms.isShared(options.algorithm(), input.bytes(), mayShareMemory);
+    Optional<String> wanted = shared ? Optional.empty() : options.algorithm();
+    String algorithm = algorithms.choose(Kind.ALLREDUCE, wanted, input.bytes());
     Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
     Signature signature =
         Signature.of(
             Kind.ALLREDUCE,
             input.dtype(),
             input.shape(),
-            op + " by " + algorithm,
+            op + " by " + (shared ? Algorithms.SHARED : algorithm),
             collectives.tuning());
-    return submit(options, signature, Scripts.allreduce(plan, input, output, op, size()));
+    if (!shared) {
+      return submit(options, signature, Scripts.allreduce(plan, input, output, op, size()));
+    }
+    Plan ring = algorithms.plan(Kind.ALLREDUCE, "ring", 0, rank());
+    return submit(
+        options, signature, Scripts.sharedAllreduce(plan, ring, input, output, op, size()));
   }
 
   @Override

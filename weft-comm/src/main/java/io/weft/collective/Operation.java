@@ -5,11 +5,9 @@ import io.weft.CommException;
 import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,10 +27,11 @@ final class Operation<T> implements CollectiveObserver.Subject {
   private final Duration limit;
   private final long submittedNanos;
   private final long key;
-  private final Frame.@Nullable Progress[] answers;
+  private final Answers answers;
   private int sequence;
   private int observed;
   private int phase = -1;
+  private int worked;
   private @Nullable Exchange exchange;
   private @Nullable CommException failure;
   private @Nullable Collectives collectives;
@@ -57,7 +56,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
     this.limit = limit;
     this.submittedNanos = submittedNanos;
     this.key = Hash.of(group.key(), name);
-    this.answers = new Frame.Progress[group.size()];
+    this.answers = new Answers(group.rank(), group.size());
     this.verdictNanos = submittedNanos + limit.toNanos();
   }
 
@@ -129,7 +128,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
   }
 
   void onAnswer(int member, Frame.Progress progress) {
-    answers[member] = progress;
+    answers.put(member, progress);
   }
 
   boolean failed() {
@@ -158,8 +157,15 @@ final class Operation<T> implements CollectiveObserver.Subject {
     if (failure != null || running == null) {
       return false;
     }
-    running.advance();
+    worked += running.advance();
     return failure == null && !toldMismatch && running.done() && nextStage();
+  }
+
+  /// How much `advance` has done since the last call.
+  int takeWork() {
+    int work = worked;
+    worked = 0;
+    return work;
   }
 
   /// Begins the next stage and those after it that need no peer. Returns whether all are done.
@@ -184,7 +190,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
       if (stage == null) {
         return true;
       }
-      Exchange next = new Exchange(this, stage, phase, owner.wires());
+      Exchange next = stage.exchange(this, phase, owner.wires());
       exchange = next;
       owner.observer().onStage(observed, phase, owner.now());
       next.start();
@@ -219,16 +225,28 @@ final class Operation<T> implements CollectiveObserver.Subject {
   /// Whether a failed operation could be ended now, and if so, ends it.
   boolean settle() {
     Exchange running = exchange;
-    if (running != null && running.writesOut()) {
+    if (running != null && !running.tryAbandon()) {
       return false;
     }
-    if (running != null) {
-      running.abandon();
-      exchange = null;
+    end();
+    return true;
+  }
+
+  /// Ends a failed operation though a rank that is lost may still be inside its memory; does
+  /// nothing where that cannot be. Returns whether it has ended.
+  boolean settleWithoutTheLost() {
+    if (!(exchange instanceof SharedExchange)) {
+      return false;
     }
+    LOG.warn("{} ends; a lost rank that is stopped may store to its tensors once more", describe());
+    end();
+    return true;
+  }
+
+  private void end() {
+    exchange = null;
     script.discard();
     handle.complete(null, failure);
-    return true;
   }
 
   // --- from the wire, for the stage that runs
@@ -254,6 +272,18 @@ final class Operation<T> implements CollectiveObserver.Subject {
   void onNotify(int member) {
     if (exchange != null) {
       exchange.onNotify(member);
+    }
+  }
+
+  void onShare(int member, MemorySegment frame) {
+    if (exchange != null) {
+      exchange.onShare(member, frame);
+    }
+  }
+
+  void onDone(int member, MemorySegment frame) {
+    if (exchange != null) {
+      exchange.onDone(member, frame);
     }
   }
 
@@ -321,10 +351,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
 
   @Override
   public List<Integer> unsubmitted() {
-    return IntStream.range(0, answers.length)
-        .filter(m -> answers[m] == Frame.Progress.NOT_SUBMITTED)
-        .mapToObj(group::world)
-        .toList();
+    return answers.unsubmitted().map(group::world).toList();
   }
 
   // --- in words
@@ -351,50 +378,24 @@ final class Operation<T> implements CollectiveObserver.Subject {
     return exchange == null ? List.of() : exchange.waitingFor();
   }
 
-  /// Members to which writes are on their way.
-  List<Integer> writingTo() {
-    return exchange == null ? List.of() : exchange.writingTo();
+  /// See `Exchange.usedBy`.
+  List<Integer> usedBy() {
+    return exchange == null ? List.of() : exchange.usedBy();
   }
 
   /// Members that never submitted it or never answered; if all have submitted it, those that this
   /// rank waits for.
   List<Integer> silent() {
-    List<Integer> waitingFor = waitingFor();
-    List<Integer> missing =
-        IntStream.range(0, answers.length)
-            .filter(m -> m != group.rank())
-            .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
-            .boxed()
-            .toList();
-    return missing.isEmpty() ? waitingFor : missing;
-  }
-
-  private static boolean isMissing(Frame.@Nullable Progress answer) {
-    return answer == null || answer == Frame.Progress.NOT_SUBMITTED;
-  }
-
-  /// A member that has closed the communicator may have finished the operation first.
-  private static boolean isClosedBefore(
-      Frame.@Nullable Progress answer, int member, List<Integer> waitingFor) {
-    return answer == Frame.Progress.CLOSED && waitingFor.contains(member);
+    return answers.silent(waitingFor());
   }
 
   /// What is known of a silent member.
   String excuse(int member) {
-    Frame.Progress answer = answers[member];
-    if (answer == null) {
-      return "did not answer";
-    }
-    return switch (answer) {
-      case NOT_SUBMITTED -> "has not submitted it";
-      case RUNNING -> "has submitted it and waits too";
-      case FINISHED -> "has finished it";
-      case CLOSED -> "has closed this communicator";
-    };
+    return answers.excuse(member);
   }
 
   @Override
   public String toString() {
-    return describe() + " answers " + Arrays.toString(answers);
+    return describe() + " answers " + answers;
   }
 }

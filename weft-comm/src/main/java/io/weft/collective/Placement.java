@@ -36,6 +36,19 @@ record Placement(
     return new Placement(source, offset, target, offset, bytes, true);
   }
 
+  /// One chunk for each member's slice, empty where the slice is combined already.
+  static Placement slices(SharedStage shared) {
+    int size = shared.size();
+    long[] offset = new long[size];
+    long[] bytes = new long[size];
+    for (int m = 0; m < size; m++) {
+      offset[m] = shared.slice(m) * shared.dtype().bytes();
+      long end = shared.slice(m + 1) * shared.dtype().bytes();
+      bytes[m] = shared.undone().get(m) ? end - offset[m] : 0;
+    }
+    return new Placement(shared.input(), offset, shared.output(), offset, bytes, true);
+  }
+
   /// Whether contribution and result are the same memory.
   boolean inPlace() {
     return source.address() == target.address() && sourceOffset == targetOffset;

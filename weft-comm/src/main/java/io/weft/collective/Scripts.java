@@ -49,15 +49,51 @@ final class Scripts {
     return new OneStage<>(reducing(plan, place, input.dtype(), op, size), output);
   }
 
+  /// Stage 0 works on the memory of all where it lies; stage 1 sends what that has left undone:
+  /// all, by `plan`, where somebody's memory is private; else the slices of single ranks, by
+  /// `ring`.
+  static Script<TensorView> sharedAllreduce(
+      Plan plan, Plan ring, TensorView input, TensorView output, ReduceOp op, int size) {
+    DType dtype = input.dtype();
+    int divisor = op == ReduceOp.AVERAGE ? size : 1;
+    Reducer reducer = Kernels.reducer(dtype, op);
+    var shared = new SharedStage(input.data(), output.data(), dtype, reducer, divisor, size);
+    return new Script<>() {
+      @Override
+      public @Nullable Stage stage(int phase) {
+        if (phase == 0) {
+          return shared;
+        }
+        return phase > 1 || shared.undone().isEmpty() ? null : rest();
+      }
+
+      private Stage rest() {
+        Placement place =
+            shared.isPrivate()
+                ? Placement.even(input.data(), output.data(), plan.chunks(), dtype.bytes())
+                : Placement.slices(shared);
+        return new WireStage(shared.isPrivate() ? plan : ring, place, reducer, dtype, divisor);
+      }
+
+      @Override
+      public TensorView result() {
+        return output;
+      }
+
+      @Override
+      public void discard() {}
+    };
+  }
+
   static Script<TensorView> broadcast(Plan plan, TensorView inOut) {
     Placement place =
         Placement.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());
-    return new OneStage<>(new Stage(plan, place, null, inOut.dtype(), 1), inOut);
+    return new OneStage<>(new WireStage(plan, place, null, inOut.dtype(), 1), inOut);
   }
 
   private static Stage reducing(Plan plan, Placement place, DType dtype, ReduceOp op, int size) {
     Reducer reducer = Kernels.reducer(dtype, op);
-    return new Stage(plan, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
+    return new WireStage(plan, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
   }
 
   /// An allreduce of one byte, which is zero on all ranks and stays so.
@@ -124,7 +160,7 @@ final class Scripts {
       private Stage countsStage() {
         rows.setAtIndex(JAVA_LONG, rank, input.shape().dims().getFirst());
         Placement place = Placement.even(rows, rows, size, Long.BYTES);
-        return new Stage(counts, place, null, DType.INT64, 1);
+        return new WireStage(counts, place, null, DType.INT64, 1);
       }
 
       private Stage dataStage() {
@@ -138,7 +174,7 @@ final class Scripts {
         source[rank] = 0;
         Placement place =
             new Placement(input.data(), source, whole.view().data(), offset, bytes, true);
-        return new Stage(data, place, null, input.dtype(), 1);
+        return new WireStage(data, place, null, input.dtype(), 1);
       }
 
       @Override
@@ -178,7 +214,7 @@ final class Scripts {
         long[] one = new long[size];
         Arrays.fill(one, Long.BYTES);
         Placement place = square(sent, one, got, one);
-        return new Stage(plan, place, null, DType.INT64, 1);
+        return new WireStage(plan, place, null, DType.INT64, 1);
       }
 
       private Stage dataStage() {
@@ -188,7 +224,7 @@ final class Scripts {
         received = whole;
         long[] out = inBytes(splits.stream().mapToLong(Long::longValue).toArray(), rowBytes(input));
         Placement place = square(input.data(), out, whole.view().data(), in);
-        return new Stage(plan, place, null, input.dtype(), 1);
+        return new WireStage(plan, place, null, input.dtype(), 1);
       }
 
       /// Chunk `s * n + d`: this rank's row of the square leaves, its column arrives.

@@ -8,6 +8,11 @@ import java.util.List;
 /// complete when it does not. Confined to the lane's thread.
 final class Settling {
 
+  /// How long a failed operation waits for a lost rank to leave its memory. One that is alive
+  /// leaves it within a millisecond; one that has died is not inside; one that is stopped may
+  /// never.
+  private static final long LEAVE_NANOS = 5_000_000_000L;
+
   private final Collectives collectives;
   private final List<Operation<?>> operations = new ArrayList<>();
 
@@ -31,9 +36,10 @@ final class Settling {
     // A copy: with the dropped rank, other operations may fail.
     for (Operation<?> stuck : List.copyOf(operations)) {
       if (nowNanos - stuck.failedNanos() > Deadlines.SETTLE_NANOS) {
-        stuck.writingTo().forEach(m -> cutIfStuck(stuck.group().world(m)));
+        stuck.usedBy().forEach(m -> cutIfStuck(stuck.group().world(m)));
       }
     }
+    operations.removeIf(o -> nowNanos - o.failedNanos() > LEAVE_NANOS && endWithoutTheLost(o));
     return before - operations.size();
   }
 
@@ -44,9 +50,18 @@ final class Settling {
   /// The lane ends: nothing may be read any more.
   void end() {
     for (Operation<?> stuck : List.copyOf(operations)) {
-      stuck.writingTo().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());
+      stuck.usedBy().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());
     }
     settle();
+    operations.removeIf(Operation::settleWithoutTheLost);
+  }
+
+  private boolean endWithoutTheLost(Operation<?> stuck) {
+    return stuck.usedBy().stream().anyMatch(m -> isGone(stuck, m)) && stuck.settleWithoutTheLost();
+  }
+
+  private boolean isGone(Operation<?> stuck, int member) {
+    return collectives.mesh().isGone(stuck.group().world(member));
   }
 
   private void cutIfStuck(int rank) {

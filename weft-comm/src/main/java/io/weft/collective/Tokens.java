@@ -11,11 +11,11 @@ final class Tokens {
   private static final int SLOT_BITS = 16;
   private static final int GENERATION_BITS = 14;
 
-  private @Nullable Exchange[] slots = new Exchange[64];
+  private @Nullable WireExchange[] slots = new WireExchange[64];
   private int[] generations = new int[64];
   private int used;
 
-  int take(Exchange exchange) {
+  int take(WireExchange exchange) {
     if (used == slots.length) {
       if (used == 1 << SLOT_BITS) {
         throw new IllegalStateException(
@@ -37,7 +37,7 @@ final class Tokens {
   /// Null if the token is not in use (any more).
   ///
   /// Hot path.
-  @Nullable Exchange get(int token) {
+  @Nullable WireExchange get(int token) {
     int slot = token & ((1 << SLOT_BITS) - 1);
     if (slot >= slots.length || generations[slot] != token >>> SLOT_BITS) {
       return null;

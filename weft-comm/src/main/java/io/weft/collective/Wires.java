@@ -4,11 +4,14 @@ package io.weft.collective;
 import io.weft.cluster.Mesh;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
 import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
 /// staging windows and the rule by which chunks are cut. Confined to the lane's thread.
@@ -20,6 +23,7 @@ final class Wires {
   private final Staging staging;
   private final Outbox outbox;
   private final MemorySegment landing;
+  private final MemorySegment block = Arena.ofAuto().allocate(DirectReduce.BLOCK_BYTES, 64);
 
   Wires(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
@@ -81,6 +85,17 @@ final class Wires {
 
   MemoryRegion register(MemorySegment segment, Object owner) {
     return mesh.transport().register(segment, owner);
+  }
+
+  /// A peer's memory, or null; see `Endpoint.map`.
+  @Nullable PeerMemory map(Operation<?> operation, int peer, RemoteRegion region) {
+    int world = operation.group().world(peer);
+    return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
+  }
+
+  /// Where sums grow that lie nowhere yet; the lane's, until the next use.
+  MemorySegment block() {
+    return block;
   }
 
   /// Sends a control message whose body stands in the scratch; it is kept if there is no room now.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.tensor.kernel.Kernels;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// One rank's slice of an allreduce on the memory of all: adds the inputs in the order of the
+/// ranks, so that the bits do not depend on who comes when, and stores the sum to all outputs,
+/// piece by piece. Confined to the lane's thread.
+final class DirectReduce {
+
+  /// Longest piece: what one visit covers, some 50 microseconds.
+  private static final long PIECE_BYTES = 256 << 10;
+
+  /// What is combined before it is copied to the other outputs: stays in the first-level cache.
+  static final int BLOCK_BYTES = 16 << 10;
+
+  private final SharedStage stage;
+  private final MemorySegment block;
+  private final int rank;
+  private final @Nullable PeerMemory[] in;
+  private final @Nullable PeerMemory[] out;
+  private final MemorySegment[] inputs;
+  private final MemorySegment[] outputs;
+  private final long end;
+  private long next;
+
+  private DirectReduce(
+      SharedStage stage,
+      MemorySegment block,
+      int rank,
+      @Nullable PeerMemory[] in,
+      @Nullable PeerMemory[] out) {
+    this.stage = stage;
+    this.block = block;
+    this.rank = rank;
+    this.in = in;
+    this.out = out;
+    this.inputs = segments(in, stage.input());
+    this.outputs = segments(out, stage.output());
+    this.next = stage.slice(rank) * stage.dtype().bytes();
+    this.end = stage.slice(rank + 1) * stage.dtype().bytes();
+  }
+
+  private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
+    MemorySegment[] segments = new MemorySegment[memory.length];
+    for (int m = 0; m < memory.length; m++) {
+      PeerMemory peers = memory[m];
+      segments[m] = peers == null ? own : peers.segment();
+    }
+    return segments;
+  }
+
+  /// Null if somebody's memory cannot be reached from here.
+  static @Nullable DirectReduce of(
+      Operation<?> operation,
+      SharedStage stage,
+      Wires wires,
+      @Nullable RemoteRegion[] inputs,
+      @Nullable RemoteRegion[] outputs) {
+    Group group = operation.group();
+    PeerMemory[] in = new PeerMemory[group.size()];
+    PeerMemory[] out = new PeerMemory[group.size()];
+    for (int peer = 0; peer < group.size(); peer++) {
+      if (peer == group.rank()) {
+        continue;
+      }
+      RemoteRegion input = Objects.requireNonNull(inputs[peer]);
+      RemoteRegion output = Objects.requireNonNull(outputs[peer]);
+      in[peer] = wires.map(operation, peer, input);
+      out[peer] = output.equals(input) ? in[peer] : wires.map(operation, peer, output);
+      if (!isAsLong(in[peer], stage) || !isAsLong(out[peer], stage)) {
+        return null;
+      }
+    }
+    return new DirectReduce(stage, wires.block(), group.rank(), in, out);
+  }
+
+  private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
+    return memory != null && memory.segment().byteSize() == stage.input().byteSize();
+  }
+
+  boolean done() {
+    return next == end;
+  }
+
+  /// Does one more piece. False if a peer has closed its memory: it has failed, and says so.
+  ///
+  /// Hot path.
+  boolean piece() {
+    if (done()) {
+      return true;
+    }
+    int visited = 0;
+    while (visited < in.length && visit(visited)) {
+      visited++;
+    }
+    boolean all = visited == in.length;
+    if (all) {
+      long until = Math.min(end, next + PIECE_BYTES);
+      for (long at = next; at < until; at += BLOCK_BYTES) {
+        reduce(at, Math.min(BLOCK_BYTES, until - at));
+      }
+      next = until;
+    }
+    for (int m = 0; m < visited; m++) {
+      leave(m);
+    }
+    return all;
+  }
+
+  private boolean visit(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source == null || target == null) {
+      return true; // our own
+    }
+    if (!source.visit()) {
+      return false;
+    }
+    if (source != target && !target.visit()) {
+      source.leave();
+      return false;
+    }
+    return true;
+  }
+
+  private void leave(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source != null && target != null) {
+      source.leave();
+      if (source != target) {
+        target.leave();
+      }
+    }
+  }
+
+  /// With two ranks the sum goes straight into our own output. With more it grows in a block of its
+  /// own, because our output may be an input that is not added yet.
+  private void reduce(long at, long bytes) {
+    int elementBytes = stage.dtype().bytes();
+    long elements = bytes / elementBytes;
+    boolean direct = inputs.length == 2;
+    MemorySegment sum = direct ? outputs[rank] : block;
+    long sumAt = direct ? at : 0;
+    if (inputs.length == 1) {
+      MemorySegment.copy(inputs[0], at, sum, sumAt, bytes);
+    } else {
+      stage.reducer().combine(sum, sumAt, inputs[0], at, inputs[1], at, elements);
+    }
+    for (int m = 2; m < inputs.length; m++) {
+      stage.reducer().reduce(sum, sumAt, inputs[m], at, elements);
+    }
+    if (stage.divisor() > 1) {
+      Kernels.divide(stage.dtype(), sum, sumAt, elements, stage.divisor());
+    }
+    for (int m = 0; m < outputs.length; m++) {
+      if (!direct || m != rank) {
+        MemorySegment.copy(sum, sumAt, outputs[m], at, bytes);
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.collective;
+
+import static io.weft.collective.CollectiveOptions.named;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Ranks that work on each other's memory when one of them fails: all end, and nobody touches a
+/// tensor any more that its owner has got back.
+@Timeout(120)
+class SharedMemoryFailureTest {
+
+  private static final int RANKS = 3;
+  private static final int VICTIM = 1;
+  private static final int ELEMENTS = 900_001;
+  private static final byte MARK = 0x5a;
+
+  static Stream<Arguments> ends() {
+    return Stream.of(
+        Arguments.of("dies", (BiConsumer<MortalJob, Weft>) (job, weft) -> job.kill(VICTIM)),
+        Arguments.of(
+            "aborts",
+            (BiConsumer<MortalJob, Weft>)
+                (job, weft) -> weft.communicator().abort(new CommException.Setup("enough", null))),
+        Arguments.of("leaves", (BiConsumer<MortalJob, Weft>) (job, weft) -> weft.close()));
+  }
+
+  @ParameterizedTest(name = "a rank {0}")
+  @MethodSource("ends")
+  void nobodyTouchesATensorThatWasGivenBack(String how, BiConsumer<MortalJob, Weft> end)
+      throws Exception {
+    for (int round = 0; round < 4; round++) {
+      WeftConfig config = WeftConfig.builder().transport("inproc").build();
+      try (MortalJob job = new MortalJob(RANKS, config)) {
+        Weft victim = job.rank(VICTIM);
+        AtomicInteger sums = new AtomicInteger();
+        CyclicBarrier allFailed = new CyclicBarrier(RANKS);
+        List<Future<CommException>> ranks = new ArrayList<>();
+        for (int rank = 0; rank < RANKS; rank++) {
+          ranks.add(job.start(rank, weft -> sumUntilItFails(weft, sums, allFailed)));
+        }
+        int enough = RANKS * (2 + round);
+        while (sums.get() < enough && ranks.stream().noneMatch(Future::isDone)) {
+          Thread.onSpinWait();
+        }
+        end.accept(job, victim);
+        for (Future<CommException> rank : ranks) {
+          assertThat(rank.get(60, TimeUnit.SECONDS)).as("a rank %s", how).isNotNull();
+        }
+      }
+    }
+  }
+
+  /// Sums until one sum fails, marks its tensor, and looks at it when all others have failed too.
+  private static CommException sumUntilItFails(Weft weft, AtomicInteger sums, CyclicBarrier all)
+      throws Exception {
+    try (TensorLease tensor = weft.allocate(DType.FLOAT32, Shape.of(ELEMENTS))) {
+      TensorView view = tensor.view();
+      CommException failure = null;
+      while (failure == null) {
+        try {
+          weft.communicator().allreduce(view, view, ReduceOp.MAX, named("g").by("shared")).await();
+          sums.incrementAndGet();
+        } catch (CommException e) {
+          failure = e;
+        }
+      }
+      view.data().fill(MARK);
+      all.await(60, TimeUnit.SECONDS);
+      for (byte b : view.data().toArray(ValueLayout.JAVA_BYTE)) {
+        if (b != MARK) {
+          throw new AssertionError("rank " + weft.rank() + "'s tensor has changed: " + b, failure);
+        }
+      }
+      return failure;
+    }
+  }
+}
