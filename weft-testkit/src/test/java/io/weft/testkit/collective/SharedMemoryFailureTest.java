@@ -62,7 +62,7 @@ class SharedMemoryFailureTest {
         }
         int enough = RANKS * (2 + round);
         while (sums.get() < enough && ranks.stream().noneMatch(Future::isDone)) {
-          Thread.onSpinWait();
+          Thread.yield();
         }
         end.accept(job, victim);
         for (Future<CommException> rank : ranks) {
