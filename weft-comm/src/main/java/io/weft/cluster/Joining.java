@@ -46,7 +46,7 @@ final class Joining {
             obstacle.ranks());
       }
       if (now - start > deadline.toNanos()) {
-        throw overdue();
+        throw without(mesh.missing(), tooLate());
       }
       if (mesh.turn(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
@@ -59,15 +59,15 @@ final class Joining {
     try {
       var unused = mesh.transport().connect(address, member.rank());
     } catch (IllegalArgumentException malformed) {
-      throw failed(
+      throw without(
+          List.of(member.rank()),
           "cannot connect to "
               + members.describe(member.rank())
               + ": the address '"
               + address
               + "' that it announced cannot be used ("
               + malformed.getMessage()
-              + "); see its --bind, and give all ranks the same version of Weft",
-          List.of(member.rank(), mesh.rank()));
+              + "); see its --bind, and give all ranks the same version of Weft");
     }
   }
 
@@ -77,13 +77,11 @@ final class Joining {
   }
 
   /// The others hear of the cause before they hear that this rank ends of it.
-  private CommException overdue() {
-    String how = tooLate();
-    List<Integer> missing = mesh.missing();
-    for (int peer : missing) {
+  private CommException without(List<Integer> ranks, String how) {
+    for (int peer : ranks) {
       mesh.lose(peer, members.describe(mesh.rank()) + " " + how);
     }
-    return failed(how, Stream.concat(missing.stream(), Stream.of(mesh.rank())).toList());
+    return failed(how, Stream.concat(ranks.stream(), Stream.of(mesh.rank())).toList());
   }
 
   private String tooLate() {

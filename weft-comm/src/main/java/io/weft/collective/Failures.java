@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class Failures {
 
   private final Collectives collectives;
-  private final LongMap<Verdicts.Lost> lost = new LongMap<>();
+
+  /// In the order in which they were lost: the cause before what followed from it.
+  private final List<Verdicts.Lost> lost = new ArrayList<>();
+
   private final List<Consumer<? super CommException>> onlookers = new ArrayList<>();
   private @Nullable CommException end;
 
@@ -39,19 +42,18 @@ final class Failures {
     return group.failure() == null ? end : group.failure();
   }
 
-  /// What a communicator that is just made suffers already; null if nothing. A member that has left
-  /// in order may have done its part in it before.
+  /// What a communicator that is just made suffers already: of several members that are lost, the
+  /// first one; null if nothing. A member that has left in order may have done its part in it
+  /// before.
   @Nullable CommException atBirth(Group group) {
     if (end != null) {
       return end;
     }
-    for (int m = 0; m < group.size(); m++) {
-      Verdicts.Lost member = lost.get(group.world(m));
-      if (member != null) {
-        return Verdicts.gone(member);
-      }
-    }
-    return null;
+    return lost.stream()
+        .filter(rank -> group.member(rank.rank()) >= 0)
+        .findFirst()
+        .map(Verdicts::gone)
+        .orElse(null);
   }
 
   /// A communicator that is just made has failed already.
@@ -125,7 +127,7 @@ final class Failures {
     String where = Verdicts.list(waiting, now);
     String words = Verdicts.loss(collectives.mesh(), rank, loss);
     Verdicts.Lost casualty = new Verdicts.Lost(rank, loss.witness(), words);
-    lost.put(rank, casualty);
+    lost.add(casualty);
     collectives.forEachGroup(
         group -> {
           if (group.member(rank) >= 0) {
