@@ -7,7 +7,6 @@ import io.weft.agent.Ticker;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
-import io.weft.transport.PostResult;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +33,6 @@ public final class Mesh implements Agent, FrameSink {
   private final Heartbeat heartbeat;
   private final Transport transport;
   private final AttentionClock attention = new AttentionClock();
-  private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
   private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
@@ -345,9 +343,9 @@ public final class Mesh implements Agent, FrameSink {
     services.onClose();
     closed = true;
     casualties.fallSilent();
-    boolean[] told = new boolean[endpoints.length];
+    var farewells = new Farewells(this, casualties, services, vigil, endpoints.length);
     long start = ticker.nanos();
-    while (topology != null && farewellsOpen(told) && ticker.nanos() - start < FAREWELL_NANOS) {
+    while (topology != null && farewells.open() && ticker.nanos() - start < FAREWELL_NANOS) {
       now = ticker.nanos();
       if (transport.poll(now) + services.work(now) == 0) {
         transport.await(1_000_000);
@@ -355,26 +353,5 @@ public final class Mesh implements Agent, FrameSink {
     }
     transport.close();
     services.onClosing();
-  }
-
-  private boolean farewellsOpen(boolean[] told) {
-    var unused = casualties.turn();
-    boolean open = false;
-    for (int peer = 0; peer < endpoints.length; peer++) {
-      Endpoint endpoint = endpoints[peer];
-      if (endpoint == null) {
-        continue;
-      }
-      boolean untold = !told[peer];
-      if (untold) {
-        told[peer] =
-            casualties.isGone(peer)
-                || (!casualties.owes(peer)
-                    && !services.owes(peer)
-                    && endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED);
-      }
-      open |= (untold || !casualties.isGone(peer)) && !vigil.isSilent(peer);
-    }
-    return open;
   }
 }
