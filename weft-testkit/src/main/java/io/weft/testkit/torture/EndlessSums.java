@@ -9,6 +9,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
+import java.io.PrintStream;
 
 /// A program to be harmed: sums a megabyte for ever, and ends with 1 when it cannot any more.
 public final class EndlessSums {
@@ -19,6 +20,15 @@ public final class EndlessSums {
 
   /// Joins the job that the environment names.
   public static void main(String[] arguments) throws InterruptedException {
+    try {
+      sum(System.out);
+    } catch (CommException failed) {
+      System.err.println("failed: " + failed.getMessage());
+      System.exit(1);
+    }
+  }
+
+  private static void sum(PrintStream out) throws InterruptedException {
     try (Weft weft = Weft.init();
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(ELEMENTS))) {
       for (long step = 0; ; step++) {
@@ -27,12 +37,9 @@ public final class EndlessSums {
                 .allreduce(tensor.view(), tensor.view(), ReduceOp.AVERAGE, named("sum"));
         var unused = sum.await();
         if (step == 0) {
-          System.out.println("working");
+          out.println("working");
         }
       }
-    } catch (CommException failed) {
-      System.err.println("failed: " + failed.getMessage());
-      System.exit(1);
     }
   }
 }

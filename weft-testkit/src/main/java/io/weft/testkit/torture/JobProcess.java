@@ -25,13 +25,13 @@ final class JobProcess implements AutoCloseable {
   private final Path directory;
   private final Processes processes;
   private final Process launcher;
-  private final Thread onExit = new Thread(this::end, "weft-torture-end");
+  private final AtExit onExit;
 
   private JobProcess(Path directory, Processes processes, Process launcher) {
     this.directory = directory;
     this.processes = processes;
     this.launcher = launcher;
-    Runtime.getRuntime().addShutdownHook(onExit);
+    this.onExit = new AtExit("weft-torture-end", this::end);
   }
 
   /// Starts a command that ranks' output directory is added to.
@@ -149,12 +149,7 @@ final class JobProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(onExit);
-    } catch (IllegalStateException exiting) {
-      assert onExit.isAlive(); // it does the same
-    }
-    end();
+    onExit.close();
   }
 
   private void end() {

@@ -18,11 +18,12 @@ final class Networks implements AutoCloseable {
 
   private final String name;
   private final Path ssh;
-  private final Thread onExit = new Thread(this::remove, "weft-torture-networks");
+  private final AtExit onExit;
 
   private Networks(String name, Path ssh) {
     this.name = name;
     this.ssh = ssh;
+    this.onExit = new AtExit("weft-torture-networks", this::remove);
   }
 
   /// Makes them, and below `directory` a stand-in for ssh that starts programs in the far one.
@@ -43,7 +44,6 @@ final class Networks implements AutoCloseable {
     Files.setPosixFilePermissions(ssh, PosixFilePermissions.fromString("rwx------"));
     var networks = new Networks(name, ssh);
     networks.remove();
-    Runtime.getRuntime().addShutdownHook(networks.onExit);
     try {
       networks.build();
     } catch (IOException refused) {
@@ -131,12 +131,7 @@ final class Networks implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(onExit);
-    } catch (IllegalStateException exiting) {
-      assert onExit.isAlive(); // it does the same
-    }
-    remove();
+    onExit.close();
   }
 
   private void remove() {

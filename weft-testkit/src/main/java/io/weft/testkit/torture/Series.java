@@ -2,6 +2,7 @@
 package io.weft.testkit.torture;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,7 +30,11 @@ record Series(
   }
 
   /// Runs those that are missing. Returns all outcomes, old ones first.
-  List<Outcome> run() throws IOException, InterruptedException {
+  ///
+  /// @param out gets those that are not good
+  /// @param progress gets all of them, with the time that the rest will take
+  List<Outcome> run(PrintStream out, PrintStream progress)
+      throws IOException, InterruptedException {
     List<Outcome> outcomes = new ArrayList<>(recorded());
     List<Map.Entry<Harm, Long>> missing = missing(outcomes);
     long began = System.nanoTime();
@@ -49,24 +54,28 @@ record Series(
             StandardOpenOption.CREATE,
             StandardOpenOption.APPEND);
       }
-      tell(outcome, done, missing.size(), System.nanoTime() - began);
+      tell(progress, outcome, done, missing.size(), System.nanoTime() - began);
+      if (!outcome.good()) {
+        complain(out, outcome);
+      }
     }
     return outcomes;
   }
 
-  private void tell(Outcome outcome, int done, int all, long nanos) {
+  private static void tell(PrintStream progress, Outcome outcome, int done, int all, long nanos) {
     long left = nanos / done * (all - done) / 1_000_000_000;
-    System.err.printf(
+    progress.printf(
         Locale.ROOT, "%d/%d, %d:%02d left: %s%n", done, all, left / 60, left % 60, outcome);
-    if (!outcome.good()) {
-      System.out.println(outcome);
-      System.out.printf(
-          Locale.ROOT,
-          "  repeat: --harm %s --seed %d; its files: %s%n",
-          outcome.harm().word(),
-          outcome.seed(),
-          ordeal.directory());
-    }
+  }
+
+  private void complain(PrintStream out, Outcome outcome) {
+    out.println(outcome);
+    out.printf(
+        Locale.ROOT,
+        "  repeat: --harm %s --seed %d; its files: %s%n",
+        outcome.harm().word(),
+        outcome.seed(),
+        ordeal.directory());
   }
 
   private List<Map.Entry<Harm, Long>> missing(List<Outcome> outcomes) {

@@ -2,6 +2,7 @@
 package io.weft.testkit.torture;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.util.List;
 
 /// Repeats an ordeal, tells of each repetition, and prints a table of all.
@@ -11,18 +12,22 @@ public final class Torture {
 
   /// Exit code 0 = all was as it must be, 1 = not, 2 = wrong usage.
   public static void main(String[] arguments) throws IOException, InterruptedException {
+    System.exit(run(List.of(arguments), System.out, System.err));
+  }
+
+  static int run(List<String> arguments, PrintStream out, PrintStream err)
+      throws IOException, InterruptedException {
     Series series;
     try {
-      series = TortureOptions.parse(List.of(arguments));
+      series = TortureOptions.parse(arguments);
     } catch (IllegalArgumentException wrong) {
-      System.err.println("torture: " + wrong.getMessage());
-      System.err.print(TortureOptions.USAGE);
-      System.exit(2);
-      return;
+      err.println("torture: " + wrong.getMessage());
+      err.print(TortureOptions.USAGE);
+      return 2;
     }
-    List<Outcome> outcomes = series.run();
-    System.out.print(new Tally(outcomes));
-    System.exit(outcomes.stream().allMatch(Outcome::good) ? 0 : 1);
+    List<Outcome> outcomes = series.run(out, err);
+    out.print(new Tally(outcomes));
+    return outcomes.stream().allMatch(Outcome::good) ? 0 : 1;
   }
 
   /// One repetition.

@@ -47,10 +47,10 @@ public final class FaultRuns {
     this.out = out;
   }
 
-  /// Runs; see `--help`. Returns 1 if something was wrong. Throws `IllegalArgumentException` for
-  /// arguments that cannot be.
-  public static int run(List<String> arguments) throws InterruptedException {
-    FaultRuns program = new FaultRuns(System.out);
+  /// Runs, and prints what comes of it; see `--help`. Returns 1 if something was wrong. Throws
+  /// `IllegalArgumentException` for arguments that cannot be.
+  public static int run(List<String> arguments, PrintStream out) throws InterruptedException {
+    FaultRuns program = new FaultRuns(out);
     return program.parse(arguments) ? program.run() : 0;
   }
 

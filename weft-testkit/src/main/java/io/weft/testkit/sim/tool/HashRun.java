@@ -13,6 +13,7 @@ import io.weft.testkit.sim.Fault;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Link;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,11 +26,12 @@ final class HashRun {
 
   private HashRun() {}
 
-  static int run(List<String> arguments) throws InterruptedException {
+  /// Prints the hash; returns the exit code.
+  static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options = new Options(arguments, "ranks", "seed");
     SimReport<Void> report =
         job(options.count("ranks", 2 * HOSTS), options.number("seed", 1)).run(HashRun::work);
-    System.out.println(report.trace().hash());
+    out.println(report.trace().hash());
     return 0;
   }
 

@@ -7,6 +7,7 @@ import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.cost.AllreduceTime;
 import io.weft.testkit.sim.cost.CostModel;
 import io.weft.testkit.sim.network.Link;
+import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +23,7 @@ final class ScaleRun {
   private ScaleRun() {}
 
   /// Prints what it has found; returns the exit code.
-  static int run(List<String> arguments) throws InterruptedException {
+  static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options = new Options(arguments, "ranks", "kib", "seed", "algorithm");
     int ranks = options.count("ranks", 1024);
     int kib = options.count("kib", 1024);
@@ -44,7 +45,7 @@ final class ScaleRun {
             Math.toIntExact(bytes / Float.BYTES),
             algorithm);
     double off = measured.time().toNanos() / (double) formula.toNanos() - 1;
-    System.out.printf(
+    out.printf(
         Locale.ROOT,
         "allreduce of %d KiB on %d ranks by %s: %.1f us of virtual time, formula %.1f us, off by"
             + " %.2f %%%n"

@@ -2,6 +2,7 @@
 package io.weft.testkit.sim.tool;
 
 import io.weft.testkit.sim.campaign.FaultRuns;
+import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,23 +30,23 @@ public final class Simulate {
 
   /// See `USAGE`.
   public static void main(String[] arguments) throws InterruptedException {
-    System.exit(run(Arrays.asList(arguments)));
+    System.exit(run(Arrays.asList(arguments), System.out));
   }
 
-  private static int run(List<String> arguments) throws InterruptedException {
+  static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     List<String> rest = arguments.isEmpty() ? arguments : arguments.subList(1, arguments.size());
     try {
       return switch (arguments.isEmpty() ? "" : arguments.getFirst()) {
-        case "scale" -> ScaleRun.run(rest);
-        case "same" -> Twins.run(rest);
-        case "hash" -> HashRun.run(rest);
-        case "faults" -> FaultRuns.run(rest);
-        case "replay" -> FaultRuns.run(again(rest));
+        case "scale" -> ScaleRun.run(rest, out);
+        case "same" -> Twins.run(rest, out);
+        case "hash" -> HashRun.run(rest, out);
+        case "faults" -> FaultRuns.run(rest, out);
+        case "replay" -> FaultRuns.run(again(rest), out);
         default -> throw new IllegalArgumentException("what is to be simulated?");
       };
     } catch (IllegalArgumentException wrong) {
-      System.err.println(wrong.getMessage());
-      System.err.print(USAGE);
+      out.println(wrong.getMessage());
+      out.print(USAGE);
       return 2;
     }
   }

@@ -4,6 +4,7 @@ package io.weft.testkit.sim.tool;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,9 +23,9 @@ public final class Twins {
   private Twins() {}
 
   /// Prints the hashes; returns the exit code.
-  static int run(List<String> arguments) throws InterruptedException {
+  static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Map<String, String> hashes = hashes(arguments);
-    hashes.forEach((jvm, hash) -> System.out.println(hash + "  " + jvm));
+    hashes.forEach((jvm, hash) -> out.println(hash + "  " + jvm));
     return List.copyOf(hashes.values()).stream().distinct().count() == 1 ? 0 : 1;
   }
 
