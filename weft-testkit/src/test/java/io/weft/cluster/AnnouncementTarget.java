@@ -3,7 +3,6 @@ package io.weft.cluster;
 
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.transport.Address;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// What another rank put into the store.
@@ -33,11 +32,7 @@ public final class AnnouncementTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        "weft-member 1".getBytes(StandardCharsets.UTF_8),
-        "\n".getBytes(StandardCharsets.UTF_8),
-        "2147483648".getBytes(StandardCharsets.UTF_8),
-        "tcp:".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("weft-member 1", "\n", "2147483648", "tcp:");
   }
 
   @Override

@@ -19,9 +19,7 @@ public final class HostAndPortTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        "node7:29400".getBytes(StandardCharsets.UTF_8),
-        "[::1]:65535".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("node7:29400", "[::1]:65535");
   }
 
   @Override

@@ -19,17 +19,12 @@ public final class SlurmHostsTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        "gnode[10,20-25],login1".getBytes(StandardCharsets.UTF_8),
-        "a[1-2]b[03-04]".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("gnode[10,20-25],login1", "a[1-2]b[03-04]");
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        "[0-9]".getBytes(StandardCharsets.UTF_8),
-        "[0-999999999]".getBytes(StandardCharsets.UTF_8),
-        ",".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("[0-9]", "[0-999999999]", ",");
   }
 
   /// 65,536 hosts of 253 characters are allowed.

@@ -61,11 +61,7 @@ public final class FlightFileTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        "0-65535".getBytes(StandardCharsets.UTF_8),
-        "0-2,7".getBytes(StandardCharsets.UTF_8),
-        "\\u".getBytes(StandardCharsets.UTF_8),
-        "\n".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("0-65535", "0-2,7", "\\u", "\n");
   }
 
   /// A log may list a million ranks, once read and once written and read again.

@@ -4,8 +4,6 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.ConfigOption;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -18,15 +16,7 @@ import picocli.CommandLine;
 
 class CommandLineTest {
 
-  private final StringWriter out = new StringWriter();
-  private final StringWriter err = new StringWriter();
-
-  private int run(String... arguments) {
-    CommandLine line = Main.commandLine();
-    line.setOut(new PrintWriter(out));
-    line.setErr(new PrintWriter(err));
-    return Main.run(line, arguments);
-  }
+  private final TypedCommand weft = new TypedCommand();
 
   @ParameterizedTest
   @CsvSource(
@@ -49,9 +39,9 @@ class CommandLineTest {
         "`` | which command?"
       })
   void wrongCommandLineIsTold(String line, String message) {
-    int code = run(line.isEmpty() ? new String[0] : line.split(" "));
-    assertThat(err.toString()).contains(message).doesNotContain("\tat ");
-    assertThat(out.toString()).isEmpty();
+    int code = weft.run(line.isEmpty() ? new String[0] : line.split(" "));
+    assertThat(weft.err()).contains(message).doesNotContain("\tat ");
+    assertThat(weft.out()).isEmpty();
     assertThat(code).isEqualTo(2);
   }
 
@@ -97,8 +87,8 @@ class CommandLineTest {
   @Test
   void doctorTellsAndWritesItsReport(@TempDir Path directory) throws Exception {
     Path report = directory.resolve("report.json");
-    assertThat(run("doctor", "--json", report.toString())).isZero();
-    assertThat(out.toString()).contains("java").contains("tcp").contains("loopback");
+    assertThat(weft.run("doctor", "--json", report.toString())).isZero();
+    assertThat(weft.out()).contains("java").contains("tcp").contains("loopback");
     assertThat(Files.readString(report))
         .startsWith("{\"weftVersion\":")
         .contains("\"subject\":\"tcp\",\"verdict\":\"WORKS\"");
@@ -106,7 +96,7 @@ class CommandLineTest {
 
   @Test
   void unwritableReportIsNamed() {
-    assertThat(run("doctor", "--json", "/nowhere/report.json")).isEqualTo(2);
-    assertThat(err.toString()).contains("/nowhere/report.json");
+    assertThat(weft.run("doctor", "--json", "/nowhere/report.json")).isEqualTo(2);
+    assertThat(weft.err()).contains("/nowhere/report.json");
   }
 }

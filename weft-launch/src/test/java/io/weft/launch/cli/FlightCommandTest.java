@@ -3,14 +3,11 @@ package io.weft.launch.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -22,15 +19,7 @@ class FlightCommandTest {
 
   @TempDir Path directory;
 
-  private final StringWriter out = new StringWriter();
-  private final StringWriter err = new StringWriter();
-
-  private int run(String... arguments) {
-    CommandLine line = Main.commandLine();
-    line.setOut(new PrintWriter(out));
-    line.setErr(new PrintWriter(err));
-    return Main.run(line, arguments);
-  }
+  private final TypedCommand weft = new TypedCommand();
 
   @Test
   void keptFilesAreJudgedAgain() throws Exception {
@@ -38,17 +27,17 @@ class FlightCommandTest {
         Path.of(Objects.requireNonNull(getClass().getResource("flights/rank-0.flight")).toURI())
             .getParent();
     Path json = directory.resolve("verdict.json");
-    assertThat(run("trace", "flight", kept.toString(), "--json", json.toString())).isZero();
-    assertThat(out.toString().lines())
+    assertThat(weft.run("trace", "flight", kept.toString(), "--json", json.toString())).isZero();
+    assertThat(weft.out().lines())
         .hasSize(3)
         .first()
         .isEqualTo(
             "verdict: the communicator of ranks 0-2 failed 17.1 s into the job; first on rank 0: k"
                 + " is late");
-    assertThat(out.toString().lines().skip(1))
+    assertThat(weft.out().lines().skip(1))
         .anyMatch(line -> line.startsWith("  rank 1 on node1 left no file that can be read ("))
         .contains("  " + NEVER);
-    assertThat(err.toString()).contains("rank-1.flight: line 3: a field is missing");
+    assertThat(weft.err()).contains("rank-1.flight: line 3: a field is missing");
     JsonNode verdict = JsonMapper.shared().readTree(Files.readString(json));
     assertThat(verdict.get("size").intValue()).isEqualTo(3);
     assertThat(verdict.get("findings").get(1).get("kind").stringValue())
@@ -59,15 +48,15 @@ class FlightCommandTest {
 
   @Test
   void directoryWithoutFilesIsNamed() {
-    assertThat(run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
-    assertThat(err.toString()).contains(directory + " has no flight file");
-    assertThat(run("trace", "flight", "/nowhere")).isEqualTo(ExitCodes.WRONG_USAGE);
-    assertThat(err.toString()).contains("cannot read /nowhere");
+    assertThat(weft.run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
+    assertThat(weft.err()).contains(directory + " has no flight file");
+    assertThat(weft.run("trace", "flight", "/nowhere")).isEqualTo(ExitCodes.WRONG_USAGE);
+    assertThat(weft.err()).contains("cannot read /nowhere");
   }
 
   @Test
   void traceAloneAsksWhich() {
-    assertThat(run("trace")).isEqualTo(ExitCodes.WRONG_USAGE);
-    assertThat(err.toString()).contains("which trace? flight");
+    assertThat(weft.run("trace")).isEqualTo(ExitCodes.WRONG_USAGE);
+    assertThat(weft.err()).contains("which trace? flight");
   }
 }

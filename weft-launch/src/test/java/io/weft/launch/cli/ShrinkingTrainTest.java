@@ -6,12 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,23 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ShrinkingTrainTest {
 
   @TempDir Path directory;
-
-  private Process start(String... arguments) throws IOException {
-    var command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                Main.class.getName()));
-    command.addAll(List.of(arguments));
-    var builder = new ProcessBuilder(command).redirectOutput(directory.resolve("out").toFile());
-    builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
-    builder.environment().put(RehearsedTraining.REAL, "1");
-    return builder.start();
-  }
 
   private static ProcessHandle rank(Process launcher, int rank) throws IOException {
     for (ProcessHandle process : launcher.descendants().toList()) {
@@ -57,8 +38,8 @@ class ShrinkingTrainTest {
   @Timeout(240)
   void trainingGoesOnWithoutTheRankThatIsKilled() throws Exception {
     assumeTrue(Files.isReadable(Path.of("/proc/self/environ")), "needs /proc to find the rank");
-    Process launcher =
-        start(
+    ProcessBuilder builder =
+        CommandProcess.of(
             "train",
             "mnist-dnn",
             "-np",
@@ -74,6 +55,8 @@ class ShrinkingTrainTest {
             "120s",
             "--start-deadline",
             "120s");
+    builder.environment().put(RehearsedTraining.REAL, "1");
+    Process launcher = builder.redirectOutput(directory.resolve("out").toFile()).start();
     var err = new ArrayList<String>();
     try (BufferedReader reader = launcher.errorReader(StandardCharsets.UTF_8)) {
       boolean killed = false;

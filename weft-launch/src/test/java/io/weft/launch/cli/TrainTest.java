@@ -6,11 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.job.Programs;
 import java.io.BufferedReader;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,21 +26,8 @@ class TrainTest {
   private record Ended(int code, String out, String err) {}
 
   private Process start(Map<String, String> environment, String... arguments) throws Exception {
-    var command =
-        new ArrayList<>(
-            List.of(
-                // A build in the background ignores this signal, and children would inherit that.
-                "env",
-                "--default-signal=INT",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                Main.class.getName()));
-    command.addAll(List.of(arguments));
-    var builder = new ProcessBuilder(command).redirectError(directory.resolve("stderr").toFile());
-    builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
+    ProcessBuilder builder =
+        CommandProcess.of(arguments).redirectError(directory.resolve("stderr").toFile());
     builder.environment().putAll(environment);
     return builder.start();
   }

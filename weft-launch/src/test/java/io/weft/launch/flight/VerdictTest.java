@@ -24,6 +24,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class VerdictTest {
 
+  private static final String K_IS_LATE =
+      "the communicator of ranks 0-2 failed 2.0 s into the job; first on rank 0: k is late";
+
   private record Case(String name, Evidence evidence, String cause, List<Finding> findings) {
     @Override
     public String toString() {
@@ -43,6 +46,14 @@ class VerdictTest {
 
   private static Story rank(int rank) {
     return Story.of(rank, 3);
+  }
+
+  /// Ranks 0 and 1 waited in `k`, which rank 2 had not submitted.
+  private static Evidence late(Story two) {
+    return logs(
+        rank(0).waited("k", 1, 5).failed(20, "Aborted", "k is late"),
+        rank(1).waited("k", 1, 5).told(20, "Aborted", 0, "said"),
+        two);
   }
 
   private static Finding about(
@@ -92,11 +103,8 @@ class VerdictTest {
                         + " finished no operation; ranks 0-1 waited in it"))),
         new Case(
             "submitted too late",
-            logs(
-                rank(0).waited("k", 1, 5).failed(20, "Aborted", "k is late"),
-                rank(1).waited("k", 1, 5).told(20, "Aborted", 0, "said"),
-                rank(2).told(20, "Aborted", 0, "said").late("k", 1, 53)),
-            "the communicator of ranks 0-2 failed 2.0 s into the job; first on rank 0: k is late",
+            late(rank(2).told(20, "Aborted", 0, "said").late("k", 1, 53)),
+            K_IS_LATE,
             List.of(
                 about(
                     NEVER_SUBMITTED,
@@ -107,11 +115,8 @@ class VerdictTest {
                         + " failure; ranks 0-1 waited in it"))),
         new Case(
             "its lane stood still",
-            logs(
-                rank(0).waited("k", 1, 5).failed(20, "Aborted", "k is late"),
-                rank(1).waited("k", 1, 5).told(20, "Aborted", 0, "said"),
-                rank(2).queued("k", 6).stoodStill(80)),
-            "the communicator of ranks 0-2 failed 2.0 s into the job; first on rank 0: k is late",
+            late(rank(2).queued("k", 6).stoodStill(80)),
+            K_IS_LATE,
             List.of(
                 about(
                     NEVER_SUBMITTED,

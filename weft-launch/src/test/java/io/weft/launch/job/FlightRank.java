@@ -14,11 +14,10 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import java.lang.management.ManagementFactory;
+import io.weft.testkit.job.JavaCommand;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -35,18 +34,13 @@ final class FlightRank {
   /// The command line of a rank.
   static List<String> command(Path directory, String... arguments) {
     var command =
-        new ArrayList<>(
+        JavaCommand.of(
             List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
                 "-Djava.io.tmpdir=" + directory,
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                FlightRank.class.getName(),
-                directory.toString()));
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+            FlightRank.class,
+            directory.toString());
     command.addAll(List.of(arguments));
     return command;
   }

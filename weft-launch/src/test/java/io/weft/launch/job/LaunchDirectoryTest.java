@@ -3,7 +3,7 @@ package io.weft.launch.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.management.ManagementFactory;
+import io.weft.testkit.job.JavaCommand;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,13 +35,7 @@ class LaunchDirectoryTest {
   }
 
   private static Process other() throws Exception {
-    return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            ManagementFactory.getRuntimeMXBean().getClassPath(),
-            Other.class.getName())
+    return new ProcessBuilder(JavaCommand.of(Other.class))
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();
   }

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.cli.Main;
+import io.weft.testkit.job.JavaCommand;
 import io.weft.testkit.torture.EndlessSums;
 import io.weft.testkit.torture.Harm;
 import io.weft.testkit.torture.Ordeal;
 import io.weft.testkit.torture.Outcome;
 import io.weft.testkit.torture.Torture;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,17 +27,8 @@ class TortureTest {
   @TempDir private Path directory;
 
   private static List<String> java(Class<?> program, String... arguments) {
-    var command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                program.getName()));
-    command.addAll(List.of(arguments));
-    return command;
+    return JavaCommand.of(
+        List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"), program, arguments);
   }
 
   @ParameterizedTest

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fuzz;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 
 /// One decoder of bytes that come from outside, as the fuzzer sees it. Named by a `FuzzContract`,
 /// and public, with a public constructor without parameters, which must be cheap. What it calls
@@ -11,6 +13,11 @@ public interface FuzzTarget {
 
   /// Longest input, in bytes.
   int MAX_INPUT_BYTES = 4096;
+
+  /// Seeds or words that are text, in UTF-8.
+  static List<byte[]> texts(String... texts) {
+    return Stream.of(texts).map(text -> text.getBytes(StandardCharsets.UTF_8)).toList();
+  }
 
   /// Of the target, and of the directory that holds its corpus: lower case and dashes.
   String name();

@@ -58,6 +58,11 @@ public final class LocalJob implements AutoCloseable {
         (rank, store, secret) -> Weft.init(config, environment(rank, size), store, secret, JOB));
   }
 
+  /// The same over the transport of this scheme, with all else as it is.
+  public static LocalJob over(String transport, int size) {
+    return start(size, WeftConfig.builder().transport(transport).build());
+  }
+
   /// The same over a transport that is given, not looked for on the class path.
   public static LocalJob start(int size, WeftConfig config, TransportProvider transport) {
     return start(

@@ -5,7 +5,6 @@ import io.weft.CommException;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.testkit.fuzz.ScratchFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -54,19 +53,17 @@ public final class PemFileTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     String key = Base64.getMimeEncoder().encodeToString(pair.getPrivate().getEncoded());
-    return List.of(
-        CERTIFICATE.getBytes(StandardCharsets.US_ASCII),
-        ("-----BEGIN PRIVATE KEY-----\n" + key + "\n-----END PRIVATE KEY-----\n")
-            .getBytes(StandardCharsets.US_ASCII));
+    return FuzzTarget.texts(
+        CERTIFICATE, "-----BEGIN PRIVATE KEY-----\n" + key + "\n-----END PRIVATE KEY-----\n");
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        "-----BEGIN CERTIFICATE-----\n".getBytes(StandardCharsets.US_ASCII),
-        "-----END CERTIFICATE-----\n".getBytes(StandardCharsets.US_ASCII),
-        "-----BEGIN PRIVATE KEY-----\n".getBytes(StandardCharsets.US_ASCII),
-        "MIIB".getBytes(StandardCharsets.US_ASCII));
+    return FuzzTarget.texts(
+        "-----BEGIN CERTIFICATE-----\n",
+        "-----END CERTIFICATE-----\n",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "MIIB");
   }
 
   @Override

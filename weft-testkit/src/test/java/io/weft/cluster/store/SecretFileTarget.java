@@ -24,9 +24,7 @@ public final class SecretFileTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        "0123456789abcdef\n".getBytes(StandardCharsets.UTF_8),
-        "  short \r\n".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts("0123456789abcdef\n", "  short \r\n");
   }
 
   @Override

@@ -4,18 +4,18 @@ package io.weft.testkit.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
+import io.weft.testkit.job.Failures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
@@ -26,28 +26,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class CommunicatorFailureTest {
 
-  private static LocalJob job(String transport, int size) {
-    return LocalJob.start(size, WeftConfig.builder().transport(transport).build());
-  }
-
   private static OwnedTensor floats(long... dims) {
     return OwnedTensor.allocate(DType.FLOAT32, Shape.of(dims));
-  }
-
-  private static <T> CommException failureOf(Handle<T> handle) {
-    return catchThrowableOfType(CommException.class, handle::await);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void differentShapesFailOnAllRanksWithBothInWords(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
               weft -> {
                 long rows = weft.rank() == 1 ? 4 : 3;
                 try (OwnedTensor t = floats(rows, 5)) {
-                  CommException e = failureOf(sum(weft.communicator(), t.view(), "g"));
+                  CommException e = Failures.of(sum(weft.communicator(), t.view(), "g"));
                   assertThat(e).isInstanceOf(CommException.Mismatch.class);
                   return e.getMessage();
                 }
@@ -67,12 +59,12 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aLargeMismatchLeavesTheCommunicatorUsable(String transport) {
-    try (LocalJob job = job(transport, 4)) {
+    try (LocalJob job = LocalJob.over(transport, 4)) {
       job.run(
           weft -> {
             long rows = weft.rank() == 2 ? 300_000 : 400_000;
             try (OwnedTensor t = floats(rows)) {
-              CommException e = failureOf(sum(weft.communicator(), t.view(), "big"));
+              CommException e = Failures.of(sum(weft.communicator(), t.view(), "big"));
               assertThat(e).isInstanceOf(CommException.Mismatch.class);
             }
             return worksOn(weft);
@@ -83,14 +75,15 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void twoRootsAreNoticedEvenIfBothComplete(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       List<String> messages =
           job.run(
               weft -> {
                 Communicator comm = weft.communicator();
                 try (OwnedTensor t = floats(8)) {
-                  CommException own = failureOf(comm.broadcast(t.view(), weft.rank(), named("b")));
-                  CommException next = failureOf(sum(comm, t.view(), "next"));
+                  Throwable own =
+                      catchThrowable(comm.broadcast(t.view(), weft.rank(), named("b"))::await);
+                  Throwable next = catchThrowable(sum(comm, t.view(), "next")::await);
                   return own + " " + next;
                 }
               });
@@ -102,7 +95,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aRankThatHasCompletedStillSaysWhatItSubmitted(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
             Communicator comm = weft.communicator();
@@ -110,7 +103,7 @@ class CommunicatorFailureTest {
               if (weft.rank() == 0) {
                 return comm.broadcast(t.view(), 0, named("b")).await().dtype();
               }
-              CommException e = failureOf(comm.broadcast(t.view(), 0, named("b")));
+              CommException e = Failures.of(comm.broadcast(t.view(), 0, named("b")));
               assertThat(e)
                   .isInstanceOf(CommException.Mismatch.class)
                   .hasMessageContaining("FLOAT32[8]")
@@ -125,7 +118,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aSilentRankIsNamedOnAllRanksAtTheDeadline(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
               weft -> {
@@ -135,7 +128,7 @@ class CommunicatorFailureTest {
                 try (OwnedTensor t = floats(1000, 1000)) {
                   var options = named("w1").within(Duration.ofMillis(800));
                   CommException e =
-                      failureOf(
+                      Failures.of(
                           weft.communicator().allreduce(t.view(), t.view(), ReduceOp.SUM, options));
                   assertThat(e).isInstanceOf(CommException.Aborted.class);
                   return e.getMessage();
@@ -153,7 +146,7 @@ class CommunicatorFailureTest {
           job.run(
               weft -> {
                 try (OwnedTensor t = floats(2)) {
-                  return failureOf(sum(weft.communicator(), t.view(), "later")).getMessage();
+                  return Failures.of(sum(weft.communicator(), t.view(), "later")).getMessage();
                 }
               });
       assertThat(later).allSatisfy(m -> assertThat(m).contains("'w1'").contains("rank 2"));
@@ -163,7 +156,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aRankThatLeavesFailsThoseThatWaitForIt(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
               weft -> {
@@ -172,7 +165,7 @@ class CommunicatorFailureTest {
                   return "left";
                 }
                 try (OwnedTensor t = floats(100)) {
-                  CommException e = failureOf(sum(weft.communicator(), t.view(), "g"));
+                  CommException e = Failures.of(sum(weft.communicator(), t.view(), "g"));
                   assertThat(e).isInstanceOf(CommException.PeerLost.class);
                   assertThat(((CommException.PeerLost) e).rank()).isEqualTo(1);
                   return e.getMessage();
@@ -186,7 +179,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void abortReachesAllRanksAndIsIdempotent(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
               weft -> {
@@ -196,7 +189,7 @@ class CommunicatorFailureTest {
                     comm.abort(new CommException.Setup("disk full", null));
                     comm.abort(new CommException.Setup("disk full", null));
                   }
-                  return failureOf(sum(comm, t.view(), "g")).getMessage();
+                  return Failures.of(sum(comm, t.view(), "g")).getMessage();
                 }
               });
       assertThat(messages).allSatisfy(m -> assertThat(m).contains("rank 0").contains("disk full"));
@@ -206,7 +199,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aSoftTimeoutLeavesTheOperationRunning(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
             Communicator comm = weft.communicator();
@@ -229,7 +222,7 @@ class CommunicatorFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aNameInFlightIsRefused(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
             Communicator comm = weft.communicator();
@@ -252,13 +245,13 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void closingACommunicatorFailsWhatIsPending(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+  void closingACommunicatorFailsWhatIsPending(String transport) throws Exception {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       Weft weft = job.ranks().getFirst();
       try (OwnedTensor t = floats(10)) {
         Handle<TensorView> pending = sum(weft.communicator(), t.view(), "never");
         weft.communicator().close();
-        assertThat(failureOf(pending)).hasMessageContaining("closed");
+        assertThat(Failures.of(pending)).hasMessageContaining("closed");
       }
     }
   }

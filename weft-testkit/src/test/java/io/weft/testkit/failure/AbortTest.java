@@ -3,13 +3,12 @@ package io.weft.testkit.failure;
 
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.collective.Communicator;
+import io.weft.testkit.job.Failures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
@@ -26,14 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class AbortTest {
 
-  private static LocalJob job(String transport, int size) {
-    return LocalJob.start(size, WeftConfig.builder().transport(transport).build());
-  }
-
-  private static <T> CommException failureOf(Handle<T> handle) {
-    return catchThrowableOfType(CommException.class, handle::await);
-  }
-
   private static CommException cause() {
     return new CommException.Setup("disk full", null);
   }
@@ -41,13 +32,13 @@ class AbortTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void manyCallersOnAllRanksAreOneAbortEach(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> failures =
           job.run(
               weft -> {
                 Communicator comm = weft.communicator();
-                CommException before = failureOf(abortFromManyThreads(comm));
-                assertThat(failureOf(comm.barrier(named("after")))).isSameAs(before);
+                CommException before = Failures.of(abortFromManyThreads(comm));
+                assertThat(Failures.of(comm.barrier(named("after")))).isSameAs(before);
                 return before;
               });
       assertThat(failures)
@@ -91,7 +82,7 @@ class AbortTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void abortWorksFromACallbackOnTheLane(String transport) {
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       List<CommException> failures =
           job.run(
               weft -> {
@@ -101,7 +92,7 @@ class AbortTest {
                 } else {
                   comm.barrier(named("first")).whenDone((nothing, failure) -> {});
                 }
-                return failureOf(comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
+                return Failures.of(comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
               });
       assertThat(failures)
           .allSatisfy(
@@ -117,7 +108,7 @@ class AbortTest {
   @ValueSource(strings = {"inproc", "tcp"})
   void ranksWithoutOperationAreToldOnceOfAFailureAndNotOfTheirClosing(String transport) {
     Queue<CommException> all = new ConcurrentLinkedQueue<>();
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> told =
           job.run(
               weft -> {
@@ -143,7 +134,7 @@ class AbortTest {
     }
     assertThat(all).hasSize(3);
     Queue<CommException> closed = new ConcurrentLinkedQueue<>();
-    try (LocalJob job = job(transport, 1)) {
+    try (LocalJob job = LocalJob.over(transport, 1)) {
       job.ranks().getFirst().onFailure(closed::add);
     }
     assertThat(closed).isEmpty();
@@ -151,20 +142,20 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void abortAfterTheEndDoesNothing(String transport) {
+  void abortAfterTheEndDoesNothing(String transport) throws Exception {
     Weft weft;
-    try (LocalJob job = job(transport, 2)) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
       weft = job.ranks().getFirst();
     }
     weft.communicator().abort(cause());
-    assertThat(failureOf(weft.communicator().barrier(named("late")))).isNotNull();
+    assertThat(Failures.of(weft.communicator().barrier(named("late")))).isNotNull();
   }
 
   /// Rank 1 has time, and is told.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void thePassedDeadlineOfOneIsTheSameFailureToAll(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> failures =
           job.run(
               weft -> {
@@ -172,7 +163,7 @@ class AbortTest {
                   return cause();
                 }
                 Duration limit = Duration.ofMillis(weft.rank() == 0 ? 800 : 50_000);
-                return failureOf(weft.communicator().barrier(named("b").within(limit)));
+                return Failures.of(weft.communicator().barrier(named("b").within(limit)));
               });
       for (CommException failure : failures.subList(0, 2)) {
         assertThat(failure)
@@ -191,7 +182,7 @@ class AbortTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aLaneThatDiesSaysWhyToAll(String transport) {
-    try (LocalJob job = job(transport, 3)) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
       CountDownLatch armed = new CountDownLatch(1);
       List<CommException> failures =
           job.run(
@@ -208,7 +199,7 @@ class AbortTest {
                   armed.await();
                   comm.barrier(named("go")).whenDone((nothing, failure) -> {});
                 }
-                return failureOf(comm.barrier(named(weft.rank() == 1 ? "own" : "next")));
+                return Failures.of(comm.barrier(named(weft.rank() == 1 ? "own" : "next")));
               });
       assertThat(failures.get(1))
           .isInstanceOf(CommException.Aborted.class)

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.Communicator;
 import io.weft.testkit.job.LocalJob;
@@ -25,7 +24,7 @@ class LateCommunicatorTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void ofSeveralLostRanksTheFirstOneIsNamed(String transport) {
-    try (LocalJob job = LocalJob.start(4, WeftConfig.builder().transport(transport).build())) {
+    try (LocalJob job = LocalJob.over(transport, 4)) {
       Weft weft = job.ranks().getFirst();
       Communicator withTwo = weft.communicator(new ProcessSet(List.of(0, 2)));
       Handle<Void> ofAll = weft.communicator().barrier(named("all"));

@@ -4,12 +4,13 @@ package io.weft.testkit.resource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.weft.testkit.job.JavaCommand;
 import io.weft.transport.limit.OpenFiles;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -36,19 +37,10 @@ class OpenFilesTest {
   void aLimitThatIsReachedIsNamedAndNothingHangs() throws Exception {
     assumeTrue(Files.isExecutable(PRLIMIT), "needs prlimit");
     Path out = directory.resolve("out");
+    var command = new ArrayList<>(List.of(PRLIMIT.toString(), "--nofile=150:150"));
+    command.addAll(JavaCommand.of(FewFiles.class));
     Process process =
-        new ProcessBuilder(
-                PRLIMIT.toString(),
-                "--nofile=150:150",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                FewFiles.class.getName())
-            .redirectErrorStream(true)
-            .redirectOutput(out.toFile())
-            .start();
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
     try {
       assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
     } finally {

@@ -20,10 +20,8 @@ public final class AddressTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        "tcp:127.0.0.1:4711".getBytes(StandardCharsets.UTF_8),
-        "tcp:[fe80::1%1]:65535".getBytes(StandardCharsets.UTF_8),
-        "tcp:[::ffff:10.0.0.7]:1".getBytes(StandardCharsets.UTF_8));
+    return FuzzTarget.texts(
+        "tcp:127.0.0.1:4711", "tcp:[fe80::1%1]:65535", "tcp:[::ffff:10.0.0.7]:1");
   }
 
   @Override

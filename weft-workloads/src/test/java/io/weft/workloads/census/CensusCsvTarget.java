@@ -8,7 +8,6 @@ import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.DataReports;
 import io.weft.workloads.data.Examples;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// The census's own CSV.
@@ -30,19 +29,14 @@ public final class CensusCsvTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        (ROW + "\n" + ROW.replace("State-gov", "?").replace("<=", ">") + ".\n\n")
-            .getBytes(StandardCharsets.ISO_8859_1),
-        ("|1x3 Cross validator\n" + ROW).getBytes(StandardCharsets.ISO_8859_1));
+    return FuzzTarget.texts(
+        ROW + "\n" + ROW.replace("State-gov", "?").replace("<=", ">") + ".\n\n",
+        "|1x3 Cross validator\n" + ROW);
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        ", ".getBytes(StandardCharsets.ISO_8859_1),
-        ", 2147483648,".getBytes(StandardCharsets.ISO_8859_1),
-        ", ?,".getBytes(StandardCharsets.ISO_8859_1),
-        ">50K.\n".getBytes(StandardCharsets.ISO_8859_1));
+    return FuzzTarget.texts(", ", ", 2147483648,", ", ?,", ">50K.\n");
   }
 
   @Override

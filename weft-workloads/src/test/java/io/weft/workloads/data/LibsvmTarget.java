@@ -4,7 +4,6 @@ package io.weft.workloads.data;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.testkit.fuzz.ScratchFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// LIBSVM text.
@@ -24,16 +23,12 @@ public final class LibsvmTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return List.of(
-        "-1 3:1 11:1 123:1.0 \n+1 5:1\r\n\n0\n1 1:1".getBytes(StandardCharsets.ISO_8859_1));
+    return FuzzTarget.texts("-1 3:1 11:1 123:1.0 \n+1 5:1\r\n\n0\n1 1:1");
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return List.of(
-        "\n+1 ".getBytes(StandardCharsets.ISO_8859_1),
-        " 7:1".getBytes(StandardCharsets.ISO_8859_1),
-        " 2147483648:1".getBytes(StandardCharsets.ISO_8859_1));
+    return FuzzTarget.texts("\n+1 ", " 7:1", " 2147483648:1");
   }
 
   @Override
