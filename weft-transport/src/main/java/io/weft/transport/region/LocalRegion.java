@@ -25,6 +25,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   private final @Nullable Arena arena;
   private final RegionViews views;
   private final boolean inOwnMemory;
+  private final @Nullable Landlord landlord;
   // closed bit, posted work (31 bits), visitors (32 bits)
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
@@ -43,6 +44,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     this.inOwnMemory = inOwnMemory;
     this.owner = owner;
     this.views = new RegionViews(segment);
+    this.landlord = owner instanceof Landlord some ? some : null;
   }
 
   @Override
@@ -63,6 +65,11 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   /// Whether this region was registered with `other`.
   public boolean belongsTo(RegionTable other) {
     return table == other;
+  }
+
+  /// Where this region is registered.
+  public RegionTable table() {
+    return table;
   }
 
   /// Buffers over this memory for socket calls. Polling thread only.
@@ -115,6 +122,10 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public boolean isVisited() {
+    return isInUse() || (landlord != null && landlord.isVisited());
+  }
+
+  private boolean isInUse() {
     return (claims.get() & VISITORS) != 0;
   }
 
@@ -144,10 +155,13 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     }
     table.remove(this, arena != null);
     // A visitor is one copy or one non-blocking system call of a bounded length: it ends by itself.
-    while (isVisited()) {
+    while (isInUse()) {
       Thread.onSpinWait();
     }
     owner = null;
+    if (landlord != null) {
+      landlord.withdrawn();
+    }
     if (arena != null) {
       arena.close();
     }

@@ -24,6 +24,20 @@ public final class MessageBuffer {
   /// Hot path.
   public MemorySegment copy(MemorySegment from, long offset, int bytes) {
     MemorySegment.copy(from, offset, memory, 0, bytes);
+    return view(bytes);
+  }
+
+  /// Copies a message in that lies in two parts, one of `firstBytes` and the rest.
+  ///
+  /// Hot path.
+  public MemorySegment copy(
+      MemorySegment from, long first, int firstBytes, long second, int secondBytes) {
+    MemorySegment.copy(from, first, memory, 0, firstBytes);
+    MemorySegment.copy(from, second, memory, firstBytes, secondBytes);
+    return view(firstBytes + secondBytes);
+  }
+
+  private MemorySegment view(int bytes) {
     if (bytes >= CACHED_LENGTHS) {
       return memory.asSlice(0, bytes).asReadOnly();
     }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import java.util.Arrays;
+
+/// Arrays that are replaced, never changed, so that whoever walks one may cause the next.
+final class EndpointArrays {
+
+  private EndpointArrays() {}
+
+  static ShmEndpoint[] with(ShmEndpoint[] some, ShmEndpoint more) {
+    ShmEndpoint[] all = Arrays.copyOf(some, some.length + 1);
+    all[some.length] = more;
+    return all;
+  }
+
+  static ShmEndpoint[] without(ShmEndpoint[] some, ShmEndpoint less) {
+    return Arrays.stream(some).filter(one -> !one.equals(less)).toArray(ShmEndpoint[]::new);
+  }
+}

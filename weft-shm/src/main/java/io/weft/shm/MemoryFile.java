@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.shm.ffm.Libc;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// A file that exists only in memory and only as long as somebody has it open or mapped: nothing is
+/// left of it when all processes are gone, however they ended. Peers of the same user reach it by
+/// process and descriptor; its name tells them that they have found the right one.
+final class MemoryFile {
+
+  private final int descriptor;
+  private final MemorySegment memory;
+
+  private MemoryFile(int descriptor, MemorySegment memory) {
+    this.descriptor = descriptor;
+    this.memory = memory;
+  }
+
+  /// A file of zeros, mapped until `arena` is closed. Throws `IOException` with the reason.
+  static MemoryFile create(String name, long bytes, Arena arena) throws IOException {
+    int descriptor = Libc.memoryFile(name, bytes);
+    if (descriptor < 0) {
+      throw new IOException("memfd_create: " + reason(descriptor));
+    }
+    try {
+      return new MemoryFile(descriptor, map(descriptor, bytes, arena));
+    } catch (IOException e) {
+      var unused = Libc.close(descriptor);
+      throw e;
+    }
+  }
+
+  /// The memory of a peer's file, mapped until `arena` is closed. Throws `IOException` with the
+  /// reason, also where it is another file.
+  static MemorySegment open(long process, int descriptor, String name, long bytes, Arena arena)
+      throws IOException {
+    Path path = Path.of("/proc/" + process + "/fd/" + descriptor);
+    // Not opened on the mere word of a peer: opening another kind of file may block.
+    checkName(path, name);
+    int opened = Libc.open(path.toString());
+    if (opened < 0) {
+      throw new IOException("open " + path + ": " + reason(opened));
+    }
+    try {
+      checkName(Path.of("/proc/self/fd/" + opened), name);
+      if (!Libc.isSealed(opened) || Libc.bytes(opened) != bytes) {
+        throw new IOException(path + " has not the fixed length of " + bytes + " bytes");
+      }
+      return map(opened, bytes, arena);
+    } finally {
+      var unused = Libc.close(opened);
+    }
+  }
+
+  private static void checkName(Path path, String name) throws IOException {
+    String target = Files.readSymbolicLink(path).toString();
+    if (!target.equals("/memfd:" + name + " (deleted)")) {
+      throw new IOException(path + " is " + target + ", not " + name);
+    }
+  }
+
+  private static MemorySegment map(int descriptor, long bytes, Arena arena) throws IOException {
+    long address = Libc.map(descriptor, bytes);
+    if (address < 0 && address > -Layout.PAGE) {
+      throw new IOException("mmap of " + bytes + " bytes: " + reason(address));
+    }
+    return MemorySegment.ofAddress(address)
+        .reinterpret(bytes, arena, gone -> unmap(gone.address(), bytes));
+  }
+
+  private static void unmap(long address, long bytes) {
+    var unused = Libc.unmap(address, bytes);
+  }
+
+  static String reason(long negativeErrno) {
+    return switch ((int) -negativeErrno) {
+      case 1, 13 -> "not permitted";
+      case 2 -> "no such file";
+      case Libc.ENOMEM, 28 -> "not enough memory";
+      case 23, Libc.EMFILE -> "too many open files; raise 'ulimit -n'";
+      default -> "errno " + -negativeErrno;
+    };
+  }
+
+  int descriptor() {
+    return descriptor;
+  }
+
+  MemorySegment memory() {
+    return memory;
+  }
+
+  /// Nobody can open the file any more; mappings stay.
+  void closeDescriptor() {
+    var unused = Libc.close(descriptor);
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+/// A first-in first-out queue of reused operations that grows up to a bound. A position stays that
+/// of its operation while it is queued.
+final class OpQueue {
+
+  private final int max;
+  private Op[] ops = {};
+  private long head;
+  private long tail;
+
+  /// At most `max` operations, a power of two.
+  OpQueue(int max) {
+    this.max = max;
+  }
+
+  boolean isEmpty() {
+    return head == tail;
+  }
+
+  boolean isFull() {
+    return tail - head == max;
+  }
+
+  long head() {
+    return head;
+  }
+
+  long tail() {
+    return tail;
+  }
+
+  /// The operation at a position between `head` and `tail`.
+  Op at(long position) {
+    return ops[(int) (position & (ops.length - 1))];
+  }
+
+  /// One more at the end; the queue is not full.
+  Op add() {
+    if (tail - head == ops.length) {
+      grow();
+    }
+    return at(tail++);
+  }
+
+  /// Withdraws the last one.
+  void withdraw() {
+    tail--;
+    at(tail).clear();
+  }
+
+  /// Forgets the first one.
+  void pop() {
+    head++;
+  }
+
+  private void grow() {
+    Op[] more = new Op[Math.max(16, 2 * ops.length)];
+    for (int i = 0; i < ops.length; i++) {
+      more[(int) ((head + i) & (more.length - 1))] = at(head + i);
+    }
+    for (int i = 0; i < more.length; i++) {
+      if (more[i] == null) {
+        more[i] = new Op();
+      }
+    }
+    ops = more;
+  }
+}

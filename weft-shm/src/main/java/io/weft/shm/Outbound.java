@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// What goes to one peer, in posting order: straight into its memory where it can be mapped, else
+/// through the ring and its staging slots. A turn copies about 1 MiB.
+final class Outbound {
+
+  static final int MAX_IN_FLIGHT = 1024;
+
+  /// Copied while it is posted, if nothing else waits.
+  private static final int EAGER_BYTES = 1 << 16;
+
+  private static final long PIECE_BYTES = 1 << 20;
+
+  private final RingWriter ring;
+  private final PeerRegions peer;
+  private final RegionTable table;
+  private final String peerName;
+  private final OpQueue posted = new OpQueue(MAX_IN_FLIGHT);
+  private final OpQueue waiting;
+  private final OpQueue served = new OpQueue(MAX_IN_FLIGHT);
+  // Position in `posted` of the first that is not executed.
+  private long next;
+  private int inFlight;
+  private int context;
+  // Whose payload is on its way through the staging slots.
+  private @Nullable Op streaming;
+  private boolean blocked;
+  private boolean needsSlot;
+  private int needed;
+  private boolean published;
+  private long bytesSent;
+  private long direct;
+
+  Outbound(RingWriter ring, PeerRegions peer, RegionTable table, OpQueue waiting, String peerName) {
+    this.ring = ring;
+    this.peer = peer;
+    this.table = table;
+    this.waiting = waiting;
+    this.peerName = peerName;
+  }
+
+  long bytesSent() {
+    return bytesSent;
+  }
+
+  /// Whether something was published since this was asked last.
+  boolean takePublished() {
+    boolean was = published;
+    published = false;
+    return was;
+  }
+
+  /// Copies a message into the ring; false if there is no room, or a write before it.
+  ///
+  /// Hot path.
+  boolean message(MemorySegment message) throws ShmFault {
+    int size = (int) message.byteSize();
+    if (next != posted.tail() || streaming != null || !mayPut(size)) {
+      return false;
+    }
+    ring.header(Frame.MESSAGE, 0, 0, 0, 0, size);
+    ring.payload(message, 0, size);
+    publish(size);
+    return true;
+  }
+
+  private boolean mayPut(int payload) throws ShmFault {
+    if (ring.hasRoom(payload)) {
+      return true;
+    }
+    blocked = true;
+    needsSlot = false;
+    needed = payload;
+    return false;
+  }
+
+  private boolean hasSlot() throws ShmFault {
+    if (ring.hasSlot()) {
+      return true;
+    }
+    blocked = true;
+    needsSlot = true;
+    return false;
+  }
+
+  private void publish(int payload) {
+    ring.publish(payload);
+    published = true;
+    bytesSent += Frame.BYTES + payload;
+  }
+
+  /// A place for one more operation, or null.
+  ///
+  /// Hot path.
+  @Nullable Op post(Op.Kind kind) {
+    if (inFlight == MAX_IN_FLIGHT || posted.isFull()) {
+      return null;
+    }
+    Op op = posted.add();
+    op.begin(kind);
+    inFlight++;
+    return op;
+  }
+
+  /// The last `post` is filled in: executes it if it is short and nothing waits.
+  ///
+  /// Hot path.
+  void start(Op op) throws ShmFault {
+    if (op.bytes <= EAGER_BYTES && next == posted.tail() - 1 && streaming == null) {
+      var unused = execute();
+    }
+  }
+
+  /// Queues the answer to a read of the peer's; false if it asks for too many.
+  boolean serve(int key, int itsContext, long offset, long bytes) {
+    if (served.isFull()) {
+      return false;
+    }
+    Op op = served.add();
+    op.begin(Op.Kind.SERVE);
+    op.region = null;
+    op.done = null;
+    op.key = key;
+    op.context = itsContext;
+    op.remoteOffset = offset;
+    op.bytes = bytes;
+    return true;
+  }
+
+  /// Tells the peer that a segment is gone, if there is room.
+  boolean gone(int number) throws ShmFault {
+    if (streaming != null || !ring.hasRoom(0)) {
+      return false;
+    }
+    ring.header(Frame.GONE, 0, number, 0, 0, 0);
+    publish(0);
+    return true;
+  }
+
+  /// Goes on with what is posted, and completes what is done; whether anything was. Completions
+  /// fire inside.
+  ///
+  /// Hot path.
+  boolean advance() throws ShmFault {
+    boolean worked = false;
+    long until = direct + PIECE_BYTES;
+    while (direct < until) {
+      boolean moved = false;
+      if (streaming == null && !served.isEmpty()) {
+        moved = answer();
+      }
+      if (streaming != null && streaming.kind == Op.Kind.SERVE) {
+        moved |= stream(streaming);
+      } else if (next != posted.tail()) {
+        moved |= execute();
+      }
+      moved |= complete();
+      if (!moved) {
+        break;
+      }
+      worked = true;
+    }
+    return worked;
+  }
+
+  private boolean complete() {
+    if (posted.head() == next) {
+      return false;
+    }
+    Op op = posted.at(posted.head());
+    boolean vacant = op.kind == Op.Kind.VACANT;
+    posted.pop();
+    if (!vacant) {
+      inFlight--;
+      op.finish(op.error);
+    }
+    return true;
+  }
+
+  /// Goes on with the first operation that is not executed; whether it moved.
+  private boolean execute() throws ShmFault {
+    Op op = posted.at(next);
+    boolean moved = op.error != null || (op.kind == Op.Kind.WRITE ? write(op) : read(op));
+    if (op.error != null || op.executed) {
+      op.executed = true;
+      next++;
+    }
+    return moved;
+  }
+
+  private boolean write(Op op) throws ShmFault {
+    PeerRegion region = op.announced ? null : peer.find(op.key);
+    if (region == null) {
+      return writeThrough(op);
+    }
+    boolean copied = op.moved == op.bytes && op.bytes > 0;
+    if (!copied && !touch(op, region)) {
+      return true;
+    }
+    if (op.moved < op.bytes) {
+      return true;
+    }
+    if (!mayPut(0)) {
+      return !copied && op.bytes > 0;
+    }
+    ring.header(Frame.NOTIFY, op.immediate, op.key, 0, 0, 0);
+    publish(0);
+    op.executed = true;
+    return true;
+  }
+
+  private boolean read(Op op) throws ShmFault {
+    PeerRegion region = peer.find(op.key);
+    if (region != null) {
+      op.executed = touch(op, region) && op.moved == op.bytes;
+      return true;
+    }
+    if (!peer.isOpen(op.key)) {
+      refuse(op, "the region is closed; ask the peer for its present regions");
+      return true;
+    }
+    if (!mayPut(0)) {
+      return false;
+    }
+    op.context = context++;
+    ring.header(Frame.READ, 0, op.key, op.context, op.remoteOffset, op.bytes);
+    publish(0);
+    waiting.add().take(op);
+    return true;
+  }
+
+  /// Copies the next piece between our region and the peer's; false if it was refused.
+  private boolean touch(Op op, PeerRegion region) {
+    MemorySegment theirs = region.segment();
+    if (op.remoteOffset > theirs.byteSize() - op.bytes) {
+      refuse(op, "it lies outside the region of " + theirs.byteSize() + " bytes");
+      return false;
+    }
+    if (!region.visit()) {
+      refuse(op, "the region is closed; ask the peer for its present regions");
+      return false;
+    }
+    long step = Math.min(op.bytes - op.moved, PIECE_BYTES);
+    MemorySegment ours = op.own().segment();
+    if (op.kind == Op.Kind.WRITE) {
+      MemorySegment.copy(ours, op.offset + op.moved, theirs, op.remoteOffset + op.moved, step);
+      bytesSent += step;
+    } else {
+      MemorySegment.copy(theirs, op.remoteOffset + op.moved, ours, op.offset + op.moved, step);
+    }
+    region.leave();
+    op.moved += step;
+    direct += step;
+    if (op.kind == Op.Kind.WRITE) {
+      written += step;
+      ring.progress(written);
+    }
+    return true;
+  }
+
+  // Bytes written straight into the peer's memory.
+  private long written;
+
+  private void refuse(Op op, String why) {
+    op.error =
+        new TransportException.Refused(
+            (op.kind == Op.Kind.WRITE ? "write" : "read")
+                + " of "
+                + op.bytes
+                + " bytes at "
+                + peerName
+                + " refused: "
+                + why,
+            null);
+  }
+
+  /// A write into memory that we cannot map.
+  private boolean writeThrough(Op op) throws ShmFault {
+    if (streaming == null) {
+      if (!peer.isOpen(op.key)) {
+        refuse(op, "the region is closed; ask the peer for its present regions");
+        return true;
+      }
+      boolean inline = op.bytes <= Frame.INLINE_BYTES;
+      int size = inline ? (int) op.bytes : 0;
+      if (!mayPut(size)) {
+        return false;
+      }
+      ring.header(Frame.WRITE, op.immediate, op.key, 0, op.remoteOffset, op.bytes);
+      if (inline) {
+        ring.payload(op.own().segment(), op.offset, size);
+      } else {
+        streaming = op;
+      }
+      op.announced = true;
+      op.executed = inline;
+      publish(size);
+      return true;
+    }
+    return stream(op);
+  }
+
+  /// Fills staging slots with what follows of a long payload.
+  private boolean stream(Op op) throws ShmFault {
+    boolean moved = false;
+    LocalRegion from = op.kind == Op.Kind.SERVE ? table.find(op.key) : op.own();
+    while (op.moved < op.bytes && mayPut(0) && hasSlot()) {
+      if (from == null || !from.visit()) {
+        // Only a read of the peer's: our own claim keeps the region open.
+        refuseRead(op, Frame.STALE_KEY);
+        op.moved = op.bytes;
+        break;
+      }
+      int step = (int) Math.min(op.bytes - op.moved, Layout.STAGING_SLOT_BYTES);
+      long at = op.kind == Op.Kind.SERVE ? op.remoteOffset : op.offset;
+      ring.stage(from.segment(), at + op.moved, step);
+      from.leave();
+      op.moved += step;
+      direct += step;
+      bytesSent += Frame.BYTES + step;
+      published = true;
+      moved = true;
+    }
+    if (op.moved == op.bytes) {
+      streaming = null;
+      op.executed = true;
+      if (op.kind == Op.Kind.SERVE) {
+        served.pop();
+      }
+      return true;
+    }
+    return moved;
+  }
+
+  /// Begins the answer to the peer's first read; whether it could.
+  private boolean answer() throws ShmFault {
+    Op op = served.at(served.head());
+    LocalRegion region = table.find(op.key);
+    boolean inline = op.bytes <= Frame.INLINE_BYTES;
+    int size = inline ? (int) Math.max(op.bytes, 0) : 0;
+    if (!mayPut(size)) {
+      return false;
+    }
+    if (region == null || !region.visit()) {
+      refuseRead(op, Frame.STALE_KEY);
+      served.pop();
+      return true;
+    }
+    try {
+      if (!region.contains(op.remoteOffset, op.bytes)) {
+        refuseRead(op, Frame.OUT_OF_BOUNDS);
+        served.pop();
+        return true;
+      }
+      ring.header(Frame.READ_DATA, 0, op.key, op.context, 0, op.bytes);
+      if (inline) {
+        ring.payload(region.segment(), op.remoteOffset, size);
+        served.pop();
+      } else {
+        streaming = op;
+      }
+      publish(size);
+    } finally {
+      region.leave();
+    }
+    return true;
+  }
+
+  private void refuseRead(Op op, int reason) {
+    ring.header(Frame.READ_REFUSED, reason, op.key, op.context, 0, 0);
+    publish(0);
+  }
+
+  /// The first of the waiting reads is over.
+  void finishRead(Op read, @Nullable TransportException error) {
+    waiting.pop();
+    inFlight--;
+    read.finish(error);
+  }
+
+  /// Whether a turn would find something to do without the peer's leave.
+  boolean hasWork() throws ShmFault {
+    if (posted.head() != next) {
+      return true;
+    }
+    if (blocked) {
+      if (needsSlot ? !ring.hasSlot() : !ring.hasRoom(needed)) {
+        return false;
+      }
+      blocked = false;
+      return true;
+    }
+    return next != posted.tail() || streaming != null || !served.isEmpty();
+  }
+
+  /// Before a wait: has the peer ring when it makes room, if that is what is missing.
+  void prepareToWait() {
+    if (blocked) {
+      ring.wantRoom();
+    }
+  }
+
+  /// Fails all that is posted.
+  void fail(TransportException cause) {
+    streaming = null;
+    while (!posted.isEmpty()) {
+      Op op = posted.at(posted.head());
+      boolean over = op.executed;
+      TransportException error = op.error;
+      if (posted.head() == next) {
+        next++;
+      }
+      posted.pop();
+      op.finish(over || error != null ? error : cause);
+    }
+    while (!waiting.isEmpty()) {
+      Op op = waiting.at(waiting.head());
+      waiting.pop();
+      op.finish(cause);
+    }
+  }
+}

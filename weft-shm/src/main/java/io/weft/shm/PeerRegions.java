@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One peer's regions as far as they can be mapped here. What the peer says of them is read once
+/// and checked against the files that it really has.
+final class PeerRegions {
+
+  private static final System.Logger LOG = System.getLogger("io.weft.shm");
+
+  private record Mapped(int number, MemorySegment memory) {}
+
+  private final MemorySegment control;
+  private final MemorySegment link;
+  private final long process;
+  private final String prefix;
+  private final List<Mapped> segments = new ArrayList<>();
+  // By the low 16 bits of the key.
+  private @Nullable PeerRegion[] known = new PeerRegion[256];
+  private int unmappable = -1;
+
+  /// Of the peer with this control file; claims go to its link file.
+  PeerRegions(MemorySegment control, MemorySegment link, long process, String prefix) {
+    this.control = control;
+    this.link = link;
+    this.process = process;
+    this.prefix = prefix;
+  }
+
+  /// Whether the peer has a region with this key open.
+  ///
+  /// Hot path.
+  boolean isOpen(int key) {
+    return (long) Layout.LONG.getAcquire(control, Layout.slot(key) + Layout.SLOT_STATE)
+        == (Layout.OPEN | Integer.toUnsignedLong(key));
+  }
+
+  /// The region with this key; null if it is not open or cannot be mapped.
+  ///
+  /// Hot path.
+  @Nullable PeerRegion find(int key) {
+    int index = Layout.index(key);
+    if (index < known.length) {
+      PeerRegion region = known[index];
+      if (region != null && region.key() == key) {
+        return region;
+      }
+    }
+    return map(key);
+  }
+
+  private @Nullable PeerRegion map(int key) {
+    long slot = Layout.slot(key);
+    if (!isOpen(key)) {
+      return null;
+    }
+    int number = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_SEGMENT);
+    int descriptor = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE);
+    long offset = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_OFFSET);
+    long bytes = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_LENGTH);
+    long all = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_SEGMENT_BYTES);
+    // The slot may have got another region in between.
+    VarHandle.acquireFence();
+    if (!isOpen(key)
+        || number < 0
+        || number == unmappable
+        || offset < 0
+        || bytes < 0
+        || all <= 0
+        || bytes > all
+        || offset > all - bytes) {
+      return null;
+    }
+    MemorySegment memory = segment(number, descriptor, all);
+    if (memory == null || offset > memory.byteSize() - bytes) {
+      return null;
+    }
+    PeerRegion region = new PeerRegion(this, link, memory.asSlice(offset, bytes), key);
+    int index = Layout.index(key);
+    if (index >= known.length) {
+      known = Arrays.copyOf(known, Math.max(index + 1, 2 * known.length));
+    }
+    known[index] = region;
+    return region;
+  }
+
+  private @Nullable MemorySegment segment(int number, int descriptor, long bytes) {
+    for (int i = segments.size() - 1; i >= 0; i--) {
+      if (segments.get(i).number() == number) {
+        return segments.get(i).memory();
+      }
+    }
+    try {
+      // Unmapped when nobody can reach it any more, so that a late access hurts nobody.
+      MemorySegment memory =
+          MemoryFile.open(process, descriptor, Segment.name(prefix, number), bytes, Arena.ofAuto());
+      segments.add(new Mapped(number, memory));
+      return memory;
+    } catch (IOException e) {
+      unmappable = number;
+      LOG.log(
+          Level.DEBUG,
+          "segment {0} of process {1} is not mapped: {2}",
+          number,
+          process,
+          e.getMessage());
+      return null;
+    }
+  }
+
+  /// The peer has given this segment up.
+  void forget(int number) {
+    segments.removeIf(mapped -> mapped.number() == number);
+    for (int i = 0; i < known.length; i++) {
+      PeerRegion region = known[i];
+      if (region != null && !isOpen(region.key())) {
+        known[i] = null;
+      }
+    }
+  }
+
+  /// Whether the peer's end still takes visits.
+  boolean isTaken() {
+    return (long) Layout.LONG.getAcquire(link, Layout.ENDED) == 0;
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/// The sending end of a ring in the peer's link file, and of its staging slots. What the peer says
+/// of its progress is checked before it is believed.
+final class RingWriter {
+
+  private static final int MASK = Layout.RING_BYTES - 1;
+
+  private final MemorySegment link;
+  private long tail;
+  private long head;
+  private long filled;
+  private long emptied;
+
+  RingWriter(MemorySegment link) {
+    this.link = link;
+  }
+
+  /// Whether a frame with so long a payload has room.
+  ///
+  /// Hot path.
+  boolean hasRoom(int payload) throws ShmFault {
+    long needed = tail + Frame.padded(payload) - Layout.RING_BYTES;
+    if (needed <= head) {
+      return true;
+    }
+    // Pairs with the release in RingReader.publish: the peer is done with these bytes.
+    long seen = (long) Layout.LONG.getAcquire(link, Layout.HEAD);
+    if (seen < head || seen > tail) {
+      throw new ShmFault("a ring whose start " + seen + " is not between " + head + " and " + tail);
+    }
+    head = seen;
+    return needed <= head;
+  }
+
+  /// Whether a staging slot is free.
+  ///
+  /// Hot path.
+  boolean hasSlot() throws ShmFault {
+    if (filled - emptied < Layout.STAGING_SLOTS) {
+      return true;
+    }
+    long seen = (long) Layout.LONG.getAcquire(link, Layout.EMPTIED);
+    if (seen < emptied || seen > filled) {
+      throw new ShmFault(seen + " emptied staging slots of " + filled);
+    }
+    emptied = seen;
+    return filled - emptied < Layout.STAGING_SLOTS;
+  }
+
+  /// Writes a header; there is room.
+  ///
+  /// Hot path.
+  void header(int kind, int immediate, int key, int context, long offset, long length) {
+    long at = Layout.RING + (tail & MASK);
+    link.set(ValueLayout.JAVA_INT, at + Frame.KIND, kind);
+    link.set(ValueLayout.JAVA_INT, at + Frame.IMMEDIATE, immediate);
+    link.set(ValueLayout.JAVA_INT, at + Frame.KEY, key);
+    link.set(ValueLayout.JAVA_INT, at + Frame.CONTEXT, context);
+    link.set(ValueLayout.JAVA_LONG, at + Frame.OFFSET, offset);
+    link.set(ValueLayout.JAVA_LONG, at + Frame.LENGTH, length);
+  }
+
+  /// Writes the payload behind the header.
+  ///
+  /// Hot path.
+  void payload(MemorySegment from, long offset, int bytes) {
+    int at = (int) ((tail + Frame.BYTES) & MASK);
+    int first = Math.min(bytes, Layout.RING_BYTES - at);
+    MemorySegment.copy(from, offset, link, Layout.RING + at, first);
+    if (first < bytes) {
+      MemorySegment.copy(from, offset + first, link, Layout.RING, bytes - first);
+    }
+  }
+
+  /// Shows the peer the frame with so long a payload.
+  ///
+  /// Hot path.
+  void publish(int payload) {
+    tail += Frame.padded(payload);
+    // Pairs with the acquire in RingReader.look.
+    Layout.LONG.setRelease(link, Layout.TAIL, tail);
+  }
+
+  /// Fills the next staging slot and publishes it; there is a slot and room for a frame.
+  ///
+  /// Hot path.
+  void stage(MemorySegment from, long offset, int bytes) {
+    long slot = filled & (Layout.STAGING_SLOTS - 1);
+    MemorySegment.copy(
+        from, offset, link, Layout.STAGING + slot * Layout.STAGING_SLOT_BYTES, bytes);
+    filled++;
+    header(Frame.STAGED, 0, 0, 0, 0, bytes);
+    publish(0);
+  }
+
+  /// Says how many bytes were written past the ring.
+  ///
+  /// Hot path.
+  void progress(long bytes) {
+    Layout.LONG.setOpaque(link, Layout.PROGRESS, bytes);
+  }
+
+  /// Asks the peer to ring when it makes room; afterwards a fence, and one more look.
+  void wantRoom() {
+    Layout.INT.setOpaque(link, Layout.WANTS_ROOM, 1);
+  }
+}

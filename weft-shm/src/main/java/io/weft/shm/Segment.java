@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.shm.ffm.Libc;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+
+/// One memory file of this process that holds regions, with memory behind every page of it. Guarded
+/// by its pool, except what never changes.
+final class Segment {
+
+  private final int number;
+  private final long bytes;
+  private final Arena arena;
+  private final MemoryFile file;
+  private final BitSet taken = new BitSet();
+
+  /// Throws `IOException` with the reason when the memory cannot be had.
+  Segment(String prefix, int number, long bytes) throws IOException {
+    this.number = number;
+    this.bytes = bytes;
+    arena = Arena.ofShared();
+    boolean whole = false;
+    try {
+      file = MemoryFile.create(name(prefix, number), bytes, arena);
+      int found = Libc.populate(file.descriptor(), file.memory().address(), bytes);
+      whole = found == 0;
+      if (!whole) {
+        file.closeDescriptor();
+        throw new IOException("finding pages: " + MemoryFile.reason(found));
+      }
+    } finally {
+      if (!whole) {
+        arena.close();
+      }
+    }
+  }
+
+  static String name(String prefix, int number) {
+    return prefix + "segment-" + number;
+  }
+
+  int number() {
+    return number;
+  }
+
+  int descriptor() {
+    return file.descriptor();
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  MemorySegment memory() {
+    return file.memory();
+  }
+
+  /// Where this memory begins in the segment; -1 if not all of it lies there.
+  long offsetOf(MemorySegment some) {
+    long offset = some.address() - file.memory().address();
+    return offset >= 0 && offset <= bytes - some.byteSize() ? offset : -1;
+  }
+
+  /// The first of so many free pages in a row, now taken; -1 if there are none.
+  int take(int pages) {
+    int all = (int) (bytes / Layout.PAGE);
+    int from = taken.nextClearBit(0);
+    while (from + pages <= all) {
+      int end = taken.nextSetBit(from);
+      if (end < 0 || end - from >= pages) {
+        taken.set(from, from + pages);
+        return from;
+      }
+      from = taken.nextClearBit(end);
+    }
+    return -1;
+  }
+
+  void give(int page, int pages) {
+    taken.clear(page, page + pages);
+  }
+
+  boolean isIdle() {
+    return taken.isEmpty();
+  }
+
+  /// Gives the memory back to the system, whoever maps it.
+  void close() {
+    // What peers still map costs nothing from here on.
+    var unused = Libc.discard(file.memory().address(), bytes);
+    file.closeDescriptor();
+    arena.close();
+  }
+}

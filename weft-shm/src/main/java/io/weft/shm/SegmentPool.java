@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.TransportException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/// The memory of this process that peers can map: a segment for each long region, and segments of 4
+/// MiB that short ones share. Memory that a peer is still inside when its region is closed is kept
+/// out of use until the peer has left. Any thread.
+final class SegmentPool {
+
+  private static final long SHARED_BYTES = 4L << 20;
+  private static final long LONG_BYTES = 1L << 20;
+  private static final long CHECKED_BYTES = 64L << 20;
+
+  private final String prefix;
+  private final ControlFile control;
+  private final Visitors visitors;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<Segment> shared = new ArrayList<>();
+  private final List<Tenancy> quarantine = new ArrayList<>();
+  private final ArrayDeque<Integer> gone = new ArrayDeque<>();
+  // Written under the lock.
+  private volatile Segment[] all = {};
+  private volatile boolean isDue;
+  private int next;
+
+  SegmentPool(String prefix, ControlFile control, Visitors visitors) {
+    this.prefix = prefix;
+    this.control = control;
+    this.visitors = visitors;
+  }
+
+  /// Zeroed pages for one region. Throws `TransportException.Registration`.
+  Tenancy allocate(long bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("a region of " + bytes + " bytes");
+    }
+    checkAvailable(bytes);
+    lock.lock();
+    try {
+      sweepQuarantine();
+      if (bytes >= LONG_BYTES) {
+        long rounded = (bytes + Layout.PAGE - 1) & -Layout.PAGE;
+        int pages = Math.toIntExact(rounded / Layout.PAGE);
+        Segment own = add(rounded);
+        return new Tenancy(control, visitors, this, own, own.take(pages), pages);
+      }
+      int pages = Math.max(1, (int) ((bytes + Layout.PAGE - 1) / Layout.PAGE));
+      for (Segment segment : shared) {
+        int page = segment.take(pages);
+        if (page >= 0) {
+          memory(segment, page, (long) pages * Layout.PAGE).fill((byte) 0);
+          return new Tenancy(control, visitors, this, segment, page, pages);
+        }
+      }
+      Segment more = add(SHARED_BYTES);
+      shared.add(more);
+      return new Tenancy(control, visitors, this, more, more.take(pages), pages);
+    } catch (IOException e) {
+      throw failed(bytes, String.valueOf(e.getMessage()), e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Segment add(long bytes) throws IOException {
+    Segment segment = new Segment(prefix, next++, bytes);
+    Segment[] now = all;
+    Segment[] more = new Segment[now.length + 1];
+    System.arraycopy(now, 0, more, 0, now.length);
+    more[now.length] = segment;
+    all = more;
+    return segment;
+  }
+
+  /// Taking more than there is would end processes instead of failing.
+  private static void checkAvailable(long bytes) {
+    if (bytes < CHECKED_BYTES) {
+      return;
+    }
+    try {
+      for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {
+        if (line.startsWith("MemAvailable:")) {
+          long available = Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
+          if (bytes > available) {
+            throw failed(bytes, available + " bytes of memory are available", null);
+          }
+        }
+      }
+    } catch (IOException e) {
+      // Then the kernel decides alone.
+      return;
+    }
+  }
+
+  private static TransportException failed(long bytes, String why, @Nullable Throwable cause) {
+    return new TransportException.Registration(
+        "allocate "
+            + bytes
+            + " bytes of shared memory failed: "
+            + why
+            + "; the limits are the memory of this machine or container, and 'ulimit -n' for"
+            + " regions of 1 MiB and more: use smaller tensors or fewer ranks on this host",
+        cause);
+  }
+
+  static MemorySegment memory(Segment segment, int page, long bytes) {
+    return segment.memory().asSlice((long) page * Layout.PAGE, bytes);
+  }
+
+  /// The segment that all of this memory lies in, or null.
+  @Nullable Segment holding(MemorySegment some) {
+    for (Segment segment : all) {
+      if (segment.offsetOf(some) >= 0) {
+        return segment;
+      }
+    }
+    return null;
+  }
+
+  /// The region is closed.
+  void giveBack(Tenancy tenancy) {
+    lock.lock();
+    try {
+      if (tenancy.isVisited()) {
+        quarantine.add(tenancy);
+        isDue = true;
+      } else {
+        free(tenancy);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void free(Tenancy tenancy) {
+    Segment segment = tenancy.segment();
+    if (segment == null) {
+      return;
+    }
+    segment.give(tenancy.page(), tenancy.pages());
+    boolean last = shared.size() == 1 && shared.contains(segment);
+    if (segment.isIdle() && !last) {
+      shared.remove(segment);
+      Segment[] now = all;
+      Segment[] fewer = new Segment[now.length - 1];
+      int kept = 0;
+      for (Segment one : now) {
+        if (one.number() != segment.number()) {
+          fewer[kept++] = one;
+        }
+      }
+      all = fewer;
+      gone.add(segment.number());
+      isDue = true;
+      segment.close();
+    }
+  }
+
+  private void sweepQuarantine() {
+    for (Iterator<Tenancy> i = quarantine.iterator(); i.hasNext(); ) {
+      Tenancy tenancy = i.next();
+      if (!tenancy.isVisited()) {
+        i.remove();
+        free(tenancy);
+      }
+    }
+  }
+
+  /// Whether `sweep` may find something to do.
+  ///
+  /// Hot path.
+  boolean isDue() {
+    return isDue;
+  }
+
+  /// Frees what peers have left meanwhile. Afterwards `nextGone` tells what peers should know.
+  void sweep() {
+    lock.lock();
+    try {
+      sweepQuarantine();
+      isDue = !quarantine.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Number of a segment that is gone, told once; -1 if there is none.
+  int nextGone() {
+    lock.lock();
+    try {
+      Integer number = gone.poll();
+      return number == null ? -1 : number;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// How many closed regions peers are still inside.
+  int quarantined() {
+    lock.lock();
+    try {
+      return quarantine.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Nobody uses this memory any more, except those regions that are not closed yet.
+  void close() {
+    lock.lock();
+    try {
+      sweepQuarantine();
+      for (Segment segment : List.copyOf(shared)) {
+        if (segment.isIdle()) {
+          shared.remove(segment);
+          segment.close();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.Completion;
+import io.weft.transport.Endpoint;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// The way to one peer: shared memory beside a TCP connection that tells when the peer is gone, or,
+/// where no memory is shared, that TCP connection.
+final class ShmEndpoint implements Endpoint, Inbound.Listener {
+
+  private static final int DRAIN_TURNS = 8;
+
+  private final ShmTransport transport;
+  private final Endpoint lower;
+  private final String peer;
+  private final boolean dialed;
+  private @Nullable Parley parley;
+  private long parleyNanos;
+  private @Nullable SharedLink link;
+  private boolean apart;
+  private boolean closed;
+  private long bytesReceived;
+  private long bytesSent;
+
+  /// Over this connection, which may still be on its way.
+  ShmEndpoint(ShmTransport transport, Endpoint lower, String peer, boolean dialed) {
+    this.transport = transport;
+    this.lower = lower;
+    this.peer = peer;
+    this.dialed = dialed;
+  }
+
+  @Override
+  public int node() {
+    return lower.node();
+  }
+
+  Endpoint lower() {
+    return lower;
+  }
+
+  boolean isShared() {
+    return link != null;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed;
+  }
+
+  // Making the connection.
+
+  /// The TCP connection is proved: asks whether memory is shared.
+  void meet(Home home, long nowNanos) {
+    Parley begun = new Parley(home);
+    parley = begun;
+    parleyNanos = nowNanos;
+    say(begun.open());
+  }
+
+  private void say(Greeting greeting) {
+    if (lower.trySend(greeting.encode()) != PostResult.POSTED) {
+      lost("the connection took no greeting", null);
+    }
+    transport.flushSoon();
+  }
+
+  /// Gives up if the peer does not answer in time.
+  void tick(long nowNanos, long limitNanos) {
+    if (parley != null && !closed && nowNanos - parleyNanos > limitNanos) {
+      lost(
+          "the peer did not say within " + limitNanos / 1_000_000 + " ms whether it shares memory",
+          null);
+    }
+  }
+
+  /// A message came over TCP.
+  void lowerMessage(MemorySegment message) {
+    if (apart) {
+      transport.sink().onMessage(this, message);
+      return;
+    }
+    try {
+      Greeting greeting = Greeting.decode(message);
+      Parley open = parley;
+      if (open != null) {
+        parley(open, greeting);
+      } else if (greeting instanceof Greeting.Farewell(String reason)) {
+        lost("it ended the connection because it received " + reason, null);
+      } else if (!(greeting instanceof Greeting.Wake)) {
+        throw new ShmFault("a greeting after all was said");
+      }
+    } catch (ShmFault e) {
+      fault(e);
+    }
+  }
+
+  private void parley(Parley open, Greeting greeting) throws ShmFault {
+    Greeting answer = open.hear(greeting);
+    if (answer != null) {
+      say(answer);
+    }
+    if (closed || open.outcome() == Parley.Outcome.UNDECIDED) {
+      return;
+    }
+    parley = null;
+    if (open.outcome() == Parley.Outcome.SHARED) {
+      link = new SharedLink(transport.home(), open, transport.messages(), "node " + node(), this);
+    } else {
+      apart = true;
+    }
+    transport.connected(this, open);
+  }
+
+  /// A write came over TCP.
+  void lowerNotify(int immediate) {
+    if (apart) {
+      transport.sink().onNotify(this, immediate);
+    } else {
+      fault(new ShmFault("a write over TCP"));
+    }
+  }
+
+  /// The TCP connection is gone. What the peer has put into memory before is taken first.
+  void lowerFailure(TransportException cause) {
+    SharedLink open = link;
+    try {
+      // As much as a ring can hold; a peer that is gone adds nothing.
+      for (int i = 0; i < DRAIN_TURNS && !closed && open != null; i++) {
+        var unused = open.inbound().receive();
+      }
+    } catch (ShmFault e) {
+      transport.warn("last frames of " + name() + ": received " + e.getMessage());
+    }
+    String said = String.valueOf(cause.getMessage()).replace("at tcp:", "at shm:");
+    fail(new TransportException.EndpointLost(said, cause));
+  }
+
+  // The verbs.
+
+  @Override
+  public PostResult trySend(MemorySegment message) {
+    SharedLink open = link;
+    if (open == null) {
+      return closed
+          ? PostResult.CLOSED
+          : apart ? lower.trySend(message) : PostResult.BACK_PRESSURED;
+    }
+    if (message.byteSize() > ShmTransport.MAX_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          "message of "
+              + message.byteSize()
+              + " bytes to node "
+              + node()
+              + "; at most "
+              + ShmTransport.MAX_MESSAGE_BYTES
+              + " fit, write larger ones to the peer's memory");
+    }
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    try {
+      boolean taken = open.outbound().message(message);
+      if (taken) {
+        announce(open);
+      }
+      return taken ? PostResult.POSTED : PostResult.BACK_PRESSURED;
+    } catch (ShmFault e) {
+      transport.faultSoon(this, e);
+      return PostResult.BACK_PRESSURED;
+    }
+  }
+
+  @Override
+  public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
+    SharedLink open = link;
+    return open == null && apart && !closed
+        ? lower.tryWrite(from, into, immediate, done)
+        : post(open, Op.Kind.WRITE, from, into, immediate, done);
+  }
+
+  @Override
+  public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
+    SharedLink open = link;
+    return open == null && apart && !closed
+        ? lower.tryRead(into, from, done)
+        : post(open, Op.Kind.READ, into, from, 0, done);
+  }
+
+  private PostResult post(
+      @Nullable SharedLink open,
+      Op.Kind kind,
+      Slice own,
+      RemoteSlice remote,
+      int immediate,
+      Completion done) {
+    if (own.bytes() != remote.bytes()) {
+      throw new IllegalArgumentException(
+          "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
+    }
+    LocalRegion region = transport.home().table().own(own);
+    if (closed) {
+      return PostResult.CLOSED;
+    }
+    if (open == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    region.post();
+    Op op = open.outbound().post(kind);
+    if (op == null) {
+      region.settle();
+      return PostResult.BACK_PRESSURED;
+    }
+    op.region = region;
+    op.offset = own.offset();
+    op.bytes = own.bytes();
+    op.key = remote.region().key();
+    op.remoteOffset = remote.offset();
+    op.immediate = immediate;
+    op.done = done;
+    if (remote.region().incarnation() != open.peerIncarnation()) {
+      op.error = stale(kind, remote);
+    }
+    try {
+      open.outbound().start(op);
+      announce(open);
+    } catch (ShmFault e) {
+      transport.faultSoon(this, e);
+    }
+    return PostResult.POSTED;
+  }
+
+  private TransportException stale(Op.Kind kind, RemoteSlice at) {
+    return new TransportException.Refused(
+        (kind == Op.Kind.WRITE ? "write" : "read")
+            + " of "
+            + at.bytes()
+            + " bytes at node "
+            + node()
+            + " refused: the region is of another incarnation of its transport; ask the peer for"
+            + " its present regions",
+        null);
+  }
+
+  @Override
+  public @Nullable PeerMemory map(RemoteRegion region) {
+    SharedLink open = link;
+    return open == null || closed || region.incarnation() != open.peerIncarnation()
+        ? null
+        : open.map(region.key());
+  }
+
+  @Override
+  public void nudge() {
+    SharedLink open = link;
+    if (open != null && !closed && open.ring()) {
+      wakeOverTcp();
+    }
+  }
+
+  private void wakeOverTcp() {
+    // No room means that the peer has enough to wake up for.
+    if (lower.trySend(transport.wakeMessage()) == PostResult.POSTED) {
+      transport.flushSoon();
+    }
+  }
+
+  /// Wakes the peer if something was put into its memory.
+  private void announce(SharedLink open) {
+    if (open.outbound().takePublished() && open.ring()) {
+      wakeOverTcp();
+    }
+    long sent = open.outbound().bytesSent();
+    transport.countSent(sent - bytesSent);
+    bytesSent = sent;
+  }
+
+  // Progress.
+
+  /// One turn; returns the amount of work.
+  ///
+  /// Hot path.
+  int turn() {
+    SharedLink open = link;
+    if (open == null || closed) {
+      return 0;
+    }
+    try {
+      int work = open.inbound().receive();
+      if (work > 0 && !closed && open.isRoomWanted() && open.ring()) {
+        wakeOverTcp();
+      }
+      if (!closed && open.outbound().advance()) {
+        work++;
+      }
+      if (!closed) {
+        announce(open);
+      }
+      return work;
+    } catch (ShmFault e) {
+      fault(e);
+      return 1;
+    }
+  }
+
+  /// Whether a turn would find something.
+  boolean hasWork() {
+    SharedLink open = link;
+    try {
+      return open != null && !closed && open.hasWork();
+    } catch (ShmFault e) {
+      transport.faultSoon(this, e);
+      return true;
+    }
+  }
+
+  void prepareToWait() {
+    SharedLink open = link;
+    if (open != null && !closed) {
+      open.outbound().prepareToWait();
+    }
+  }
+
+  /// Tells the peer that a segment of ours is gone; false if there is no room.
+  boolean tellGone(int segment) {
+    SharedLink open = link;
+    if (open == null || closed) {
+      return true;
+    }
+    try {
+      boolean told = open.outbound().gone(segment);
+      announce(open);
+      return told;
+    } catch (ShmFault e) {
+      transport.faultSoon(this, e);
+      return true;
+    }
+  }
+
+  @Override
+  public void message(MemorySegment message) {
+    transport.sink().onMessage(this, message);
+  }
+
+  @Override
+  public void notified(int immediate) {
+    transport.sink().onNotify(this, immediate);
+  }
+
+  @Override
+  public void readWanted(int key, int context, long offset, long bytes) throws ShmFault {
+    SharedLink open = link;
+    if (open != null && !open.outbound().serve(key, context, offset, bytes)) {
+      throw new ShmFault("more reads than may be outstanding");
+    }
+  }
+
+  @Override
+  public void readDone(Op read) {
+    finishRead(read, null);
+  }
+
+  @Override
+  public void readRefused(Op read, int reason) {
+    String why =
+        reason == Frame.OUT_OF_BOUNDS
+            ? "it lies outside the region"
+            : "the region is closed; ask the peer for its present regions";
+    finishRead(
+        read,
+        new TransportException.Refused(
+            "read of " + read.bytes + " bytes at node " + node() + " refused by the peer: " + why,
+            null));
+  }
+
+  private void finishRead(Op read, @Nullable TransportException error) {
+    SharedLink open = link;
+    if (open != null) {
+      open.outbound().finishRead(read, error);
+    }
+  }
+
+  @Override
+  public void segmentGone(int number) {
+    SharedLink open = link;
+    if (open != null) {
+      open.forget(number);
+    }
+  }
+
+  @Override
+  public long bytesReceived() {
+    SharedLink open = link;
+    return closed || open == null
+        ? Math.max(bytesReceived, lower.bytesReceived())
+        : lower.bytesReceived() + open.inbound().bytes();
+  }
+
+  @Override
+  public long bytesSent() {
+    return lower.bytesSent() + bytesSent;
+  }
+
+  // The end.
+
+  void fault(ShmFault fault) {
+    if (!closed) {
+      transport.warn("ended the connection to " + name() + ": received " + fault.getMessage());
+      if (lower.trySend(new Greeting.Farewell(String.valueOf(fault.getMessage())).encode())
+          == PostResult.POSTED) {
+        transport.flushSoon();
+      }
+      lost("we ended the connection because we received " + fault.getMessage(), fault);
+    }
+  }
+
+  private void lost(String why, @Nullable Throwable cause) {
+    if (!closed) {
+      lower.close();
+      fail(
+          new TransportException.EndpointLost("endpoint to " + name() + " is lost: " + why, cause));
+    }
+  }
+
+  private String name() {
+    return "node " + node() + " at " + peer;
+  }
+
+  /// Ends this endpoint: posted work fails, then the sink hears it.
+  private void fail(TransportException cause) {
+    if (!closed) {
+      boolean known = dialed || link != null || apart;
+      end(cause);
+      if (known) {
+        transport.sink().onFailure(this, cause);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    lower.close();
+    if (!closed) {
+      end(
+          new TransportException.EndpointLost(
+              "endpoint to " + name() + " is lost: closed by this side", null));
+    }
+  }
+
+  private void end(TransportException cause) {
+    bytesReceived = bytesReceived();
+    closed = true;
+    Parley open = parley;
+    if (open != null) {
+      open.close();
+    }
+    transport.forget(this, apart, dialed && link == null && !apart && open == null);
+    SharedLink shared = link;
+    if (shared != null) {
+      shared.end(cause);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.shm.ffm.Futex;
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/// Shared memory between processes of one host and one user, TCP between all others. Stateless; any
+/// thread.
+public final class ShmProvider implements TransportProvider {
+
+  static final String SCHEME = "shm";
+
+  private static final String INSTEAD = ", or use --transport tcp";
+
+  /// For `ServiceLoader`.
+  public ShmProvider() {}
+
+  @Override
+  public String scheme() {
+    return SCHEME;
+  }
+
+  @Override
+  public Availability probe() {
+    if (!System.getProperty("os.name").equals("Linux") || !Futex.isKnownHere()) {
+      return new Availability.Unavailable(
+          "shared memory needs Linux on x86-64 or aarch64, this is "
+              + System.getProperty("os.name")
+              + " on "
+              + System.getProperty("os.arch"),
+          "use --transport tcp");
+    }
+    try {
+      Host host = Host.here();
+      tryMemory();
+      return new Availability.Available(List.of(ShmTransport.CAPABILITIES));
+    } catch (IOException e) {
+      return new Availability.Unavailable(
+          "memory cannot be shared here: " + e.getMessage(),
+          "mount /proc and allow memfd_create in this container" + INSTEAD);
+    } catch (IllegalCallerException e) {
+      return new Availability.Unavailable(
+          "this JVM may not call native functions: " + e.getMessage(),
+          "start it with --enable-native-access=io.weft.shm (ALL-UNNAMED on a class path)"
+              + INSTEAD);
+    } catch (LinkageError e) {
+      return new Availability.Unavailable(
+          "the C library lacks what shared memory needs: " + e.getMessage(),
+          "use a Linux with glibc 2.27 or newer" + INSTEAD);
+    }
+  }
+
+  /// Makes a file and opens it in the way of a peer.
+  private static void tryMemory() throws IOException {
+    String name = "weft-probe";
+    try (Arena arena = Arena.ofShared()) {
+      MemoryFile file = MemoryFile.create(name, Layout.PAGE, arena);
+      try {
+        long self = ProcessHandle.current().pid();
+        var unused = MemoryFile.open(self, file.descriptor(), name, Layout.PAGE, arena);
+        Futex.wake(file.memory(), 0);
+      } finally {
+        file.closeDescriptor();
+      }
+    }
+  }
+
+  @Override
+  public Transport open(TransportConfig config, FrameSink sink) {
+    try {
+      return open(config, sink, Host.here());
+    } catch (IOException e) {
+      throw lost(e);
+    }
+  }
+
+  /// As if this process were on that host.
+  static Transport open(TransportConfig config, FrameSink sink, Host host) {
+    TransportProvider tcp =
+        ServiceLoader.load(TransportProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(provider -> provider.scheme().equals("tcp"))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new TransportException.DeviceLost(
+                        "shared memory needs the TCP transport, which is not on the class path;"
+                            + " add weft-transport",
+                        null));
+    try {
+      return new ShmTransport(tcp, config, sink, host);
+    } catch (IOException e) {
+      throw lost(e);
+    }
+  }
+
+  private static TransportException lost(IOException e) {
+    return new TransportException.DeviceLost(
+        "cannot open shared memory: " + e.getMessage() + INSTEAD, e);
+  }
+}

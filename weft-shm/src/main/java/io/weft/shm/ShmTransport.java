@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.FrameSink;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import io.weft.transport.wire.MessageBuffer;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// A TCP transport whose endpoints to processes of the same host go on in shared memory. A turn
+/// looks at all rings; at the sockets only every 100 microseconds while nothing but the end of a
+/// process is expected from them.
+final class ShmTransport implements Transport, FrameSink {
+
+  static final int MAX_MESSAGE_BYTES = 1 << 16;
+  static final Capabilities CAPABILITIES =
+      new Capabilities(
+          ShmProvider.SCHEME,
+          true,
+          MAX_MESSAGE_BYTES,
+          Long.MAX_VALUE,
+          Outbound.MAX_IN_FLIGHT,
+          0,
+          true);
+
+  private static final System.Logger LOG = System.getLogger("io.weft.shm");
+  private static final int MAX_GONE = 64;
+  private static final long LOOK_NANOS = 100_000;
+  private static final long ACTIVE_NANOS = 20_000_000;
+  private static final long MAX_SLEEP_NANOS = 10_000_000;
+  private static final long SWEEP_NANOS = 1_000_000;
+
+  private final FrameSink sink;
+  private final long connectNanos;
+  private final int node;
+  private final Transport tcp;
+  private final Address address;
+  private final Home home;
+  private final Doorbell doorbell;
+  private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
+  private final MemorySegment wakeMessage = new Greeting.Wake().encode();
+  private final AtomicLong bytesSent = new AtomicLong();
+  private final Map<Endpoint, ShmEndpoint> byLower = new IdentityHashMap<>();
+  private final List<ShmEndpoint> meeting = new ArrayList<>();
+  private final List<Fault> faults = new ArrayList<>();
+  private ShmEndpoint[] shared = {};
+  private int apart;
+  private int dialing;
+  private long nowNanos;
+  private long lookedNanos;
+  private long tcpWorkedNanos;
+  private long sweptNanos;
+  private boolean tcpWorked;
+  private boolean flushSoon;
+  private volatile boolean woken;
+  private boolean closed;
+
+  private record Fault(ShmEndpoint endpoint, ShmFault fault) {}
+
+  /// Opens the TCP transport and this process's memory.
+  ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, Host host)
+      throws IOException {
+    this.sink = sink;
+    connectNanos = config.connectDeadline().toNanos();
+    node = config.credentials().node();
+    tcp = provider.open(config, this);
+    try {
+      address = new Address(ShmProvider.SCHEME, tcp.address().location());
+      home = new Home(host, tableOf(tcp));
+    } catch (IOException | RuntimeException e) {
+      tcp.close();
+      throw e;
+    }
+    doorbell = new Doorbell(home.control().memory());
+  }
+
+  /// The regions of a transport, which are those of this one.
+  private static RegionTable tableOf(Transport tcp) {
+    try (Arena arena = Arena.ofShared();
+        MemoryRegion first = tcp.register(arena.allocate(1), arena)) {
+      if (first instanceof LocalRegion region) {
+        return region.table();
+      }
+      throw new TransportException.DeviceLost(
+          "the TCP transport at " + tcp.address() + " keeps its regions in another way", null);
+    }
+  }
+
+  @Override
+  public Address address() {
+    return address;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Endpoint connect(Address peer, int peerNode) {
+    if (!peer.scheme().equals(ShmProvider.SCHEME)) {
+      throw new IllegalArgumentException(peer + " is not an address of " + ShmProvider.SCHEME);
+    }
+    Endpoint lower = tcp.connect(new Address("tcp", peer.location()), peerNode);
+    ShmEndpoint endpoint = new ShmEndpoint(this, lower, peer.toString(), true);
+    byLower.put(lower, endpoint);
+    dialing++;
+    return endpoint;
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes) {
+    Tenancy tenancy = home.pool().allocate(bytes);
+    Segment segment = segment(tenancy);
+    long offset = (long) tenancy.page() * Layout.PAGE;
+    return register(segment.memory().asSlice(offset, bytes), tenancy, offset);
+  }
+
+  private static Segment segment(Tenancy tenancy) {
+    Segment segment = tenancy.segment();
+    if (segment == null) {
+      throw new IllegalStateException("pages without a segment");
+    }
+    return segment;
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    Segment holding = segment.isNative() ? home.pool().holding(segment) : null;
+    Tenancy tenancy = new Tenancy(home.control(), home.visitors(), null, holding, 0, 0);
+    tenancy.keep(owner);
+    return register(segment, tenancy, holding == null ? 0 : holding.offsetOf(segment));
+  }
+
+  private MemoryRegion register(MemorySegment memory, Tenancy tenancy, long offset) {
+    MemoryRegion region = tcp.register(memory, tenancy);
+    tenancy.show(region.export().key(), offset, memory.byteSize());
+    return region;
+  }
+
+  // Progress.
+
+  @Override
+  public int poll(long now) {
+    if (closed) {
+      return 0;
+    }
+    nowNanos = now;
+    int work = 0;
+    // A callback may open or close endpoints, which replaces the array.
+    for (ShmEndpoint endpoint : shared) {
+      work += endpoint.turn();
+    }
+    if (isLookDue(now)) {
+      lookedNanos = now;
+      flushSoon = false;
+      int done = tcp.poll(now);
+      tcpWorked = done > 0 || (tcpWorked && now - tcpWorkedNanos < ACTIVE_NANOS);
+      if (done > 0) {
+        tcpWorkedNanos = now;
+      }
+      work += done;
+      for (int i = meeting.size() - 1; i >= 0; i--) {
+        if (i < meeting.size()) {
+          meeting.get(i).tick(now, connectNanos);
+        }
+      }
+    }
+    if (!faults.isEmpty()) {
+      List<Fault> heard = List.copyOf(faults);
+      faults.clear();
+      heard.forEach(one -> one.endpoint().fault(one.fault()));
+    }
+    if (home.pool().isDue() && Math.abs(now - sweptNanos) >= SWEEP_NANOS) {
+      sweptNanos = now;
+      sweep();
+    }
+    return work;
+  }
+
+  private boolean isLookDue(long now) {
+    long since = now - lookedNanos;
+    // A clock that jumps back must not blind us.
+    return since >= LOOK_NANOS || since < 0 || flushSoon || needsSockets();
+  }
+
+  /// Whether more is expected from sockets than the end of a process.
+  private boolean needsSockets() {
+    return shared.length == 0 || apart > 0 || dialing > 0 || !meeting.isEmpty() || tcpWorked;
+  }
+
+  private void sweep() {
+    home.pool().sweep();
+    for (int i = 0; i < MAX_GONE; i++) {
+      int gone = home.pool().nextGone();
+      if (gone < 0) {
+        break;
+      }
+      for (ShmEndpoint endpoint : shared) {
+        if (!endpoint.tellGone(gone)) {
+          // It keeps a mapping without memory behind it until it ends.
+          LOG.log(
+              Level.DEBUG, "node {0} is not told that segment {1} is gone", endpoint.node(), gone);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    if (closed || maxNanos <= 0) {
+      return;
+    }
+    boolean sockets = needsSockets() || flushSoon;
+    if (flushSoon) {
+      var unused = tcp.poll(nowNanos);
+      flushSoon = false;
+    }
+    for (ShmEndpoint endpoint : shared) {
+      endpoint.prepareToWait();
+    }
+    doorbell.lieDown(sockets ? Doorbell.ON_SOCKETS : Doorbell.ON_WORD);
+    if (!woken && !hasWork()) {
+      if (sockets) {
+        // Where memory is shared, too, nobody waits long for a greeting that is not flushed yet.
+        tcp.await(shared.length == 0 ? maxNanos : Math.min(maxNanos, MAX_SLEEP_NANOS));
+      } else {
+        doorbell.sleep(Math.min(maxNanos, MAX_SLEEP_NANOS));
+      }
+    }
+    doorbell.getUp();
+    woken = false;
+  }
+
+  private boolean hasWork() {
+    if (!faults.isEmpty()) {
+      return true;
+    }
+    for (ShmEndpoint endpoint : shared) {
+      if (endpoint.hasWork()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void wake() {
+    woken = true;
+    if (Doorbell.ring(home.control().memory())) {
+      tcp.wake();
+    }
+  }
+
+  @Override
+  public String trouble() {
+    return tcp.trouble();
+  }
+
+  @Override
+  public long bytesSent() {
+    return tcp.bytesSent() + bytesSent.getOpaque();
+  }
+
+  // What TCP says.
+
+  @Override
+  public void onConnect(Endpoint lower) {
+    ShmEndpoint endpoint = byLower.get(lower);
+    if (endpoint == null) {
+      endpoint = new ShmEndpoint(this, lower, "its own address", false);
+      byLower.put(lower, endpoint);
+    } else {
+      dialing--;
+    }
+    meeting.add(endpoint);
+    endpoint.meet(home, nowNanos);
+  }
+
+  @Override
+  public void onMessage(Endpoint from, MemorySegment message) {
+    of(from).lowerMessage(message);
+  }
+
+  @Override
+  public void onNotify(Endpoint from, int immediate) {
+    of(from).lowerNotify(immediate);
+  }
+
+  @Override
+  public void onFailure(Endpoint from, TransportException cause) {
+    of(from).lowerFailure(cause);
+  }
+
+  private ShmEndpoint of(Endpoint lower) {
+    ShmEndpoint endpoint = byLower.get(lower);
+    if (endpoint == null) {
+      throw new IllegalStateException("TCP speaks of a connection that is over");
+    }
+    return endpoint;
+  }
+
+  // What endpoints say.
+
+  /// Both ends know whether they share memory.
+  void connected(ShmEndpoint endpoint, Parley parley) {
+    meeting.remove(endpoint);
+    if (endpoint.isShared()) {
+      shared = EndpointArrays.with(shared, endpoint);
+    } else {
+      apart++;
+      LOG.log(
+          parley.isOneHost() ? Level.WARNING : Level.DEBUG,
+          "node {0} talks to node {1} over TCP: {2}",
+          node,
+          endpoint.node(),
+          parley.problem());
+    }
+    sink.onConnect(endpoint);
+  }
+
+  /// The endpoint has ended.
+  void forget(ShmEndpoint endpoint, boolean wasApart, boolean wasDialing) {
+    byLower.remove(endpoint.lower());
+    meeting.remove(endpoint);
+    shared = EndpointArrays.without(shared, endpoint);
+    apart -= wasApart ? 1 : 0;
+    dialing -= wasDialing ? 1 : 0;
+  }
+
+  /// The peer broke the protocol, which the caller cannot be told now.
+  void faultSoon(ShmEndpoint endpoint, ShmFault fault) {
+    if (faults.size() < MAX_GONE) {
+      faults.add(new Fault(endpoint, fault));
+    }
+  }
+
+  /// Something was given to TCP: looks after the sockets on the next turn.
+  void flushSoon() {
+    flushSoon = true;
+  }
+
+  void countSent(long bytes) {
+    bytesSent.setOpaque(bytesSent.getPlain() + bytes);
+  }
+
+  void warn(String message) {
+    LOG.log(Level.WARNING, "node {0}: {1}", node, message);
+  }
+
+  FrameSink sink() {
+    return sink;
+  }
+
+  Home home() {
+    return home;
+  }
+
+  MessageBuffer messages() {
+    return messages;
+  }
+
+  MemorySegment wakeMessage() {
+    return wakeMessage;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    for (ShmEndpoint endpoint : List.copyOf(byLower.values())) {
+      endpoint.close();
+    }
+    closed = true;
+    tcp.close();
+    home.close();
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.region.Landlord;
+import org.jspecify.annotations.Nullable;
+
+/// One region's memory: pages of a segment that it alone has, a part of such pages, or memory that
+/// peers cannot map. Any thread.
+final class Tenancy implements Landlord {
+
+  private static final int SPINS = 2_000;
+
+  private final ControlFile control;
+  private final Visitors visitors;
+  private final @Nullable SegmentPool pool;
+  private final @Nullable Segment segment;
+  private final int page;
+  private final int pages;
+  // Keeps registered memory alive.
+  private @Nullable Object owner;
+  private int key;
+
+  /// Pages of a pool, or, without one, memory that belongs to somebody else.
+  Tenancy(
+      ControlFile control,
+      Visitors visitors,
+      @Nullable SegmentPool pool,
+      @Nullable Segment segment,
+      int page,
+      int pages) {
+    this.control = control;
+    this.visitors = visitors;
+    this.pool = pool;
+    this.segment = segment;
+    this.page = page;
+    this.pages = pages;
+  }
+
+  void keep(Object some) {
+    owner = some;
+  }
+
+  /// Shows the region to peers, under its key; `offset` is that in the segment.
+  void show(int itsKey, long offset, long bytes) {
+    key = itsKey;
+    if (segment == null) {
+      control.showPrivate(key);
+    } else {
+      control.show(key, segment, offset, bytes);
+    }
+  }
+
+  @Override
+  public void withdrawn() {
+    control.hide(key);
+    // A visit is short, unless its process is stopped.
+    for (int i = 0; i < SPINS && visitors.areInside(key); i++) {
+      Thread.onSpinWait();
+    }
+    owner = null;
+    if (pool != null) {
+      pool.giveBack(this);
+    }
+  }
+
+  @Override
+  public boolean isVisited() {
+    return visitors.areInside(key);
+  }
+
+  @Nullable Segment segment() {
+    return segment;
+  }
+
+  /// What keeps registered memory alive.
+  @Nullable Object owner() {
+    return owner;
+  }
+
+  int page() {
+    return page;
+  }
+
+  int pages() {
+    return pages;
+  }
+}

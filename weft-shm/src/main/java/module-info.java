@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Moves bytes between processes of one host through memory that they share, found by its scheme
+/// `shm`. Needs native access.
+@org.jspecify.annotations.NullMarked
+module io.weft.shm {
+  requires static transitive org.jspecify;
+  requires transitive io.weft.transport;
+
+  exports io.weft.shm;
+
+  uses io.weft.transport.spi.TransportProvider;
+
+  provides io.weft.transport.spi.TransportProvider with
+      io.weft.shm.ShmProvider;
+}
