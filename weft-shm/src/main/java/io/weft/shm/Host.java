@@ -25,7 +25,7 @@ record Host(String identity) {
     try {
       String stat = Files.readString(Path.of("/proc/" + process + "/stat"));
       // After the name in parentheses, which may contain anything: state, ...; start is field 22.
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       return fields[0].equals("Z") || fields[0].equals("X") ? -1 : Long.parseLong(fields[19]);
     } catch (IOException | RuntimeException e) {
       return -1;

@@ -69,12 +69,7 @@ final class MemoryFile {
     if (address < 0 && address > -Layout.PAGE) {
       throw new IOException("mmap of " + bytes + " bytes: " + reason(address));
     }
-    return MemorySegment.ofAddress(address)
-        .reinterpret(bytes, arena, gone -> unmap(gone.address(), bytes));
-  }
-
-  private static void unmap(long address, long bytes) {
-    var unused = Libc.unmap(address, bytes);
+    return Libc.memory(address, bytes, arena);
   }
 
   static String reason(long negativeErrno) {

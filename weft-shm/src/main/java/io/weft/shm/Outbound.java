@@ -16,12 +16,12 @@ final class Outbound {
   /// Copied while it is posted, if nothing else waits.
   private static final int EAGER_BYTES = 1 << 16;
 
-  private static final long PIECE_BYTES = 1 << 20;
+  private static final long TURN_BYTES = 1 << 20;
 
   private final RingWriter ring;
   private final PeerRegions peer;
   private final RegionTable table;
-  private final String peerName;
+  private final DirectCopy direct;
   private final OpQueue posted = new OpQueue(MAX_IN_FLIGHT);
   private final OpQueue waiting;
   private final OpQueue served = new OpQueue(MAX_IN_FLIGHT);
@@ -36,18 +36,18 @@ final class Outbound {
   private int needed;
   private boolean published;
   private long bytesSent;
-  private long direct;
+  private long streamed;
 
   Outbound(RingWriter ring, PeerRegions peer, RegionTable table, OpQueue waiting, String peerName) {
     this.ring = ring;
     this.peer = peer;
     this.table = table;
     this.waiting = waiting;
-    this.peerName = peerName;
+    direct = new DirectCopy(ring, peerName);
   }
 
   long bytesSent() {
-    return bytesSent;
+    return bytesSent + direct.written();
   }
 
   /// Whether something was published since this was asked last.
@@ -109,6 +109,11 @@ final class Outbound {
     return op;
   }
 
+  /// Has the last `post` end in its turn, refused.
+  void refuse(Op op, String why) {
+    direct.refuse(op, why);
+  }
+
   /// The last `post` is filled in: executes it if it is short and nothing waits.
   ///
   /// Hot path.
@@ -150,8 +155,8 @@ final class Outbound {
   /// Hot path.
   boolean advance() throws ShmFault {
     boolean worked = false;
-    long until = direct + PIECE_BYTES;
-    while (direct < until) {
+    long until = moved() + TURN_BYTES;
+    while (moved() < until) {
       boolean moved = false;
       if (streaming == null && !served.isEmpty()) {
         moved = answer();
@@ -168,6 +173,10 @@ final class Outbound {
       worked = true;
     }
     return worked;
+  }
+
+  private long moved() {
+    return streamed + direct.moved();
   }
 
   private boolean complete() {
@@ -201,7 +210,7 @@ final class Outbound {
       return writeThrough(op);
     }
     boolean copied = op.moved == op.bytes && op.bytes > 0;
-    if (!copied && !touch(op, region)) {
+    if (!copied && !direct.piece(op, region)) {
       return true;
     }
     if (op.moved < op.bytes) {
@@ -219,11 +228,11 @@ final class Outbound {
   private boolean read(Op op) throws ShmFault {
     PeerRegion region = peer.find(op.key);
     if (region != null) {
-      op.executed = touch(op, region) && op.moved == op.bytes;
+      op.executed = direct.piece(op, region) && op.moved == op.bytes;
       return true;
     }
     if (!peer.isOpen(op.key)) {
-      refuse(op, "the region is closed; ask the peer for its present regions");
+      direct.refuse(op, DirectCopy.CLOSED);
       return true;
     }
     if (!mayPut(0)) {
@@ -236,56 +245,11 @@ final class Outbound {
     return true;
   }
 
-  /// Copies the next piece between our region and the peer's; false if it was refused.
-  private boolean touch(Op op, PeerRegion region) {
-    MemorySegment theirs = region.segment();
-    if (op.remoteOffset > theirs.byteSize() - op.bytes) {
-      refuse(op, "it lies outside the region of " + theirs.byteSize() + " bytes");
-      return false;
-    }
-    if (!region.visit()) {
-      refuse(op, "the region is closed; ask the peer for its present regions");
-      return false;
-    }
-    long step = Math.min(op.bytes - op.moved, PIECE_BYTES);
-    MemorySegment ours = op.own().segment();
-    if (op.kind == Op.Kind.WRITE) {
-      MemorySegment.copy(ours, op.offset + op.moved, theirs, op.remoteOffset + op.moved, step);
-      bytesSent += step;
-    } else {
-      MemorySegment.copy(theirs, op.remoteOffset + op.moved, ours, op.offset + op.moved, step);
-    }
-    region.leave();
-    op.moved += step;
-    direct += step;
-    if (op.kind == Op.Kind.WRITE) {
-      written += step;
-      ring.progress(written);
-    }
-    return true;
-  }
-
-  // Bytes written straight into the peer's memory.
-  private long written;
-
-  private void refuse(Op op, String why) {
-    op.error =
-        new TransportException.Refused(
-            (op.kind == Op.Kind.WRITE ? "write" : "read")
-                + " of "
-                + op.bytes
-                + " bytes at "
-                + peerName
-                + " refused: "
-                + why,
-            null);
-  }
-
   /// A write into memory that we cannot map.
   private boolean writeThrough(Op op) throws ShmFault {
     if (streaming == null) {
       if (!peer.isOpen(op.key)) {
-        refuse(op, "the region is closed; ask the peer for its present regions");
+        direct.refuse(op, DirectCopy.CLOSED);
         return true;
       }
       boolean inline = op.bytes <= Frame.INLINE_BYTES;
@@ -323,7 +287,7 @@ final class Outbound {
       ring.stage(from.segment(), at + op.moved, step);
       from.leave();
       op.moved += step;
-      direct += step;
+      streamed += step;
       bytesSent += Frame.BYTES + step;
       published = true;
       moved = true;

@@ -33,6 +33,7 @@ final class SegmentPool {
   private volatile Segment[] all = {};
   private volatile boolean isDue;
   private int next;
+  private boolean closed;
 
   SegmentPool(String prefix, ControlFile control, Visitors visitors) {
     this.prefix = prefix;
@@ -149,15 +150,15 @@ final class SegmentPool {
       return;
     }
     segment.give(tenancy.page(), tenancy.pages());
-    boolean last = shared.size() == 1 && shared.contains(segment);
-    if (segment.isIdle() && !last) {
+    boolean kept = !closed && shared.size() == 1 && shared.contains(segment);
+    if (segment.isIdle() && !kept) {
       shared.remove(segment);
       Segment[] now = all;
       Segment[] fewer = new Segment[now.length - 1];
-      int kept = 0;
+      int count = 0;
       for (Segment one : now) {
         if (one.number() != segment.number()) {
-          fewer[kept++] = one;
+          fewer[count++] = one;
         }
       }
       all = fewer;
@@ -220,6 +221,7 @@ final class SegmentPool {
   void close() {
     lock.lock();
     try {
+      closed = true;
       sweepQuarantine();
       for (Segment segment : List.copyOf(shared)) {
         if (segment.isIdle()) {

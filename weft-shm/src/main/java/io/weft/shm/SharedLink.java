@@ -2,83 +2,169 @@
 package io.weft.shm;
 
 import io.weft.shm.ffm.Libc;
+import io.weft.transport.Completion;
 import io.weft.transport.PeerMemory;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
 import io.weft.transport.wire.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// Two processes that have mapped each other's memory, seen from one of them.
-final class SharedLink {
+final class SharedLink implements Inbound.Listener {
 
   private final Home home;
+  private final ShmEndpoint endpoint;
   private final MemorySegment link;
   private final MemorySegment peerControl;
   private final long peerIncarnation;
   private final PeerRegions regions;
   private final Visitors.Visitor visitor;
   private final RingReader reader;
-  private final RingWriter writer;
   private final Inbound inbound;
   private final Outbound outbound;
+  private long counted;
 
   /// What a parley has led to.
-  SharedLink(
-      Home home,
-      Parley parley,
-      MessageBuffer messages,
-      String peerName,
-      Inbound.Listener listener) {
+  SharedLink(Home home, Parley parley, MessageBuffer messages, ShmEndpoint endpoint) {
     this.home = home;
+    this.endpoint = endpoint;
     link = parley.link();
     peerControl = parley.peerControl();
     Greeting.Hello peer = parley.peer();
     peerIncarnation = peer.incarnation();
     regions =
         new PeerRegions(
-            peerControl, parley.peerLink(), peer.process(), Home.prefix(peer.incarnation()));
+            peerControl, parley.peerLink(), peer.process(), Home.prefix(peerIncarnation));
     visitor = new Visitors.Visitor(link, peer.process(), Host.startTicks(peer.process()));
     home.visitors().add(visitor);
     OpQueue waiting = new OpQueue(Outbound.MAX_IN_FLIGHT);
     reader = new RingReader(link);
-    writer = new RingWriter(parley.peerLink());
     inbound =
-        new Inbound(
-            reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, listener);
-    outbound = new Outbound(writer, regions, home.table(), waiting, peerName);
+        new Inbound(reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
+    outbound =
+        new Outbound(
+            new RingWriter(parley.peerLink()),
+            regions,
+            home.table(),
+            waiting,
+            "node " + endpoint.node());
   }
 
-  /// Of the peer's transport; its regions carry it.
-  long peerIncarnation() {
-    return peerIncarnation;
-  }
-
-  Outbound outbound() {
-    return outbound;
-  }
-
-  Inbound inbound() {
-    return inbound;
-  }
-
-  @Nullable PeerMemory map(int key) {
-    return regions.find(key);
-  }
-
-  void forget(int segment) {
-    regions.forget(segment);
-  }
-
-  /// Wakes the peer if it waits; true if it must be told over TCP.
+  /// See `Endpoint.trySend`.
   ///
   /// Hot path.
-  boolean ring() {
-    return Doorbell.ring(peerControl);
+  PostResult send(MemorySegment message) {
+    if (message.byteSize() > ShmTransport.MAX_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          "message of "
+              + message.byteSize()
+              + " bytes to node "
+              + endpoint.node()
+              + "; at most "
+              + ShmTransport.MAX_MESSAGE_BYTES
+              + " fit, write larger ones to the peer's memory");
+    }
+    try {
+      if (!outbound.message(message)) {
+        return PostResult.BACK_PRESSURED;
+      }
+      announce();
+      return PostResult.POSTED;
+    } catch (ShmFault e) {
+      endpoint.faultSoon(e);
+      return PostResult.BACK_PRESSURED;
+    }
   }
 
-  /// Whether the peer waits for room that was made.
-  boolean isRoomWanted() {
-    return reader.isRoomWanted();
+  /// See `Endpoint.tryWrite` and `tryRead`.
+  ///
+  /// Hot path.
+  PostResult post(
+      Op.Kind kind,
+      LocalRegion region,
+      long offset,
+      RemoteSlice remote,
+      int immediate,
+      Completion done) {
+    region.post();
+    Op op = outbound.post(kind);
+    if (op == null) {
+      region.settle();
+      return PostResult.BACK_PRESSURED;
+    }
+    op.region = region;
+    op.offset = offset;
+    op.bytes = remote.bytes();
+    op.key = remote.region().key();
+    op.remoteOffset = remote.offset();
+    op.immediate = immediate;
+    op.done = done;
+    if (remote.region().incarnation() != peerIncarnation) {
+      outbound.refuse(
+          op,
+          "the region is of another incarnation of its transport; ask the peer for its present"
+              + " regions");
+    }
+    try {
+      outbound.start(op);
+      announce();
+    } catch (ShmFault e) {
+      endpoint.faultSoon(e);
+    }
+    return PostResult.POSTED;
+  }
+
+  /// See `Endpoint.map`.
+  @Nullable PeerMemory map(RemoteRegion region) {
+    return region.incarnation() == peerIncarnation ? regions.find(region.key()) : null;
+  }
+
+  /// Wakes the peer if it waits.
+  ///
+  /// Hot path.
+  void ring() {
+    if (Doorbell.ring(peerControl)) {
+      endpoint.wakeOverTcp();
+    }
+  }
+
+  /// Wakes the peer if something was put into its memory.
+  private void announce() {
+    if (outbound.takePublished()) {
+      ring();
+    }
+    long sent = outbound.bytesSent();
+    endpoint.countSent(sent - counted);
+    counted = sent;
+  }
+
+  /// One turn; returns the amount of work.
+  ///
+  /// Hot path.
+  int turn() throws ShmFault {
+    int work = receive();
+    if (endpoint.isOpen() && outbound.advance()) {
+      work++;
+    }
+    if (endpoint.isOpen()) {
+      announce();
+    }
+    return work;
+  }
+
+  /// Takes what has arrived.
+  ///
+  /// Hot path.
+  int receive() throws ShmFault {
+    int work = inbound.receive();
+    if (work > 0 && endpoint.isOpen() && reader.isRoomWanted()) {
+      ring();
+    }
+    return work;
   }
 
   /// Whether a turn would find something.
@@ -86,7 +172,74 @@ final class SharedLink {
     return reader.hasArrived() || outbound.hasWork();
   }
 
-  /// The endpoint is over: peers begin no visit, posted work fails.
+  void prepareToWait() {
+    outbound.prepareToWait();
+  }
+
+  long bytesReceived() {
+    return inbound.bytes();
+  }
+
+  /// Tells the peer that a segment of ours is gone; false if there is no room.
+  boolean tellGone(int segment) {
+    try {
+      boolean told = outbound.gone(segment);
+      announce();
+      return told;
+    } catch (ShmFault e) {
+      endpoint.faultSoon(e);
+      return true;
+    }
+  }
+
+  @Override
+  public boolean isOpen() {
+    return endpoint.isOpen();
+  }
+
+  @Override
+  public void message(MemorySegment message) {
+    endpoint.message(message);
+  }
+
+  @Override
+  public void notified(int immediate) {
+    endpoint.notified(immediate);
+  }
+
+  @Override
+  public void readWanted(int key, int context, long offset, long bytes) throws ShmFault {
+    if (!outbound.serve(key, context, offset, bytes)) {
+      throw new ShmFault("more reads than may be outstanding");
+    }
+  }
+
+  @Override
+  public void readDone(Op read) {
+    outbound.finishRead(read, null);
+  }
+
+  @Override
+  public void readRefused(Op read, int reason) {
+    String why = reason == Frame.OUT_OF_BOUNDS ? "it lies outside the region" : DirectCopy.CLOSED;
+    outbound.finishRead(
+        read,
+        new TransportException.Refused(
+            "read of "
+                + read.bytes
+                + " bytes at node "
+                + endpoint.node()
+                + " refused by the peer: "
+                + why,
+            null));
+  }
+
+  @Override
+  public void segmentGone(int number) {
+    regions.forget(number);
+  }
+
+  /// The endpoint is over: the peer begins no visit, posted work fails.
   void end(TransportException cause) {
     home.visitors().end(visitor);
     // The peer may still put something there, but its memory need not stay.

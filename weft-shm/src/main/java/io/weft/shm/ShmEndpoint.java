@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The way to one peer: shared memory beside a TCP connection that tells when the peer is gone, or,
 /// where no memory is shared, that TCP connection.
-final class ShmEndpoint implements Endpoint, Inbound.Listener {
+final class ShmEndpoint implements Endpoint {
 
   private static final int DRAIN_TURNS = 8;
 
@@ -52,8 +52,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
     return link != null;
   }
 
-  @Override
-  public boolean isOpen() {
+  boolean isOpen() {
     return !closed;
   }
 
@@ -114,7 +113,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
     }
     parley = null;
     if (open.outcome() == Parley.Outcome.SHARED) {
-      link = new SharedLink(transport.home(), open, transport.messages(), "node " + node(), this);
+      link = new SharedLink(transport.home(), open, transport.messages(), this);
     } else {
       apart = true;
     }
@@ -136,7 +135,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
     try {
       // As much as a ring can hold; a peer that is gone adds nothing.
       for (int i = 0; i < DRAIN_TURNS && !closed && open != null; i++) {
-        var unused = open.inbound().receive();
+        open.receive();
       }
     } catch (ShmFault e) {
       transport.warn("last frames of " + name() + ": received " + e.getMessage());
@@ -150,138 +149,76 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
   @Override
   public PostResult trySend(MemorySegment message) {
     SharedLink open = link;
-    if (open == null) {
-      return closed
-          ? PostResult.CLOSED
-          : apart ? lower.trySend(message) : PostResult.BACK_PRESSURED;
-    }
-    if (message.byteSize() > ShmTransport.MAX_MESSAGE_BYTES) {
-      throw new IllegalArgumentException(
-          "message of "
-              + message.byteSize()
-              + " bytes to node "
-              + node()
-              + "; at most "
-              + ShmTransport.MAX_MESSAGE_BYTES
-              + " fit, write larger ones to the peer's memory");
-    }
     if (closed) {
       return PostResult.CLOSED;
     }
-    try {
-      boolean taken = open.outbound().message(message);
-      if (taken) {
-        announce(open);
-      }
-      return taken ? PostResult.POSTED : PostResult.BACK_PRESSURED;
-    } catch (ShmFault e) {
-      transport.faultSoon(this, e);
-      return PostResult.BACK_PRESSURED;
+    if (open == null) {
+      return apart ? lower.trySend(message) : PostResult.BACK_PRESSURED;
     }
+    return open.send(message);
   }
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    SharedLink open = link;
-    return open == null && apart && !closed
+    return apart && !closed
         ? lower.tryWrite(from, into, immediate, done)
-        : post(open, Op.Kind.WRITE, from, into, immediate, done);
+        : post(Op.Kind.WRITE, from, into, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    SharedLink open = link;
-    return open == null && apart && !closed
+    return apart && !closed
         ? lower.tryRead(into, from, done)
-        : post(open, Op.Kind.READ, into, from, 0, done);
+        : post(Op.Kind.READ, into, from, 0, done);
   }
 
   private PostResult post(
-      @Nullable SharedLink open,
-      Op.Kind kind,
-      Slice own,
-      RemoteSlice remote,
-      int immediate,
-      Completion done) {
+      Op.Kind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     LocalRegion region = transport.home().table().own(own);
+    SharedLink open = link;
     if (closed) {
       return PostResult.CLOSED;
     }
-    if (open == null) {
-      return PostResult.BACK_PRESSURED;
-    }
-    region.post();
-    Op op = open.outbound().post(kind);
-    if (op == null) {
-      region.settle();
-      return PostResult.BACK_PRESSURED;
-    }
-    op.region = region;
-    op.offset = own.offset();
-    op.bytes = own.bytes();
-    op.key = remote.region().key();
-    op.remoteOffset = remote.offset();
-    op.immediate = immediate;
-    op.done = done;
-    if (remote.region().incarnation() != open.peerIncarnation()) {
-      op.error = stale(kind, remote);
-    }
-    try {
-      open.outbound().start(op);
-      announce(open);
-    } catch (ShmFault e) {
-      transport.faultSoon(this, e);
-    }
-    return PostResult.POSTED;
-  }
-
-  private TransportException stale(Op.Kind kind, RemoteSlice at) {
-    return new TransportException.Refused(
-        (kind == Op.Kind.WRITE ? "write" : "read")
-            + " of "
-            + at.bytes()
-            + " bytes at node "
-            + node()
-            + " refused: the region is of another incarnation of its transport; ask the peer for"
-            + " its present regions",
-        null);
+    return open == null
+        ? PostResult.BACK_PRESSURED
+        : open.post(kind, region, own.offset(), remote, immediate, done);
   }
 
   @Override
   public @Nullable PeerMemory map(RemoteRegion region) {
     SharedLink open = link;
-    return open == null || closed || region.incarnation() != open.peerIncarnation()
-        ? null
-        : open.map(region.key());
+    return open == null || closed ? null : open.map(region);
   }
 
   @Override
   public void nudge() {
     SharedLink open = link;
-    if (open != null && !closed && open.ring()) {
-      wakeOverTcp();
+    if (open != null && !closed) {
+      open.ring();
     }
   }
 
-  private void wakeOverTcp() {
+  /// The peer sleeps over its sockets.
+  void wakeOverTcp() {
     // No room means that the peer has enough to wake up for.
     if (lower.trySend(transport.wakeMessage()) == PostResult.POSTED) {
       transport.flushSoon();
     }
   }
 
-  /// Wakes the peer if something was put into its memory.
-  private void announce(SharedLink open) {
-    if (open.outbound().takePublished() && open.ring()) {
-      wakeOverTcp();
-    }
-    long sent = open.outbound().bytesSent();
-    transport.countSent(sent - bytesSent);
-    bytesSent = sent;
+  /// So many more bytes have left through memory.
+  void countSent(long bytes) {
+    bytesSent += bytes;
+    transport.countSent(bytes);
+  }
+
+  /// The peer broke the protocol, found while somebody else's call was under way.
+  void faultSoon(ShmFault fault) {
+    transport.faultSoon(this, fault);
   }
 
   // Progress.
@@ -295,17 +232,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
       return 0;
     }
     try {
-      int work = open.inbound().receive();
-      if (work > 0 && !closed && open.isRoomWanted() && open.ring()) {
-        wakeOverTcp();
-      }
-      if (!closed && open.outbound().advance()) {
-        work++;
-      }
-      if (!closed) {
-        announce(open);
-      }
-      return work;
+      return open.turn();
     } catch (ShmFault e) {
       fault(e);
       return 1;
@@ -318,7 +245,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
     try {
       return open != null && !closed && open.hasWork();
     } catch (ShmFault e) {
-      transport.faultSoon(this, e);
+      faultSoon(e);
       return true;
     }
   }
@@ -326,75 +253,24 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
   void prepareToWait() {
     SharedLink open = link;
     if (open != null && !closed) {
-      open.outbound().prepareToWait();
+      open.prepareToWait();
     }
   }
 
   /// Tells the peer that a segment of ours is gone; false if there is no room.
   boolean tellGone(int segment) {
     SharedLink open = link;
-    if (open == null || closed) {
-      return true;
-    }
-    try {
-      boolean told = open.outbound().gone(segment);
-      announce(open);
-      return told;
-    } catch (ShmFault e) {
-      transport.faultSoon(this, e);
-      return true;
-    }
+    return open == null || closed || open.tellGone(segment);
   }
 
-  @Override
-  public void message(MemorySegment message) {
+  /// A message came through memory.
+  void message(MemorySegment message) {
     transport.sink().onMessage(this, message);
   }
 
-  @Override
-  public void notified(int immediate) {
+  /// A write came through memory.
+  void notified(int immediate) {
     transport.sink().onNotify(this, immediate);
-  }
-
-  @Override
-  public void readWanted(int key, int context, long offset, long bytes) throws ShmFault {
-    SharedLink open = link;
-    if (open != null && !open.outbound().serve(key, context, offset, bytes)) {
-      throw new ShmFault("more reads than may be outstanding");
-    }
-  }
-
-  @Override
-  public void readDone(Op read) {
-    finishRead(read, null);
-  }
-
-  @Override
-  public void readRefused(Op read, int reason) {
-    String why =
-        reason == Frame.OUT_OF_BOUNDS
-            ? "it lies outside the region"
-            : "the region is closed; ask the peer for its present regions";
-    finishRead(
-        read,
-        new TransportException.Refused(
-            "read of " + read.bytes + " bytes at node " + node() + " refused by the peer: " + why,
-            null));
-  }
-
-  private void finishRead(Op read, @Nullable TransportException error) {
-    SharedLink open = link;
-    if (open != null) {
-      open.outbound().finishRead(read, error);
-    }
-  }
-
-  @Override
-  public void segmentGone(int number) {
-    SharedLink open = link;
-    if (open != null) {
-      open.forget(number);
-    }
   }
 
   @Override
@@ -402,7 +278,7 @@ final class ShmEndpoint implements Endpoint, Inbound.Listener {
     SharedLink open = link;
     return closed || open == null
         ? Math.max(bytesReceived, lower.bytesReceived())
-        : lower.bytesReceived() + open.inbound().bytes();
+        : lower.bytesReceived() + open.bytesReceived();
   }
 
   @Override

@@ -40,7 +40,7 @@ public final class ShmProvider implements TransportProvider {
           "use --transport tcp");
     }
     try {
-      Host host = Host.here();
+      var unused = Host.here();
       tryMemory();
       return new Availability.Available(List.of(ShmTransport.CAPABILITIES));
     } catch (IOException e) {

@@ -20,7 +20,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// A TCP transport whose endpoints to processes of the same host go on in shared memory. A turn
@@ -56,7 +55,7 @@ final class ShmTransport implements Transport, FrameSink {
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final MemorySegment wakeMessage = new Greeting.Wake().encode();
   private final AtomicLong bytesSent = new AtomicLong();
-  private final Map<Endpoint, ShmEndpoint> byLower = new IdentityHashMap<>();
+  private final IdentityHashMap<Endpoint, ShmEndpoint> byLower = new IdentityHashMap<>();
   private final List<ShmEndpoint> meeting = new ArrayList<>();
   private final List<Fault> faults = new ArrayList<>();
   private ShmEndpoint[] shared = {};

@@ -42,7 +42,15 @@ class LayerRulesTest {
   @Test
   void allModulesAreLookedAt() {
     for (String part :
-        List.of("tensor", "transport", "cluster", "tensorflow", "workloads", "launch", "testkit")) {
+        List.of(
+            "tensor",
+            "transport",
+            "shm",
+            "cluster",
+            "tensorflow",
+            "workloads",
+            "launch",
+            "testkit")) {
       assertThat(classes)
           .as(part)
           .anyMatch(type -> type.getPackageName().startsWith("io.weft." + part));

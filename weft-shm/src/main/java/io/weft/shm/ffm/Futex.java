@@ -35,6 +35,7 @@ public final class Futex {
     this.word = word;
   }
 
+  @SuppressWarnings("restricted")
   private static MethodHandle bind() {
     MemorySegment function =
         LINKER

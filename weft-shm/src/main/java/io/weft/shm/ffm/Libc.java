@@ -85,6 +85,7 @@ public final class Libc {
 
   private Libc() {}
 
+  @SuppressWarnings("restricted")
   private static MethodHandle bind(
       String name, FunctionDescriptor type, Linker.Option... variadic) {
     Linker.Option[] options = new Linker.Option[variadic.length + 1];
@@ -173,9 +174,15 @@ public final class Libc {
             (long) MMAP.invokeExact(state, 0L, bytes, PROT_READ_WRITE, MAP_SHARED, fd, 0L));
   }
 
-  /// Ends a mapping; nobody may touch it any more.
-  public static int unmap(long address, long bytes) {
-    return (int) call((state, arena) -> (int) MUNMAP.invokeExact(state, address, bytes));
+  /// What was mapped, until `arena` is closed; then it is mapped no more.
+  @SuppressWarnings("restricted")
+  public static MemorySegment memory(long address, long bytes, Arena arena) {
+    return MemorySegment.ofAddress(address)
+        .reinterpret(bytes, arena, gone -> unmap(gone.address(), bytes));
+  }
+
+  private static void unmap(long address, long bytes) {
+    long unused = call((state, arena) -> (int) MUNMAP.invokeExact(state, address, bytes));
   }
 
   /// Has the kernel find memory for all of a mapped file, so that no later access can fail for want

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+
+/// Copies between our regions and a peer's mapped ones, piece by piece, each under a claim of a few
+/// hundred microseconds.
+final class DirectCopy {
+
+  static final String CLOSED = "the region is closed; ask the peer for its present regions";
+
+  private static final long PIECE_BYTES = 1 << 20;
+
+  private final RingWriter ring;
+  private final String peerName;
+  private long written;
+  private long moved;
+
+  DirectCopy(RingWriter ring, String peerName) {
+    this.ring = ring;
+    this.peerName = peerName;
+  }
+
+  /// Bytes copied in either direction.
+  long moved() {
+    return moved;
+  }
+
+  /// Bytes copied to the peer.
+  long written() {
+    return written;
+  }
+
+  /// Copies the next piece of a read or write; false if it was refused.
+  ///
+  /// Hot path.
+  boolean piece(Op op, PeerRegion region) {
+    MemorySegment theirs = region.segment();
+    if (op.remoteOffset > theirs.byteSize() - op.bytes) {
+      refuse(op, "it lies outside the region of " + theirs.byteSize() + " bytes");
+      return false;
+    }
+    if (!region.visit()) {
+      refuse(op, CLOSED);
+      return false;
+    }
+    long step = Math.min(op.bytes - op.moved, PIECE_BYTES);
+    MemorySegment ours = op.own().segment();
+    if (op.kind == Op.Kind.WRITE) {
+      MemorySegment.copy(ours, op.offset + op.moved, theirs, op.remoteOffset + op.moved, step);
+      written += step;
+      ring.progress(written);
+    } else {
+      MemorySegment.copy(theirs, op.remoteOffset + op.moved, ours, op.offset + op.moved, step);
+    }
+    region.leave();
+    op.moved += step;
+    moved += step;
+    return true;
+  }
+
+  /// Has the operation end in its turn, refused.
+  void refuse(Op op, String why) {
+    op.error =
+        new TransportException.Refused(
+            (op.kind == Op.Kind.WRITE ? "write" : "read")
+                + " of "
+                + op.bytes
+                + " bytes at "
+                + peerName
+                + " refused: "
+                + why,
+            null);
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/// A process of its own that connects to a test, fills a region of the test's with its messages'
+/// first bytes, goes inside that region for good if so told, and sends every message back.
+final class EchoProcess {
+
+  static final int STAY_INSIDE = 99;
+
+  private EchoProcess() {}
+
+  /// The export of a region as a message, after a first byte.
+  static MemorySegment invitation(int first, MemoryRegion region) {
+    RemoteRegion remote = region.export();
+    ByteBuffer message = ByteBuffer.allocate(29);
+    message.put((byte) first).putLong(remote.address()).putLong(remote.bytes());
+    message.putInt(remote.key()).putLong(remote.incarnation());
+    return MemorySegment.ofArray(message.array());
+  }
+
+  private static RemoteRegion invited(byte[] message) {
+    ByteBuffer bytes = ByteBuffer.wrap(message, 1, 28);
+    return new RemoteRegion(bytes.getLong(), bytes.getLong(), bytes.getInt(), bytes.getLong());
+  }
+
+  public static void main(String[] args) throws IOException {
+    Peer own = Peer.here(1);
+    Endpoint endpoint = own.transport.connect(Address.parse(args[0]), 0);
+    ArrayDeque<byte[]> toSend = new ArrayDeque<>();
+    int taken = 0;
+    while (own.failures.isEmpty()) {
+      int work = own.transport.poll(System.nanoTime());
+      while (taken < own.messages.size()) {
+        byte[] message = own.messages.get(taken++);
+        if (message.length == 29) {
+          fill(endpoint, message);
+        }
+        toSend.add(message);
+      }
+      while (!toSend.isEmpty()
+          && endpoint.trySend(MemorySegment.ofArray(toSend.peek())) == PostResult.POSTED) {
+        toSend.remove();
+        work++;
+      }
+      if (work == 0) {
+        own.transport.await(1_000_000_000L);
+      }
+    }
+    own.close();
+  }
+
+  private static void fill(Endpoint endpoint, byte[] message) {
+    PeerMemory memory = endpoint.map(invited(message));
+    if (memory == null || !memory.visit()) {
+      throw new IllegalStateException("the test's region is not mapped");
+    }
+    memory.segment().fill(message[0]);
+    memory.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
+    if (message[0] != STAY_INSIDE) {
+      memory.leave();
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What a broken peer can put into our memory: refused in words, and nothing is touched.
+class HostilePeerTest implements Inbound.Listener {
+
+  private final MemorySegment link = Arena.ofAuto().allocate(Layout.LINK_BYTES, Layout.PAGE);
+  private final RegionTable table = new RegionTable("test");
+  private final OpQueue waiting = new OpQueue(16);
+  private final Inbound inbound =
+      new Inbound(new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
+  private final RingWriter writer = new RingWriter(link);
+  private int heard;
+
+  @ParameterizedTest
+  @ValueSource(longs = {-32, 1, 33, Layout.RING_BYTES + 32, Long.MAX_VALUE, Long.MIN_VALUE})
+  void endOfTheRingOutOfPlace(long tail) {
+    link.set(ValueLayout.JAVA_LONG, Layout.TAIL, tail);
+    assertThatThrownBy(inbound::receive).isInstanceOf(ShmFault.class).hasMessageContaining("end");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-1, 33, 1 << 16, (1 << 16) + 1, Long.MAX_VALUE, 1L << 32})
+  void messageLongerThanWhatIsPublished(long length) {
+    writer.header(Frame.MESSAGE, 0, 0, 0, 0, length);
+    writer.publish(32);
+    assertThatThrownBy(inbound::receive)
+        .isInstanceOf(ShmFault.class)
+        .hasMessageContaining("message of " + length);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, -1, 9, Integer.MAX_VALUE})
+  void unknownKind(int kind) {
+    writer.header(kind, 0, 0, 0, 0, 0);
+    writer.publish(0);
+    assertThatThrownBy(inbound::receive).hasMessageContaining("unknown kind");
+  }
+
+  @Test
+  void writeOutsideItsRegion() {
+    try (MemoryRegion region = table.allocate(100)) {
+      int key = region.export().key();
+      for (long[] bad : new long[][] {{0, 101}, {100, 1}, {-1, 1}, {1, Long.MAX_VALUE}, {0, -1}}) {
+        HostilePeerTest fresh = new HostilePeerTest();
+        try (MemoryRegion its = fresh.table.allocate(100)) {
+          fresh.writer.header(Frame.WRITE, 0, its.export().key(), 0, bad[0], bad[1]);
+          fresh.writer.publish(0);
+          assertThatThrownBy(fresh.inbound::receive).hasMessageContaining("outside");
+        }
+      }
+      writer.header(Frame.WRITE, 0, key + (1 << 16), 0, 0, 1);
+      writer.publish(32);
+      assertThatThrownBy(inbound::receive).hasMessageContaining("never open");
+    }
+  }
+
+  @Test
+  void stagingSlotsOutOfTurn() throws ShmFault {
+    writer.header(Frame.STAGED, 0, 0, 0, 0, 10);
+    writer.publish(0);
+    assertThatThrownBy(inbound::receive).hasMessageContaining("0 are due");
+  }
+
+  @Test
+  void stagingSlotLongerThanThePayload() throws ShmFault {
+    try (MemoryRegion region = table.allocate(10_000)) {
+      writer.header(Frame.WRITE, 0, region.export().key(), 0, 0, 10_000);
+      writer.publish(0);
+      assertThat(inbound.receive()).isEqualTo(1);
+      writer.header(Frame.STAGED, 0, 0, 0, 0, 10_001);
+      writer.publish(0);
+      assertThatThrownBy(inbound::receive).hasMessageContaining("10000 are due");
+    }
+  }
+
+  @Test
+  void answerToNothing() {
+    writer.header(Frame.READ_DATA, 0, 0, 7, 0, 0);
+    writer.publish(0);
+    assertThatThrownBy(inbound::receive).hasMessageContaining("not posted");
+  }
+
+  @Test
+  void answerOfAnotherLength() throws ShmFault {
+    try (MemoryRegion region = table.allocate(100)) {
+      Op read = waiting.add();
+      read.begin(Op.Kind.READ);
+      read.region = (LocalRegion) region;
+      read.bytes = 100;
+      read.context = 7;
+      writer.header(Frame.READ_DATA, 0, 0, 7, 0, 99);
+      writer.publish(128);
+      assertThatThrownBy(inbound::receive).hasMessageContaining("99 bytes to a read of 100");
+    }
+  }
+
+  @Test
+  void progressThatThePeerClaimsForUs() {
+    link.set(ValueLayout.JAVA_LONG, Layout.HEAD, 64);
+    assertThatThrownBy(() -> writer.hasRoom(Layout.RING_BYTES)).hasMessageContaining("ring");
+  }
+
+  @Test
+  void randomBytesEndInAFaultOrInNothing() {
+    long seed = Long.getLong("weft.test.seed", System.nanoTime());
+    Random random = new Random(seed);
+    for (int round = 0; round < 2000; round++) {
+      HostilePeerTest fresh = new HostilePeerTest();
+      for (int i = 0; i < 64; i++) {
+        long at = Layout.RING + 4L * random.nextInt(64);
+        fresh.link.set(ValueLayout.JAVA_INT, at, random.nextInt(-1, 12));
+      }
+      fresh.link.set(ValueLayout.JAVA_LONG, Layout.TAIL, 32L * random.nextInt(1, 8));
+      try {
+        assertThat(fresh.inbound.receive()).isPositive();
+      } catch (ShmFault e) {
+        assertThat(e.getMessage()).as("seed %d", seed).isNotBlank();
+      }
+    }
+  }
+
+  @Override
+  public boolean isOpen() {
+    return true;
+  }
+
+  @Override
+  public void message(MemorySegment message) {
+    heard++;
+  }
+
+  @Override
+  public void notified(int immediate) {
+    heard++;
+  }
+
+  @Override
+  public void readWanted(int key, int context, long offset, long bytes) {
+    heard++;
+  }
+
+  @Override
+  public void readDone(Op read) {
+    waiting.pop();
+  }
+
+  @Override
+  public void readRefused(Op read, int reason) {
+    waiting.pop();
+  }
+
+  @Override
+  public void segmentGone(int number) {
+    heard++;
+  }
+}
