@@ -64,6 +64,11 @@ final class Tenancy implements Landlord {
   }
 
   @Override
+  public boolean isMappable() {
+    return segment != null;
+  }
+
+  @Override
   public boolean isVisited() {
     return visitors.areInside(key);
   }

@@ -9,6 +9,9 @@ public interface Landlord {
   /// touches it either.
   void withdrawn();
 
+  /// See `MemoryRegion.isMappable`.
+  boolean isMappable();
+
   /// See `MemoryRegion.isVisited`.
   boolean isVisited();
 }

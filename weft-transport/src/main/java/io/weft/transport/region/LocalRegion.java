@@ -96,7 +96,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public boolean isMappable() {
-    return inOwnMemory;
+    return landlord == null ? inOwnMemory : landlord.isMappable();
   }
 
   /// Claims the memory for one short access; false if the region is closed. Followed by `leave`
