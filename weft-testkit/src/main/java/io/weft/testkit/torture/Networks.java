@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /// Two network namespaces of this machine, with a third one between them that carries packets from
-/// one to the other until they are parted. Needs root. `close` removes them.
-final class Networks implements AutoCloseable {
+/// one to the other until they are parted: two hosts, as programs see it. Needs root. `close`
+/// removes them, and so does the end of this process.
+public final class Networks implements AutoCloseable {
 
   private static final int LIMIT_SECONDS = 20;
 
@@ -27,7 +28,8 @@ final class Networks implements AutoCloseable {
   }
 
   /// Makes them, and below `directory` a stand-in for ssh that starts programs in the far one.
-  static Networks create(Path directory) throws IOException, InterruptedException {
+  /// Throws `IOException` with what the system said where they cannot be had.
+  public static Networks create(Path directory) throws IOException, InterruptedException {
     String name = "weft" + ProcessHandle.current().pid();
     Path ssh = directory.resolve("ssh");
     Files.writeString(
@@ -88,8 +90,19 @@ final class Networks implements AutoCloseable {
     in("m", "sh", "-c", "ip link set toa down; ip link set tob down");
   }
 
+  /// From now on the links to both carry so many bits a second each way, such as "1gbit".
+  public void limit(String rate) throws IOException, InterruptedException {
+    for (String end : List.of("toa", "tob")) {
+      in(
+          "m",
+          "sh",
+          "-c",
+          "tc qdisc add dev " + end + " root tbf rate " + rate + " burst 256kb latency 50ms");
+    }
+  }
+
   /// Begins a command that shall run in the near one, under its own host name.
-  List<String> here() {
+  public List<String> here() {
     return List.of(
         "ip",
         "netns",
@@ -103,12 +116,13 @@ final class Networks implements AutoCloseable {
         name + "a");
   }
 
-  /// What the far one is called, for `ssh`.
-  String far() {
+  /// What the far one is called, as the name of a host for `ssh`.
+  public String far() {
     return name + "b";
   }
 
-  Path ssh() {
+  /// The stand-in for ssh.
+  public Path ssh() {
     return ssh;
   }
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.hosts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.weft.launch.cli.Main;
+import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.torture.Networks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Ranks on two hosts, each with a network of its own and nothing but a link between them: two
+/// network namespaces of this machine.
+class TwoHostsTest {
+
+  private static final int LIMIT_SECONDS = 150;
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest(name = "{0} and {1} ranks, at {2}")
+  @Timeout(240)
+  @CsvSource({"2, 2, full speed", "2, 1, full speed", "2, 2, 200mbit"})
+  void ranksSumAcrossHosts(int here, int there, String speed) throws Exception {
+    try (Networks networks = networks()) {
+      if (!speed.equals("full speed")) {
+        networks.limit(speed);
+      }
+      var command = new ArrayList<>(networks.here());
+      command.addAll(
+          JavaCommand.of(
+              Main.class,
+              "run",
+              "-H",
+              "localhost:" + here + "," + networks.far() + ":" + there,
+              "--ssh",
+              networks.ssh().toString(),
+              "--"));
+      command.addAll(rank());
+      Path out = directory.resolve("out");
+      Path err = directory.resolve("err");
+      Process job =
+          new ProcessBuilder(command)
+              .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+              .redirectOutput(out.toFile())
+              .redirectError(err.toFile())
+              .start();
+      boolean ended = job.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      job.destroy();
+      assertThat(ended).as(Files.readString(err)).isTrue();
+      assertThat(job.exitValue()).as(Files.readString(err)).isZero();
+      assertThat(Files.readAllLines(out))
+          .hasSize(here + there)
+          .allMatch(line -> line.endsWith("of 2 hosts: 0 wrong"))
+          .anyMatch(line -> line.contains("local rank 1 of " + here));
+    }
+  }
+
+  private Networks networks() throws InterruptedException {
+    try {
+      return Networks.create(directory);
+    } catch (IOException refused) {
+      return abort("no two networks here: " + refused.getMessage());
+    }
+  }
+
+  private static List<String> rank() {
+    return JavaCommand.of(
+        List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+        CrossingRank.class,
+        "1",
+        "3000",
+        "70000",
+        "400000");
+  }
+}
