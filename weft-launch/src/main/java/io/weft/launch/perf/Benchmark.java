@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/// What can be measured. `bytes` is the larger of a rank's input and output; bus bandwidth is what
-/// a link carries in an optimal algorithm: factor · bytes / p50.
+/// What can be measured. `bytes` of a collective is the larger of a rank's input and output, else
+/// what one message or write moves; bus bandwidth is what a link carries in an optimal algorithm:
+/// factor · bytes / p50.
 enum Benchmark {
   /// Sum of all ranks' tensors to all; out of place.
   ALLREDUCE,
@@ -19,7 +20,21 @@ enum Benchmark {
   /// One share from each rank to each; `bytes` is a rank's input.
   ALLTOALL,
   /// No data.
-  BARRIER;
+  BARRIER,
+  /// Half a round trip between two ranks, without a collective.
+  PINGPONG,
+  /// One way between two ranks, into registered memory of the peer, without a collective.
+  BANDWIDTH,
+  /// Many small requests between two ranks at once, each answered, without a collective.
+  MESSAGES;
+
+  /// Answers that one iteration of `MESSAGES` counts.
+  static final int BATCH = 2048;
+
+  /// Shortest message: a number at either end.
+  private static final long LEAST_MESSAGE_BYTES = 16;
+
+  private static final int MESSAGE_ITERATIONS = 200;
 
   /// The name on the command line and in reports.
   String label() {
@@ -48,17 +63,54 @@ enum Benchmark {
     double others = (ranks - 1) / (double) ranks;
     return switch (this) {
       case ALLREDUCE -> 2 * others;
-      case BROADCAST -> 1;
+      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES -> 1;
       case ALLGATHER, REDUCESCATTER, ALLTOALL -> others;
       case BARRIER -> 0;
     };
   }
 
+  /// Whether it runs collectives of any number of ranks; else a transport between two.
+  boolean isCollective() {
+    return switch (this) {
+      case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> true;
+      case PINGPONG, BANDWIDTH, MESSAGES -> false;
+    };
+  }
+
+  /// The sizes that are measured where none are asked for.
+  String usualBytes() {
+    return switch (this) {
+      case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> "4..64M";
+      case PINGPONG -> "64..64K";
+      case BANDWIDTH -> "4K..64M";
+      case MESSAGES -> "64";
+    };
+  }
+
+  /// How many calls one timed iteration holds: figures are those of one call.
+  int callsPerIteration() {
+    return this == MESSAGES ? BATCH : 1;
+  }
+
+  /// Iterations per round unless the user says otherwise.
+  int iterations(long bytes) {
+    return this == MESSAGES ? MESSAGE_ITERATIONS : Plan.iterations(bytes);
+  }
+
   /// The sizes that are measured for those asked: whole shares where a tensor is shared out, one
-  /// empty case for a barrier. Ascending, each once.
+  /// empty case for a barrier. Ascending, each once. Throws `IllegalArgumentException` for messages
+  /// that are too short to be numbered.
   List<Long> sizes(List<Long> asked, int ranks) {
     return switch (this) {
-      case ALLREDUCE, BROADCAST -> asked;
+      case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH -> asked;
+      case MESSAGES -> {
+        if (asked.getFirst() < LEAST_MESSAGE_BYTES) {
+          throw new IllegalArgumentException(
+              "--bytes: a message of %s cannot be numbered; allowed: 16 B and more"
+                  .formatted(ByteSizes.format(asked.getFirst())));
+        }
+        yield asked;
+      }
       case ALLGATHER, REDUCESCATTER, ALLTOALL -> {
         long unit = (long) Float.BYTES * ranks;
         yield asked.stream().map(b -> Math.ceilDiv(b, unit) * unit).distinct().toList();

@@ -11,17 +11,17 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
   /// Relative error of a recorded value: 10^-4.
   private static final int DIGITS = 4;
 
-  /// Of one round; `nanos` must not be empty.
-  static Latencies of(long[] nanos) {
+  /// Of one round whose iterations held so many calls each; `nanos` must not be empty.
+  static Latencies of(long[] nanos, int calls) {
     Histogram histogram = new Histogram(DIGITS);
     for (long one : nanos) {
       histogram.recordValue(one);
     }
     return new Latencies(
-        histogram.getValueAtPercentile(50) / 1e3,
-        histogram.getValueAtPercentile(99) / 1e3,
-        histogram.getMinValue() / 1e3,
-        histogram.getMean() / 1e3);
+        histogram.getValueAtPercentile(50) / 1e3 / calls,
+        histogram.getValueAtPercentile(99) / 1e3 / calls,
+        histogram.getMinValue() / 1e3 / calls,
+        histogram.getMean() / 1e3 / calls);
   }
 
   /// Of several rounds: the medians of the rounds' figures, and the least of their least.
@@ -34,7 +34,12 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
   }
 
   private static double median(List<Latencies> rounds, Function<Latencies, Double> figure) {
-    List<Double> sorted = rounds.stream().map(figure).sorted().toList();
+    return median(rounds.stream().map(figure).toList());
+  }
+
+  /// The middle one, or the mean of the middle two.
+  static double median(List<Double> figures) {
+    List<Double> sorted = figures.stream().sorted().toList();
     int upper = sorted.size() / 2;
     return sorted.size() % 2 == 1
         ? sorted.get(upper)

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
-/// are medians of the rounds' figures, `minMicros` the least of all; bandwidths come from
-/// `p50Micros`, in 10^9 bytes per second; `iterations` is per round.
+/// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
+/// own; bandwidths come from `p50Micros`, in 10^9 bytes per second; `iterations` is per round.
+/// `messagesPerSecond` counts requests that were answered, `outstanding` how many were on their
+/// way; both are null where messages are not what is measured. `memory` is where the tensors lay.
+@JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
     String peer,
@@ -22,8 +27,15 @@ record Measurement(
     double meanMicros,
     double gigabytesPerSecond,
     double busGigabytesPerSecond,
+    @Nullable Double messagesPerSecond,
+    @Nullable Integer outstanding,
+    String memory,
+    List<Double> roundP50Micros,
     boolean checked,
     HostFacts host) {
+
+  /// The peer that is Weft itself.
+  static final String WEFT = "weft";
 
   private static final MathContext SIX_DIGITS = new MathContext(6);
 
@@ -32,6 +44,8 @@ record Measurement(
       Plan plan, Plan.Case one, String peer, List<RankReport.Sample> samples, HostFacts host) {
     Latencies latencies =
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
+    boolean messages = plan.benchmark() == Benchmark.MESSAGES;
+    Memory memory = peer.equals(WEFT) ? plan.memory() : Memory.PRIVATE;
     double gigabytes = one.bytes() / 1e3 / Math.max(latencies.p50Micros(), 1e-3);
     return new Measurement(
         plan.benchmark().label(),
@@ -47,6 +61,10 @@ record Measurement(
         rounded(latencies.meanMicros()),
         rounded(gigabytes),
         rounded(gigabytes * plan.benchmark().busFactor(plan.ranks())),
+        messages ? rounded(1e6 / Math.max(latencies.p50Micros(), 1e-6)) : null,
+        messages ? plan.outstanding() : null,
+        memory.label(),
+        samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
         samples.stream().allMatch(RankReport.Sample::checked),
         host);
   }

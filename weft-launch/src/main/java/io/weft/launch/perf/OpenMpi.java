@@ -2,16 +2,15 @@
 package io.weft.launch.perf;
 
 import io.weft.launch.perf.process.CProgram;
-import io.weft.launch.perf.process.Child;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.process.SearchPath;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Open MPI, measured by this project's own small C program over its collectives, started as a user
-/// of its `mpirun` would: its default binding (each of two ranks on a core of its own), its default
-/// algorithms, its default (spinning) waits.
+/// Open MPI, measured by this project's own small C program over its collectives and messages,
+/// started as a user of its `mpirun` would: its default binding (each of two ranks on a core of its
+/// own), its default algorithms, its default (spinning) waits.
 final class OpenMpi implements Peer {
 
   private static final String REMEDY =
@@ -36,19 +35,12 @@ final class OpenMpi implements Peer {
     List<String> fabric = fabric(plan.transport());
     Path mpirun = find("mpirun");
     Path program =
-        new CProgram(OpenMpi.class, "openmpi.c", cache).compiledBy(find("mpicc"), REMEDY);
+        new CProgram(OpenMpi.class, "openmpi.c", List.of(HEADER), List.of("-std=gnu11"), cache)
+            .compiledBy(find("mpicc"), REMEDY);
     boolean root = "root".equals(System.getProperty("user.name"));
     int cores = Runtime.getRuntime().availableProcessors();
     List<String> command = command(mpirun, program, fabric, plan, root, cores);
-    return () -> {
-      Child.Outcome outcome = Child.run(command, plan.limit());
-      if (outcome.exit() != 0) {
-        throw new PerfException.Failed(
-            "Open MPI ended with status %d:%n%s%n(%s)"
-                .formatted(outcome.exit(), outcome.lastWords(), String.join(" ", command)));
-      }
-      return RankReport.parse(outcome.out(), plan);
-    };
+    return Peer.program("Open MPI", command, plan);
   }
 
   private Path find(String program) {

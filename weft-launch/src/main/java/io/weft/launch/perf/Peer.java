@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.launch.perf.process.Child;
+import io.weft.launch.perf.process.PerfException;
+import java.util.List;
+
 /// A system that can be measured beside Weft, or Weft itself.
 interface Peer {
 
@@ -11,6 +15,25 @@ interface Peer {
   /// `IllegalArgumentException` for a plan that this peer cannot run and `PerfException.Missing` if
   /// something is not on this machine.
   Contestant prepare(Plan plan) throws InterruptedException;
+
+  /// The header that all peers' programs include.
+  String HEADER = "perf.h";
+
+  /// One program that speaks as `RankReport` reads, run afresh in each round.
+  ///
+  /// @param title who it is, for messages
+  static Contestant program(String title, List<String> command, Plan plan) {
+    List<String> words = List.copyOf(command);
+    return () -> {
+      Child.Outcome outcome = Child.run(words, plan.limit());
+      if (outcome.exit() != 0) {
+        throw new PerfException.Failed(
+            "%s ended with status %d:%n%s%n(%s)"
+                .formatted(title, outcome.exit(), outcome.lastWords(), String.join(" ", words)));
+      }
+      return RankReport.parse(outcome.out(), plan);
+    };
+  }
 
   /// Ready to run one plan.
   @FunctionalInterface

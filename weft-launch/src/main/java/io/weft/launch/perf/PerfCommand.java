@@ -2,17 +2,13 @@
 package io.weft.launch.perf;
 
 import io.weft.CommException;
-import io.weft.ConfigOption;
-import io.weft.launch.flag.SecureAlone;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.process.SearchPath;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,10 +16,9 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /// `weft perf`: measures Weft beside named peers. Exit code 0 done, 1 it failed or a result was
@@ -32,118 +27,51 @@ import picocli.CommandLine.Spec;
     name = "perf",
     mixinStandardHelpOptions = true,
     description = {
-      "Measures a collective, beside named peers in the same run.",
+      "Measures a collective, or a transport alone, beside named peers in the same run.",
       "",
       "Each round starts Weft's ranks, then each peer's, afresh; all of them run the same sizes and"
           + " iterations. Before each timed call the data is rewritten and an untimed barrier"
           + " passes; after it the whole result is compared. A call takes as long as its slowest"
           + " rank. A round's p50, p99 and mean are reduced to medians over the rounds.",
+      "",
+      "The table has three ratios to each peer, each above 1 where Weft is ahead: of the medians"
+          + " over the rounds (p50), the median of the ratios within each round (pairs), and of the"
+          + " fastest calls (best). Where p50 and pairs differ, the machine was busy: measure more"
+          + " rounds.",
       ""
     },
     footer = {
       "",
-      "Example:",
-      "  weft perf allreduce -np 2 --transport tcp --bytes 4..64M --peer openmpi --json F"
+      "Examples:",
+      "  weft perf allreduce --peer openmpi,gloo --plot curves.png --json figures.jsonl",
+      "  weft perf allreduce -np 4 --bytes 4,1M,64M --rounds 9 --peer openmpi",
+      "  weft perf bandwidth --bytes 64M --peer c,memcpy",
+      "  weft perf pingpong --bytes 64 --peer openmpi,c",
+      "  weft perf messages --outstanding 256 --peer openmpi,c",
+      "",
+      "What each line means, how each peer is built, and what misleads: docs/performance.md"
     })
 public final class PerfCommand implements Callable<Integer> {
-
-  private static final int MOST_RANKS = 180;
 
   private final Peer weft;
   private final List<Peer> peers;
 
   @Spec private @Nullable CommandSpec spec;
 
-  @Parameters(
-      paramLabel = "WHAT",
-      description = "allreduce, broadcast, allgather, reducescatter, alltoall or barrier")
-  private String what = "";
-
-  @Option(
-      names = "-np",
-      paramLabel = "N",
-      defaultValue = "2",
-      description = "ranks, 1 to 180 (default: ${DEFAULT-VALUE})")
-  private int ranks;
-
-  @Option(
-      names = "--transport",
-      paramLabel = "T",
-      defaultValue = "tcp",
-      description = "what carries the bytes, for all: tcp or shm (default: ${DEFAULT-VALUE})")
-  private String transport = "tcp";
-
-  @Option(
-      names = "--secure",
-      paramLabel = "MODE",
-      arity = "0..1",
-      preprocessor = SecureAlone.class,
-      defaultValue = "auto",
-      description =
-          "encrypt Weft's connections: on, off, or auto, which is off between ranks of this host"
-              + " (default: ${DEFAULT-VALUE})")
-  private String secure = "auto";
-
-  @Option(
-      names = "--bytes",
-      paramLabel = "LIST",
-      defaultValue = "4..64M",
-      description =
-          "sizes and ranges in powers of four, such as 4,64K,1M or 4..64M (default:"
-              + " ${DEFAULT-VALUE})")
-  private String bytes = "";
-
-  @Option(
-      names = "--peer",
-      paramLabel = "PEER",
-      split = ",",
-      description = "who runs beside Weft: openmpi")
-  private List<String> peerNames = new ArrayList<>();
-
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "5",
-      description = "interleaved rounds (default: ${DEFAULT-VALUE})")
-  private int rounds;
-
-  @Option(
-      names = "--iterations",
-      paramLabel = "N",
-      description =
-          "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
-              + " at least 10)")
-  private @Nullable Integer iterations;
-
-  @Option(
-      names = "--warm-up",
-      paramLabel = "MS",
-      defaultValue = "200",
-      description =
-          "untimed work per size in milliseconds, once over all sizes and once before each; Weft's"
-              + " first pass takes at least 30 times that in all, since a JVM compiles meanwhile"
-              + " (default: ${DEFAULT-VALUE})")
-  private long warmUpMillis;
-
-  @Option(
-      names = "--limit",
-      paramLabel = "S",
-      defaultValue = "300",
-      description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
-
-  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
-  private @Nullable Path json;
-
-  @Option(
-      names = "--plot",
-      paramLabel = "FILE",
-      description = "draw the curves; FILE ends in .svg or .png")
-  private @Nullable Path plot;
+  @Mixin private PerfOptions options = new PerfOptions();
 
   /// With all peers that Weft knows.
   public PerfCommand() {
-    this(new WeftPeer(), List.of(new OpenMpi(SearchPath.ofEnvironment(), CProgram.userCache())));
+    this(new WeftPeer(), peers(SearchPath.ofEnvironment(), CProgram.userCache()));
+  }
+
+  /// All peers, in the order in which messages name them.
+  static List<Peer> peers(SearchPath path, Path cache) {
+    return List.of(
+        new OpenMpi(path, cache),
+        CompiledPeer.gloo(path, cache),
+        CompiledPeer.sockets(path, cache),
+        CompiledPeer.memcpy(path, cache));
   }
 
   PerfCommand(Peer weft, List<Peer> peers) {
@@ -156,7 +84,7 @@ public final class PerfCommand implements Callable<Integer> {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter err = command.commandLine().getErr();
     try {
-      Plan plan = plan();
+      Plan plan = options.plan();
       List<Entrant> entrants = new ArrayList<>();
       for (Peer peer : contestants()) {
         entrants.add(new Entrant(peer.name(), peer.prepare(plan)));
@@ -181,65 +109,13 @@ public final class PerfCommand implements Callable<Integer> {
       throws InterruptedException {
     HostFacts host = HostFacts.here();
     try (Progress progress = Progress.to(err)) {
-      return new Rounds(plan, rounds, progress).run(entrants, host);
-    }
-  }
-
-  private Plan plan() {
-    Benchmark benchmark = Benchmark.of(what);
-    within("-np", ranks, 1, MOST_RANKS);
-    within("--rounds", rounds, 1, 1000);
-    within("--warm-up", warmUpMillis, 0, 60_000);
-    within("--limit", limitSeconds, 1, 86_400);
-    if (iterations != null) {
-      within("--iterations", iterations, 1, 1_000_000);
-    }
-    if (!List.of("tcp", "shm").contains(transport)) {
-      throw new IllegalArgumentException(
-          "--transport: unknown transport '" + transport + "'; allowed: tcp, shm");
-    }
-    if (plot != null && !CurvePlot.knows(plot)) {
-      throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
-    }
-    writable("--json", json);
-    writable("--plot", plot);
-    return new Plan(
-        benchmark,
-        transport,
-        ConfigOption.SECURE.parse(secure, "--secure"),
-        ranks,
-        benchmark.sizes(ByteSizes.parse(bytes), ranks).stream()
-            .map(size -> new Plan.Case(size, iterationsFor(size)))
-            .toList(),
-        Duration.ofMillis(warmUpMillis),
-        Duration.ofSeconds(limitSeconds));
-  }
-
-  private int iterationsFor(long size) {
-    return iterations == null ? Plan.iterations(size) : iterations;
-  }
-
-  private static void within(String option, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
-    }
-  }
-
-  /// Said before minutes are spent on what cannot be kept.
-  private static void writable(String option, @Nullable Path file) {
-    if (file == null) {
-      return;
-    }
-    Path directory = file.toAbsolutePath().getParent();
-    if (directory == null || !Files.isWritable(directory) || Files.isDirectory(file)) {
-      throw new IllegalArgumentException(option + ": cannot write " + file);
+      return new Rounds(plan, options.rounds(), progress).run(entrants, host);
     }
   }
 
   private List<Peer> contestants() {
     List<Peer> contestants = new ArrayList<>(List.of(weft));
-    for (String name : peerNames) {
+    for (String name : options.peers()) {
       contestants.add(
           peers.stream()
               .filter(peer -> peer.name().equals(name))
@@ -258,9 +134,11 @@ public final class PerfCommand implements Callable<Integer> {
   }
 
   private void save(List<Measurement> measurements) throws IOException {
+    Path json = options.json();
     if (json != null) {
       JsonLines.write(json, measurements);
     }
+    Path plot = options.plot();
     if (plot != null) {
       new CurvePlot(measurements).save(plot);
     }

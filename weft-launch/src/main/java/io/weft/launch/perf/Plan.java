@@ -12,6 +12,8 @@ import java.util.List;
 /// @param benchmark what is measured
 /// @param transport "tcp", "shm"
 /// @param secure whether Weft's connections are encrypted; peers have no such setting
+/// @param memory where the tensors of Weft's collectives lie
+/// @param outstanding unanswered requests of `MESSAGES`
 /// @param ranks at least 1
 /// @param cases in ascending order of size
 /// @param warmUp untimed work on each size, twice: once over all sizes, once before each
@@ -20,6 +22,8 @@ record Plan(
     Benchmark benchmark,
     String transport,
     SecureMode secure,
+    Memory memory,
+    int outstanding,
     int ranks,
     List<Case> cases,
     Duration warmUp,
@@ -42,12 +46,22 @@ record Plan(
     return Math.clamp(BYTES_PER_CASE / Math.max(bytes, 1), FEWEST_ITERATIONS, MOST_ITERATIONS);
   }
 
-  /// The arguments that every rank program takes: `BENCHMARK WARM_UP_MILLIS BYTES:ITERATIONS...`.
+  /// The arguments that every rank program takes: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
+  /// BYTES:ITERATIONS...`. The settings of a collective are Weft's own: where its tensors lie.
+  /// Those of `messages` are all contestants': how many are outstanding, and how many answers an
+  /// iteration counts.
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
-    arguments.add(benchmark.label());
+    arguments.add(benchmark.label() + settings());
     arguments.add(Long.toString(warmUp.toMillis()));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
     return arguments;
+  }
+
+  private String settings() {
+    if (benchmark == Benchmark.MESSAGES) {
+      return ":%d:%d".formatted(outstanding, Benchmark.BATCH);
+    }
+    return benchmark.isCollective() ? ":" + memory.label() : "";
   }
 }

@@ -59,7 +59,10 @@ record RankReport(String peer, List<Sample> samples) {
         if (Long.parseLong(words[1]) == expected.bytes()
             && nanos.length == expected.iterations()
             && LongStream.of(nanos).allMatch(n -> n >= 0)) {
-          return new Sample(expected.bytes(), words[2].equals("checked"), Latencies.of(nanos));
+          return new Sample(
+              expected.bytes(),
+              words[2].equals("checked"),
+              Latencies.of(nanos, plan.benchmark().callsPerIteration()));
         }
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
         throw new PerfException.Failed("a rank program printed a line that is no measurement", e);

@@ -3,13 +3,15 @@ package io.weft.launch.perf;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
-/// Weft / peer of bus bandwidth and, at the same time, peer / Weft of latency; `best` is the same
-/// of the fastest calls.
+/// Weft / peer of bandwidth (or of messages per second) and, at the same time, peer / Weft of
+/// latency, each a median over its own rounds; `pairs` is the median of the ratios of each round,
+/// which holds against a machine that is slow in some rounds; `best` is that of the fastest calls.
 record RatioTable(List<Measurement> measurements) {
 
-  private static final String WEFT = "weft";
+  private static final int SIZE_WIDTH = 10;
 
   RatioTable {
     measurements = List.copyOf(measurements);
@@ -21,30 +23,40 @@ record RatioTable(List<Measurement> measurements) {
         measurements.stream()
             .map(Measurement::peer)
             .distinct()
-            .filter(p -> !p.equals(WEFT))
+            .filter(p -> !p.equals(Measurement.WEFT))
             .toList();
-    StringBuilder text = new StringBuilder();
-    Measurement first = measurements.getFirst();
-    text.append(
-        "%s, %d ranks, %s, %d rounds; %s, %d cores, load %.2f%n"
-            .formatted(
-                first.benchmark(),
-                first.ranks(),
-                first.transport(),
-                first.rounds(),
-                first.host().cpu(),
-                first.host().cores(),
-                first.host().loadAverage()));
-    text.append("%10s  %s".formatted("", centred(WEFT, 21)));
+    StringBuilder text = new StringBuilder(head());
+    String rate = measurements.getFirst().messagesPerSecond() == null ? "bus GB/s" : "M msg/s";
+    String blank = " ".repeat(SIZE_WIDTH);
+    text.append(blank).append("  ").append(centred(Measurement.WEFT, 21));
     peers.forEach(p -> text.append("  ").append(centred(p, 21)));
-    peers.forEach(p -> text.append("  ").append(centred(WEFT + " / " + p, 16)));
-    text.append("%n%10s  %10s %10s".formatted("size", "p50 us", "bus GB/s"));
-    peers.forEach(p -> text.append("  %10s %10s".formatted("p50 us", "bus GB/s")));
-    peers.forEach(p -> text.append("  %7s %8s".formatted("p50", "best")));
-    for (Measurement weft : of(WEFT)) {
+    peers.forEach(p -> text.append("  ").append(centred(Measurement.WEFT + " / " + p, 23)));
+    text.append("%n%10s  %10s %10s".formatted("size", "p50 us", rate));
+    peers.forEach(p -> text.append("  %10s %10s".formatted("p50 us", rate)));
+    peers.forEach(p -> text.append("  %7s %7s %7s".formatted("p50", "pairs", "best")));
+    for (Measurement weft : of(Measurement.WEFT)) {
       text.append(System.lineSeparator()).append(row(weft, peers));
     }
     return text.append(System.lineSeparator()).toString();
+  }
+
+  private String head() {
+    Measurement first = measurements.getFirst();
+    String how =
+        first.outstanding() == null ? "" : ", %d outstanding".formatted(first.outstanding());
+    if (Benchmark.of(first.benchmark()).isCollective()) {
+      how = ", " + first.memory() + " tensors";
+    }
+    return "%s, %d ranks, %s%s, %d rounds; %s, %d cores, load %.2f%n"
+        .formatted(
+            first.benchmark(),
+            first.ranks(),
+            first.transport(),
+            how,
+            first.rounds(),
+            first.host().cpu(),
+            first.host().cores(),
+            first.host().loadAverage());
   }
 
   private String row(Measurement weft, List<String> peers) {
@@ -56,7 +68,11 @@ record RatioTable(List<Measurement> measurements) {
         m ->
             row.append(
                 String.format(
-                    Locale.ROOT, "  %7.2f %8.2f", p50Ratio(weft, m), bestRatio(weft, m))));
+                    Locale.ROOT,
+                    "  %7.2f %7.2f %7.2f",
+                    p50Ratio(weft, m),
+                    pairsRatio(weft, m),
+                    bestRatio(weft, m))));
     if (!weft.checked() || !beside.stream().allMatch(Measurement::checked)) {
       row.append("  WRONG RESULT");
     }
@@ -72,8 +88,19 @@ record RatioTable(List<Measurement> measurements) {
     return peer.minMicros() / weft.minMicros();
   }
 
+  /// The median of what each round says.
+  static double pairsRatio(Measurement weft, Measurement peer) {
+    return Latencies.median(
+        IntStream.range(0, weft.roundP50Micros().size())
+            .mapToObj(r -> peer.roundP50Micros().get(r) / weft.roundP50Micros().get(r))
+            .toList());
+  }
+
   private static String figures(Measurement m) {
-    return String.format(Locale.ROOT, "  %10.1f %10.3f", m.p50Micros(), m.busGigabytesPerSecond());
+    Double messages = m.messagesPerSecond();
+    double rate = messages == null ? m.busGigabytesPerSecond() : messages / 1e6;
+    String time = m.p50Micros() < 10 ? "  %10.3f" : "  %10.1f";
+    return String.format(Locale.ROOT, time + " %10.3f", m.p50Micros(), rate);
   }
 
   private List<Measurement> of(String peer) {

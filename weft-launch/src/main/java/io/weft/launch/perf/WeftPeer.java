@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.launch.perf.link.LinkRank;
 import io.weft.launch.perf.process.LocalRanks;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.rank.PerfRank;
@@ -24,7 +25,8 @@ final class WeftPeer implements Peer {
   @Override
   public Contestant prepare(Plan plan) {
     probe(plan.transport());
-    LocalRanks ranks = new LocalRanks(PerfRank.class, plan.ranks(), directMemory(plan));
+    Class<?> program = plan.benchmark().isCollective() ? PerfRank.class : LinkRank.class;
+    LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan));
     return () ->
         RankReport.parse(
             ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan);

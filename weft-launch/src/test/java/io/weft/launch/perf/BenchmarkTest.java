@@ -36,7 +36,23 @@ final class BenchmarkTest {
         .isThrownBy(() -> Benchmark.of("scan"))
         .withMessage(
             "unknown benchmark 'scan'; allowed: allreduce, broadcast, allgather, reducescatter,"
-                + " alltoall, barrier");
+                + " alltoall, barrier, pingpong, bandwidth, messages");
+  }
+
+  @Test
+  void messagesThatAreTooShortForANumberAreRefused() {
+    assertThat(Benchmark.MESSAGES.sizes(List.of(16L, 64L), 2)).containsExactly(16L, 64L);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Benchmark.MESSAGES.sizes(List.of(12L, 64L), 2))
+        .withMessage("--bytes: a message of 12 B cannot be numbered; allowed: 16 B and more");
+  }
+
+  @Test
+  void everyBenchmarkHasSizesOfItsOwn() {
+    for (Benchmark benchmark : Benchmark.values()) {
+      List<Long> usual = ByteSizes.parse(benchmark.usualBytes());
+      assertThat(benchmark.sizes(usual, 2)).as(benchmark.label()).isNotEmpty();
+    }
   }
 
   @Test

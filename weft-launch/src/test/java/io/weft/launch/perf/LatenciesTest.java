@@ -12,7 +12,8 @@ final class LatenciesTest {
 
   @Test
   void oneRoundGivesItsPercentiles() {
-    Latencies latencies = Latencies.of(LongStream.rangeClosed(1, 100).map(n -> n * 1000).toArray());
+    Latencies latencies =
+        Latencies.of(LongStream.rangeClosed(1, 100).map(n -> n * 1000).toArray(), 1);
     assertThat(latencies.p50Micros()).isCloseTo(50, within(0.01));
     assertThat(latencies.p99Micros()).isCloseTo(99, within(0.02));
     assertThat(latencies.minMicros()).isCloseTo(1, within(0.001));
@@ -21,7 +22,7 @@ final class LatenciesTest {
 
   @Test
   void aLongTailDoesNotTouchTheMedian() {
-    Latencies latencies = Latencies.of(new long[] {5_000, 5_000, 5_000, 3_600_000_000_000L});
+    Latencies latencies = Latencies.of(new long[] {5_000, 5_000, 5_000, 3_600_000_000_000L}, 1);
     assertThat(latencies.p50Micros()).isCloseTo(5, within(0.001));
     assertThat(latencies.p99Micros()).isGreaterThan(3e9);
   }

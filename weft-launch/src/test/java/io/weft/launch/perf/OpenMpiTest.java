@@ -53,7 +53,7 @@ final class OpenMpiTest {
             "-np",
             "2",
             "/c/p",
-            "allreduce",
+            "allreduce:private",
             "1",
             "4:3",
             "65536:2");
@@ -87,10 +87,7 @@ final class OpenMpiTest {
   @ParameterizedTest
   @EnumSource(Benchmark.class)
   void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
-    Plan plan =
-        benchmark == Benchmark.BARRIER
-            ? Plans.of(benchmark, 2, "0:5")
-            : Plans.of(benchmark, 2, "8:5", "10240:3", "65536:2");
+    Plan plan = Plans.small(benchmark);
     RankReport report = installed().prepare(plan).round();
     assertThat(report.peer()).startsWith("openmpi ");
     assertThat(report.samples()).allMatch(RankReport.Sample::checked);

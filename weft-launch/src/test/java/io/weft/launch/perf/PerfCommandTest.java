@@ -106,6 +106,8 @@ final class PerfCommandTest {
             "meanMicros",
             "gigabytesPerSecond",
             "busGigabytesPerSecond",
+            "memory",
+            "roundP50Micros",
             "checked",
             "host");
     assertThat(last.get("host").propertyNames())
@@ -114,6 +116,20 @@ final class PerfCommandTest {
     assertThat(last.get("ranks").asInt()).isEqualTo(4);
     assertThat(last.get("busGigabytesPerSecond").asDouble()).isEqualTo(78.6432);
     assertThat(last.get("checked").asBoolean()).isTrue();
+  }
+
+  @Test
+  void messagesAreCountedAndNotOnlyTimed() throws IOException {
+    Path file = directory.resolve("figures.jsonl");
+    assertThat(
+            weftPerf("messages", "--peer", "openmpi", "--rounds", "2", "--json", file.toString()))
+        .isZero();
+    JsonNode weft = new JsonMapper().readTree(Files.readAllLines(file).getFirst());
+    // 2048 answers in 10 microseconds.
+    assertThat(weft.get("messagesPerSecond").asDouble()).isEqualTo(2.048e8);
+    assertThat(weft.get("outstanding").asInt()).isEqualTo(256);
+    assertThat(weft.get("bytes").asInt()).isEqualTo(64);
+    assertThat(out.toString()).contains("256 outstanding").contains("204.800").contains("102.400");
   }
 
   @Test
@@ -133,6 +149,11 @@ final class PerfCommandTest {
           allreduce -np 0                | -np: 0 is out of range; allowed: 1 to 180
           allreduce -np two              | -np
           scan                           | allowed: allreduce, broadcast
+          pingpong -np 3                 | -np: pingpong is between 2 ranks, not 3
+          messages --outstanding 0       | --outstanding: 0 is out of range; allowed: 1 to 65536
+          messages --bytes 8             | --bytes: a message of 8 B cannot be numbered
+          allreduce --tensors elsewhere  | --tensors: unknown memory 'elsewhere'; allowed: own, private
+          pingpong --tensors own         | --tensors: pingpong has no tensors
           allreduce --peer ucx           | --peer: unknown peer 'ucx'; allowed: openmpi
           allreduce --transport carrier  | --transport: unknown transport 'carrier'; allowed: tcp, shm
           allreduce --bytes 4..x         | --bytes: 'x' in '4..x' is not a size
@@ -153,18 +174,27 @@ final class PerfCommandTest {
     assertThat(weftPerf()).isEqualTo(2);
   }
 
-  @Test
-  void whatIsMissingIsNamedWithItsRemedy() {
-    Peer missing = new OpenMpi(new SearchPath(List.of(directory)), directory);
-    PerfCommand command = new PerfCommand(peer("weft", "weft", 10_000), List.of(missing));
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          openmpi | allreduce | there is no mpirun on PATH | apt-get install openmpi-bin libopenmpi-dev gcc
+          gloo    | allreduce | there is no g++ on PATH    | apt-get install libgloo-dev g++
+          memcpy  | bandwidth | there is no gcc on PATH    | apt-get install gcc libc6-dev
+          c       | messages  | there is no gcc on PATH    | apt-get install gcc libc6-dev
+          """)
+  void whatIsMissingIsNamedWithItsRemedy(
+      String name, String benchmark, String missing, String remedy) {
+    SearchPath nowhere = new SearchPath(List.of(directory));
+    PerfCommand command =
+        new PerfCommand(peer("weft", "weft", 10_000), PerfCommand.peers(nowhere, directory));
     int exit =
         new CommandLine(command)
             .setErr(new PrintWriter(err, true))
-            .execute("allreduce", "--peer", "openmpi");
+            .execute(benchmark, "--peer", name);
     assertThat(exit).isEqualTo(3);
-    assertThat(err.toString())
-        .contains("there is no mpirun on PATH")
-        .contains("apt-get install openmpi-bin libopenmpi-dev gcc");
+    assertThat(err.toString()).contains(missing).contains(remedy);
     assertThat(order).isEmpty();
   }
 

@@ -10,12 +10,23 @@ final class Plans {
 
   private Plans() {}
 
-  /// Over TCP without encryption, with cases written `BYTES:ITERATIONS`.
+  /// A few sizes that this benchmark has, on two ranks.
+  static Plan small(Benchmark benchmark) {
+    return switch (benchmark) {
+      case BARRIER -> of(benchmark, 2, "0:5");
+      case MESSAGES -> of(benchmark, 2, "16:3", "64:3", "1024:2");
+      default -> of(benchmark, 2, "8:5", "10240:3", "1048576:2");
+    };
+  }
+
+  /// Over TCP with private tensors, without encryption, with cases written `BYTES:ITERATIONS`.
   static Plan of(Benchmark benchmark, int ranks, String... cases) {
     return new Plan(
         benchmark,
         "tcp",
         SecureMode.AUTO,
+        Memory.PRIVATE,
+        64,
         ranks,
         Stream.of(cases)
             .map(c -> c.split(":"))

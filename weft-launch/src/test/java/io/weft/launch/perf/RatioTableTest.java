@@ -41,9 +41,31 @@ final class RatioTableTest {
     assertThat(peer.busGigabytesPerSecond() * 2.5)
         .isCloseTo(weft.busGigabytesPerSecond(), within(1e-4));
     assertThat(new RatioTable(List.of(weft, peer)).text())
-        .contains("allreduce, 2 ranks, tcp, 1 rounds; a CPU, 2 cores, load 0.50")
+        .contains("allreduce, 2 ranks, tcp, private tensors, 1 rounds; a CPU, 2 cores, load 0.50")
         .contains("weft / openmpi 4.1.4")
-        .containsPattern("1 MiB +100\\.0 +10\\.486 +250\\.0 +4\\.194 +2\\.50 +2\\.50");
+        .containsPattern("1 MiB +100\\.0 +10\\.486 +250\\.0 +4\\.194 +2\\.50 +2\\.50 +2\\.50");
+  }
+
+  @Test
+  void pairsAreTheMedianOfTheRoundsRatios() {
+    Measurement weft = measured("weft", true, 100, 200, 400);
+    Measurement peer = measured("gloo 0.5.0", true, 300, 200, 500);
+    assertThat(RatioTable.p50Ratio(weft, peer)).isEqualTo(1.5);
+    assertThat(RatioTable.pairsRatio(weft, peer)).isEqualTo(1.25);
+    assertThat(RatioTable.bestRatio(weft, peer)).isEqualTo(2);
+  }
+
+  @Test
+  void severalPeersStandSideBySide() {
+    List<Measurement> all =
+        List.of(
+            measured("weft", true, 100),
+            measured("openmpi 4.1.4", true, 250),
+            measured("gloo 0.5.0", true, 400));
+    assertThat(new RatioTable(all).text())
+        .contains("weft / openmpi 4.1.4")
+        .contains("weft / gloo 0.5.0")
+        .containsPattern("1 MiB .* 2\\.50 +2\\.50 +2\\.50 +4\\.00 +4\\.00 +4\\.00");
   }
 
   @Test

@@ -23,10 +23,7 @@ final class WeftPeerTest {
   @ParameterizedTest
   @EnumSource(value = Benchmark.class, mode = EnumSource.Mode.EXCLUDE, names = "ALLREDUCE")
   void everyOtherBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
-    Plan plan =
-        benchmark == Benchmark.BARRIER
-            ? Plans.of(benchmark, 2, "0:5")
-            : Plans.of(benchmark, 2, "8:5", "10240:3", "1048576:2");
+    Plan plan = Plans.small(benchmark);
     RankReport report = new WeftPeer().prepare(plan).round();
     assertThat(report.peer()).isEqualTo("weft");
     assertThat(report.samples()).hasSize(plan.cases().size());
@@ -41,6 +38,8 @@ final class WeftPeerTest {
             open.benchmark(),
             open.transport(),
             SecureMode.ON,
+            open.memory(),
+            open.outstanding(),
             open.ranks(),
             open.cases(),
             open.warmUp(),
@@ -56,6 +55,8 @@ final class WeftPeerTest {
             Benchmark.ALLREDUCE,
             "carrier",
             SecureMode.AUTO,
+            Memory.PRIVATE,
+            1,
             2,
             List.of(new Plan.Case(4, 1)),
             Duration.ZERO,

@@ -10,18 +10,28 @@ import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Stream;
 
-/// A peer's C source among the resources, compiled once per content and compiler.
+/// A peer's C or C++ source among the resources, compiled once per content and compiler.
 ///
-/// @param owner a class of the resource's package
-/// @param resource file name of the source
+/// @param owner a class of the resources' package
+/// @param source file name of the source
+/// @param headers file names of what it includes from there
+/// @param flags that the compiler is given, libraries among them
 /// @param cache directory for compiled programs; must be private to the user, who will run them
-public record CProgram(Class<?> owner, String resource, Path cache) {
+public record CProgram(
+    Class<?> owner, String source, List<String> headers, List<String> flags, Path cache) {
 
-  private static final List<String> FLAGS = List.of("-std=gnu11", "-O2");
   private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  /// Copies the lists.
+  public CProgram {
+    headers = List.copyOf(headers);
+    flags = List.copyOf(flags);
+  }
 
   /// Where the user's compiled programs are kept: `$XDG_CACHE_HOME/weft/perf`, else
   /// `~/.cache/weft/perf`.
@@ -36,11 +46,10 @@ public record CProgram(Class<?> owner, String resource, Path cache) {
   /// compiler's words and `remedy` if it does not compile.
   public Path compiledBy(Path compiler, String remedy) throws InterruptedException {
     try {
-      byte[] source = source();
-      String stem = resource.substring(0, resource.lastIndexOf('.'));
-      Path program = cache.resolve(stem + "-" + digest(source, compiler));
+      String stem = source.substring(0, source.lastIndexOf('.'));
+      Path program = cache.resolve(stem + "-" + digest(compiler));
       if (!Files.isExecutable(program)) {
-        compile(source, compiler, program, remedy);
+        compile(compiler, program, remedy);
       }
       return program;
     } catch (IOException e) {
@@ -50,52 +59,64 @@ public record CProgram(Class<?> owner, String resource, Path cache) {
     }
   }
 
-  private void compile(byte[] source, Path compiler, Path program, String remedy)
+  private void compile(Path compiler, Path program, String remedy)
       throws IOException, InterruptedException {
     Files.createDirectories(cache);
-    Path text = Files.createTempFile(cache, "source-", ".c");
-    Path fresh = Files.createTempFile(cache, "program-", "");
+    Path directory = Files.createTempDirectory(cache, "build-");
+    Path fresh = directory.resolve("program");
     try {
-      Files.write(text, source);
+      for (String file : files()) {
+        Files.write(directory.resolve(file), contents(file));
+      }
       List<String> command =
-          List.of(
-              compiler.toString(),
-              FLAGS.get(0),
-              FLAGS.get(1),
-              "-o",
-              fresh.toString(),
-              text.toString());
+          new ArrayList<>(
+              List.of(
+                  compiler.toString(),
+                  "-O2",
+                  "-o",
+                  fresh.toString(),
+                  directory.resolve(source).toString()));
+      command.addAll(flags);
       Child.Outcome outcome = Child.run(command, LIMIT);
       if (outcome.exit() != 0) {
         throw new PerfException.Missing(
             "%s does not compile with %s%s%n%s"
-                .formatted(resource, compiler, remedy, outcome.lastWords()));
+                .formatted(source, compiler, remedy, outcome.lastWords()));
       }
       // Atomic: two commands may compile at the same time.
       Files.move(fresh, program, StandardCopyOption.ATOMIC_MOVE);
     } finally {
-      Files.deleteIfExists(text);
+      for (String file : files()) {
+        Files.deleteIfExists(directory.resolve(file));
+      }
       Files.deleteIfExists(fresh);
+      Files.deleteIfExists(directory);
     }
   }
 
-  private byte[] source() throws IOException {
-    try (InputStream in = owner.getResourceAsStream(resource)) {
+  private List<String> files() {
+    return Stream.concat(Stream.of(source), headers.stream()).toList();
+  }
+
+  private byte[] contents(String file) throws IOException {
+    try (InputStream in = owner.getResourceAsStream(file)) {
       if (in == null) {
-        throw new IllegalStateException("resource " + resource + " is not in this build");
+        throw new IllegalStateException("resource " + file + " is not in this build");
       }
       return in.readAllBytes();
     }
   }
 
-  private static String digest(byte[] source, Path compiler) throws IOException {
+  private String digest(Path compiler) throws IOException {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(source);
+      for (String file : files()) {
+        digest.update(contents(file));
+      }
       digest.update(compiler.toRealPath().toString().getBytes(StandardCharsets.UTF_8));
       digest.update(
           Files.getLastModifiedTime(compiler).toString().getBytes(StandardCharsets.UTF_8));
-      digest.update(FLAGS.toString().getBytes(StandardCharsets.UTF_8));
+      digest.update(flags.toString().getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(digest.digest(), 0, 12);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);

@@ -5,13 +5,12 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.launch.perf.rank.RankArguments.Case;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
-import java.util.List;
-import java.util.stream.Stream;
 
-/// One rank of `weft perf`: `PerfRank BENCHMARK WARM_UP_MILLIS BYTES:ITERATIONS...`. Rank 0 prints
-/// what `RankReport` reads.
+/// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
+/// reads.
 public final class PerfRank {
 
   /// The first pass lasts at least this many warm-ups in all: it runs until the JVM has compiled
@@ -19,12 +18,12 @@ public final class PerfRank {
   private static final long COMPILING_TIMES = 30;
 
   private final Communicator communicator;
-  private final PrintStream out;
+  private final RankArguments arguments;
   private final PrintStream err;
 
-  private PerfRank(Communicator communicator, PrintStream out, PrintStream err) {
+  private PerfRank(Communicator communicator, RankArguments arguments, PrintStream err) {
     this.communicator = communicator;
-    this.out = out;
+    this.arguments = arguments;
     this.err = err;
   }
 
@@ -33,18 +32,17 @@ public final class PerfRank {
     System.exit(run(arguments, System.out, System.err));
   }
 
-  static int run(String[] arguments, PrintStream out, PrintStream err) {
-    long warmUpNanos;
-    List<Case> cases;
+  private static int run(String[] words, PrintStream out, PrintStream err) {
+    RankArguments arguments;
     try {
-      warmUpNanos = Long.parseLong(arguments[1]) * 1_000_000;
-      cases = Stream.of(arguments).skip(2).map(Case::of).toList();
-    } catch (NumberFormatException | IndexOutOfBoundsException e) {
-      err.println("usage: BENCHMARK WARM_UP_MILLIS BYTES:ITERATIONS...: " + e.getMessage());
+      arguments = RankArguments.parse(words);
+    } catch (IllegalArgumentException e) {
+      err.println(e.getMessage());
       return 2;
     }
     try (Weft weft = Weft.init()) {
-      new PerfRank(weft.communicator(), out, err).runAll(arguments[0], warmUpNanos, cases);
+      Communicator all = weft.communicator();
+      new PerfRank(all, arguments, err).runAll(new SpokenReport(out, all.rank()));
       return 0;
     } catch (CommException e) {
       err.println(e.getMessage());
@@ -56,35 +54,37 @@ public final class PerfRank {
     }
   }
 
-  private void runAll(String benchmark, long warmUpNanos, List<Case> cases)
-      throws InterruptedException {
-    say("peer weft");
-    long first = Math.max(warmUpNanos, COMPILING_TIMES * warmUpNanos / cases.size());
-    for (Case one : cases) {
+  private void runAll(SpokenReport report) throws InterruptedException {
+    report.peer("weft");
+    long each = arguments.warmUpNanos();
+    long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
+    for (Case one : arguments.cases()) {
       try (Arena arena = Arena.ofShared()) {
-        stopwatch(benchmark, one, arena).warmUp(first);
+        stopwatch(one, arena).warmUp(first);
       }
     }
-    for (Case one : cases) {
+    for (Case one : arguments.cases()) {
       try (Arena arena = Arena.ofShared()) {
-        Stopwatch stopwatch = stopwatch(benchmark, one, arena);
-        stopwatch.warmUp(warmUpNanos);
-        report(benchmark, one, stopwatch.measure(one.iterations()));
+        Stopwatch stopwatch = stopwatch(one, arena);
+        stopwatch.warmUp(each);
+        Stopwatch.Times times = stopwatch.measure(one.iterations());
+        complain(one, times);
+        report.times(one.bytes(), times.allRight(), times.nanos());
       }
     }
-    say("done");
+    report.done();
   }
 
-  private Stopwatch stopwatch(String benchmark, Case one, Arena arena) {
+  private Stopwatch stopwatch(Case one, Arena arena) {
     int ranks = communicator.size();
     Bench bench =
         new Bench(
             communicator,
-            CollectiveOptions.named("perf/" + benchmark + "/" + one.bytes()),
+            CollectiveOptions.named("perf/" + arguments.benchmark() + "/" + one.bytes()),
             new Tiles(arena, ranks * (ranks + 1) / 2),
             arena,
             one.bytes());
-    return new Stopwatch(communicator, work(benchmark, bench), one.bytes());
+    return new Stopwatch(communicator, work(arguments.benchmark(), bench), one.bytes());
   }
 
   static Work work(String benchmark, Bench bench) {
@@ -99,34 +99,11 @@ public final class PerfRank {
     };
   }
 
-  private void report(String benchmark, Case one, Stopwatch.Times times) {
+  private void complain(Case one, Stopwatch.Times times) {
     if (!times.rightHere()) {
       err.println(
           "rank %d: %s of %d bytes gave a wrong result"
-              .formatted(communicator.rank(), benchmark, one.bytes()));
-    }
-    StringBuilder line = new StringBuilder("times ").append(one.bytes());
-    line.append(times.allRight() ? " checked" : " wrong");
-    for (long nanos : times.nanos()) {
-      line.append(' ').append(nanos);
-    }
-    say(line.toString());
-  }
-
-  private void say(String line) {
-    if (communicator.rank() == 0) {
-      out.println(line);
-      out.flush();
-    }
-  }
-
-  private record Case(long bytes, int iterations) {
-
-    static Case of(String text) {
-      int colon = text.indexOf(':');
-      return new Case(
-          Long.parseLong(text.substring(0, Math.max(colon, 0))),
-          Integer.parseInt(text.substring(colon + 1)));
+              .formatted(communicator.rank(), arguments.benchmark(), one.bytes()));
     }
   }
 }

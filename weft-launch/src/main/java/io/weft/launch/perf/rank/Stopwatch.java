@@ -3,8 +3,6 @@ package io.weft.launch.perf.rank;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import java.util.List;
-import java.util.stream.LongStream;
 
 /// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
 final class Stopwatch {
@@ -57,10 +55,7 @@ final class Stopwatch {
     if (work instanceof BarrierWork) {
       right &= metEachTime(lastEntry, exits);
     }
-    return new Times(
-        LongStream.of(nanos).boxed().toList(),
-        Agreement.largest(communicator, right ? 0 : 1) == 0,
-        right);
+    return new Times(nanos, Agreement.largest(communicator, right ? 0 : 1) == 0, right);
   }
 
   /// Nobody may leave a barrier before everybody has entered it. The ranks of one host read the
@@ -88,5 +83,5 @@ final class Stopwatch {
   /// @param nanos of each iteration, the slowest rank's
   /// @param allRight whether every result of every rank was right
   /// @param rightHere whether this rank's were
-  record Times(List<Long> nanos, boolean allRight, boolean rightHere) {}
+  record Times(long[] nanos, boolean allRight, boolean rightHere) {}
 }

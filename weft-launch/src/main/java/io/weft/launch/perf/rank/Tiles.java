@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 ///
 /// Filling and comparing read a tile of 8 KiB, so that only the tensor itself passes through the
 /// caches. Confined to the rank's main thread.
-final class Tiles {
+public final class Tiles {
 
   private static final int PERIOD = 1024;
   private static final int PERIOD_BYTES = PERIOD * Float.BYTES;
@@ -19,7 +19,7 @@ final class Tiles {
   private final MemorySegment[] byScale;
 
   /// Tiles of scales 0 to `largestScale`; they live as long as `arena`.
-  Tiles(Arena arena, int largestScale) {
+  public Tiles(Arena arena, int largestScale) {
     byScale = new MemorySegment[largestScale + 1];
     for (int scale = 0; scale <= largestScale; scale++) {
       // Two periods, so that a run of one period is contiguous from any phase.
@@ -32,7 +32,7 @@ final class Tiles {
   }
 
   /// Writes all of `data`.
-  void fill(MemorySegment data, int scale, long phase) {
+  public void fill(MemorySegment data, int scale, long phase) {
     MemorySegment tile = byScale[scale];
     long from = phase % PERIOD * Float.BYTES;
     for (long at = 0; at < data.byteSize(); at += PERIOD_BYTES) {
@@ -41,7 +41,7 @@ final class Tiles {
   }
 
   /// Whether `bytes` of `data` from `offset` are what `fill` writes, bit for bit.
-  boolean same(MemorySegment data, long offset, long bytes, int scale, long phase) {
+  public boolean same(MemorySegment data, long offset, long bytes, int scale, long phase) {
     MemorySegment tile = byScale[scale];
     long from = phase % PERIOD * Float.BYTES;
     for (long at = 0; at < bytes; at += PERIOD_BYTES) {

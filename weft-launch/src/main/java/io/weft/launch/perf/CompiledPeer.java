@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.launch.perf.process.CProgram;
+import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.process.SearchPath;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// A peer that is one program of this project's own: it starts its ranks itself.
+///
+/// @param name on the command line
+/// @param source its file, and how it is built
+/// @param compilers names of programs that can build it, the first that is there is taken
+/// @param packages what `apt-get install` needs for it
+/// @param benchmarks that it knows
+/// @param scope what it can run on, and how its ranks are told
+/// @param path where compilers are looked for
+record CompiledPeer(
+    String name,
+    CProgram source,
+    List<String> compilers,
+    String packages,
+    Set<Benchmark> benchmarks,
+    Scope scope,
+    SearchPath path)
+    implements Peer {
+
+  CompiledPeer {
+    compilers = List.copyOf(compilers);
+    benchmarks = Set.copyOf(benchmarks);
+  }
+
+  /// What a program's processes are.
+  enum Scope {
+    /// One process on one core, which no transport concerns.
+    ONE_CORE,
+    /// Two processes over TCP.
+    TCP_PAIR,
+    /// As many processes as its first argument says, over TCP.
+    TCP_RANKS
+  }
+
+  /// The limit: copies as many bytes on one core.
+  static Peer memcpy(SearchPath path, Path cache) {
+    return new CompiledPeer(
+        "memcpy",
+        c("memcpy.c", cache),
+        List.of("gcc", "cc"),
+        "gcc libc6-dev",
+        EnumSet.complementOf(EnumSet.of(Benchmark.BARRIER, Benchmark.PINGPONG, Benchmark.MESSAGES)),
+        Scope.ONE_CORE,
+        path);
+  }
+
+  /// Plain C over one socket: what a careful program reaches without a library.
+  static Peer sockets(SearchPath path, Path cache) {
+    return new CompiledPeer(
+        "c",
+        c("sockets.c", cache),
+        List.of("gcc", "cc"),
+        "gcc libc6-dev",
+        EnumSet.of(Benchmark.PINGPONG, Benchmark.BANDWIDTH, Benchmark.MESSAGES),
+        Scope.TCP_PAIR,
+        path);
+  }
+
+  /// Gloo, the library under PyTorch's collectives on processors, with its own defaults.
+  static Peer gloo(SearchPath path, Path cache) {
+    return new CompiledPeer(
+        "gloo",
+        new CProgram(
+            CompiledPeer.class,
+            "gloo.cc",
+            List.of(HEADER),
+            List.of("-std=gnu++17", "-lgloo", "-pthread"),
+            cache),
+        List.of("g++", "c++"),
+        "libgloo-dev g++",
+        EnumSet.of(
+            Benchmark.ALLREDUCE,
+            Benchmark.BROADCAST,
+            Benchmark.ALLGATHER,
+            Benchmark.ALLTOALL,
+            Benchmark.BARRIER),
+        Scope.TCP_RANKS,
+        path);
+  }
+
+  private static CProgram c(String file, Path cache) {
+    return new CProgram(CompiledPeer.class, file, List.of(HEADER), List.of("-std=gnu11"), cache);
+  }
+
+  @Override
+  public Contestant prepare(Plan plan) throws InterruptedException {
+    if (!benchmarks.contains(plan.benchmark())) {
+      throw new IllegalArgumentException(
+          "peer %s has no %s; it has: %s"
+              .formatted(
+                  name,
+                  plan.benchmark().label(),
+                  benchmarks.stream()
+                      .sorted()
+                      .map(Benchmark::label)
+                      .collect(Collectors.joining(", "))));
+    }
+    if (scope != Scope.ONE_CORE && !plan.transport().equals("tcp")) {
+      throw new IllegalArgumentException(
+          "peer %s has no transport '%s'; allowed: tcp".formatted(name, plan.transport()));
+    }
+    String remedy = "; install it: apt-get install " + packages;
+    Path compiler =
+        path.find(compilers.toArray(String[]::new))
+            .orElseThrow(
+                () ->
+                    new PerfException.Missing(
+                        "peer %s: there is no %s on PATH%s"
+                            .formatted(name, compilers.getFirst(), remedy)));
+    List<String> command = new ArrayList<>();
+    command.add(source.compiledBy(compiler, remedy).toString());
+    if (scope == Scope.TCP_RANKS) {
+      command.add(Integer.toString(plan.ranks()));
+    }
+    command.addAll(plan.arguments());
+    return Peer.program("peer " + name, command, plan);
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.ConfigOption;
+import io.weft.launch.flag.SecureAlone;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// The command line of `weft perf`: what is measured, how often, beside whom, and where to.
+final class PerfOptions {
+
+  private static final int MOST_RANKS = 180;
+
+  @Parameters(
+      paramLabel = "WHAT",
+      description = {
+        "a collective: allreduce, broadcast, allgather, reducescatter, alltoall or barrier;",
+        "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
+            + " bandwidth (one way, into registered memory of the peer) or messages (small"
+            + " requests, each answered)"
+      })
+  private String what = "";
+
+  @Option(
+      names = "-np",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "ranks, 1 to 180 (default: ${DEFAULT-VALUE})")
+  private int ranks;
+
+  @Option(
+      names = "--transport",
+      paramLabel = "T",
+      defaultValue = "tcp",
+      description = "what carries the bytes, for all: tcp or shm (default: ${DEFAULT-VALUE})")
+  private String transport = "tcp";
+
+  @Option(
+      names = "--secure",
+      paramLabel = "MODE",
+      arity = "0..1",
+      preprocessor = SecureAlone.class,
+      defaultValue = "auto",
+      description =
+          "encrypt Weft's connections: on, off, or auto, which is off between ranks of this host"
+              + " (default: ${DEFAULT-VALUE})")
+  private String secure = "auto";
+
+  @Option(
+      names = "--bytes",
+      paramLabel = "LIST",
+      description =
+          "sizes and ranges in powers of four, such as 4,64K,1M or 4..64M (default: 4..64M;"
+              + " pingpong 64..64K, bandwidth 4K..64M, messages 64)")
+  private @Nullable String bytes;
+
+  @Option(
+      names = "--tensors",
+      paramLabel = "MEMORY",
+      description =
+          "where Weft's collectives find their tensors: own (memory that Weft gave) or private"
+              + " (default: own where the transport shares memory, else private)")
+  private @Nullable String tensors;
+
+  @Option(
+      names = "--outstanding",
+      paramLabel = "N",
+      defaultValue = "256",
+      description = "requests that messages leaves unanswered (default: ${DEFAULT-VALUE})")
+  private int outstanding;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "PEER",
+      split = ",",
+      description = {
+        "who runs beside Weft; several, with commas or one option each:",
+        "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
+            + " barrier; tcp), c (a plain C program over a socket: pingpong, bandwidth, messages;"
+            + " tcp), memcpy (the limit: one core copies as many bytes)"
+      })
+  private List<String> peerNames = new ArrayList<>();
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "5",
+      description = "interleaved rounds (default: ${DEFAULT-VALUE})")
+  private int rounds;
+
+  @Option(
+      names = "--iterations",
+      paramLabel = "N",
+      description =
+          "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
+              + " at least 10); of messages 200, each of 2048 answers")
+  private @Nullable Integer iterations;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "MS",
+      defaultValue = "200",
+      description =
+          "untimed work per size in milliseconds, once over all sizes and once before each; Weft's"
+              + " first pass takes at least 30 times that in all, since a JVM compiles meanwhile"
+              + " (default: ${DEFAULT-VALUE})")
+  private long warmUpMillis;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "S",
+      defaultValue = "300",
+      description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
+  private long limitSeconds;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
+  private @Nullable Path json;
+
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description = "draw the curves; FILE ends in .svg or .png")
+  private @Nullable Path plot;
+
+  /// The peers asked for, in order.
+  List<String> peers() {
+    return List.copyOf(peerNames);
+  }
+
+  int rounds() {
+    return rounds;
+  }
+
+  @Nullable Path json() {
+    return json;
+  }
+
+  @Nullable Path plot() {
+    return plot;
+  }
+
+  /// What they ask for. Throws `IllegalArgumentException` naming the option and what is allowed.
+  Plan plan() {
+    Benchmark benchmark = Benchmark.of(what);
+    within("-np", ranks, 1, MOST_RANKS);
+    if (!benchmark.isCollective() && ranks != 2) {
+      throw new IllegalArgumentException(
+          "-np: %s is between 2 ranks, not %d".formatted(what, ranks));
+    }
+    within("--outstanding", outstanding, 1, 65_536);
+    within("--rounds", rounds, 1, 1000);
+    within("--warm-up", warmUpMillis, 0, 60_000);
+    within("--limit", limitSeconds, 1, 86_400);
+    if (iterations != null) {
+      within("--iterations", iterations, 1, 1_000_000);
+    }
+    if (!List.of("tcp", "shm").contains(transport)) {
+      throw new IllegalArgumentException(
+          "--transport: unknown transport '" + transport + "'; allowed: tcp, shm");
+    }
+    if (plot != null && !CurvePlot.knows(plot)) {
+      throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
+    }
+    writable("--json", json);
+    writable("--plot", plot);
+    return new Plan(
+        benchmark,
+        transport,
+        ConfigOption.SECURE.parse(secure, "--secure"),
+        memory(benchmark),
+        outstanding,
+        ranks,
+        benchmark
+            .sizes(ByteSizes.parse(bytes == null ? benchmark.usualBytes() : bytes), ranks)
+            .stream()
+            .map(size -> new Plan.Case(size, iterationsFor(benchmark, size)))
+            .toList(),
+        Duration.ofMillis(warmUpMillis),
+        Duration.ofSeconds(limitSeconds));
+  }
+
+  private int iterationsFor(Benchmark benchmark, long size) {
+    return iterations == null ? benchmark.iterations(size) : iterations;
+  }
+
+  /// Without a collective there are no tensors but registered memory.
+  private Memory memory(Benchmark benchmark) {
+    if (tensors != null) {
+      if (!benchmark.isCollective()) {
+        throw new IllegalArgumentException("--tensors: " + what + " has no tensors");
+      }
+      return Memory.of(tensors);
+    }
+    return benchmark.isCollective() ? Memory.PRIVATE : Memory.OWN;
+  }
+
+  private static void within(String option, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
+    }
+  }
+
+  /// Said before minutes are spent on what cannot be kept.
+  private static void writable(String option, @Nullable Path file) {
+    if (file == null) {
+      return;
+    }
+    Path directory = file.toAbsolutePath().getParent();
+    if (directory == null || !Files.isWritable(directory) || Files.isDirectory(file)) {
+      throw new IllegalArgumentException(option + ": cannot write " + file);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.link;
+
+import io.weft.CommException;
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.launch.perf.rank.RankArguments;
+import io.weft.launch.perf.rank.RankArguments.Case;
+import io.weft.launch.perf.rank.SpokenReport;
+import io.weft.launch.perf.rank.Tiles;
+import io.weft.transport.TransportException;
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+
+/// One of the two ranks of `pingpong`, `bandwidth` or `messages`. Rank 0 prints what `RankReport`
+/// reads.
+public final class LinkRank {
+
+  /// As that of `PerfRank`: the first pass lasts until the JVM has compiled what it will time.
+  private static final long COMPILING_TIMES = 30;
+
+  private static final int FEWEST_ITERATIONS = 3;
+  private static final int WARM_UP_BATCH = 16;
+  private static final long LARGE_BYTES = 1 << 20;
+
+  private final Link link;
+  private final RankArguments arguments;
+  private final Tiles tiles;
+
+  private LinkRank(Link link, RankArguments arguments, Tiles tiles) {
+    this.link = link;
+    this.arguments = arguments;
+    this.tiles = tiles;
+  }
+
+  /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  public static void main(String[] arguments) {
+    System.exit(run(arguments, System.out, System.err));
+  }
+
+  private static int run(String[] words, PrintStream out, PrintStream err) {
+    try {
+      RankArguments arguments = RankArguments.parse(words);
+      LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
+      try (Arena arena = Arena.ofShared();
+          Link link = Link.open(launch, WeftConfig.load())) {
+        new LinkRank(link, arguments, new Tiles(arena, 1))
+            .runAll(new SpokenReport(out, link.rank()));
+        return 0;
+      }
+    } catch (IllegalArgumentException e) {
+      err.println(e.getMessage());
+      return 2;
+    } catch (CommException | TransportException | IllegalStateException e) {
+      err.println(e.getMessage());
+      return 1;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      err.println("interrupted");
+      return 1;
+    }
+  }
+
+  private void runAll(SpokenReport report) {
+    report.peer("weft");
+    long each = arguments.warmUpNanos();
+    long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
+    for (Case one : arguments.cases()) {
+      try (Exercise exercise = exercise(one.bytes())) {
+        warmUp(exercise, one.bytes(), first);
+      }
+    }
+    for (Case one : arguments.cases()) {
+      try (Exercise exercise = exercise(one.bytes())) {
+        long t = warmUp(exercise, one.bytes(), each);
+        long[] nanos = {};
+        if (link.rank() == 0) {
+          nanos = exercise.drive(t, one.iterations());
+        } else {
+          exercise.answer(t, one.iterations());
+        }
+        report.times(one.bytes(), allRight(exercise), nanos);
+      }
+    }
+    report.done();
+    if (link.rank() == 1) {
+      link.awaitEnd();
+    }
+  }
+
+  /// Each rank tells the other; both wait, so that no one frees memory that the other still uses.
+  private boolean allRight(Exercise exercise) {
+    link.say(exercise.isRight() ? Signal.RIGHT : Signal.WRONG);
+    return link.hear() == Signal.RIGHT && exercise.isRight();
+  }
+
+  /// Rank 0 decides after each batch; gives the number of iterations that were done.
+  private long warmUp(Exercise exercise, long bytes, long nanos) {
+    long begin = System.nanoTime();
+    int batch = bytes > LARGE_BYTES ? FEWEST_ITERATIONS : WARM_UP_BATCH;
+    for (long t = 0; ; t += batch) {
+      boolean again;
+      if (link.rank() == 0) {
+        again = t == 0 || System.nanoTime() - begin < nanos;
+        link.say(again ? Signal.AGAIN : Signal.ENOUGH);
+      } else {
+        again = link.hear() == Signal.AGAIN;
+      }
+      if (!again) {
+        return t;
+      }
+      if (link.rank() == 0) {
+        exercise.drive(t, batch);
+      } else {
+        exercise.answer(t, batch);
+      }
+    }
+  }
+
+  private Exercise exercise(long bytes) {
+    return switch (arguments.benchmark()) {
+      case "pingpong" -> new PingPong(link, tiles, bytes);
+      case "bandwidth" -> new Bandwidth(link, tiles, bytes);
+      case "messages" ->
+          new Messages(link, bytes, setting(0, "outstanding"), setting(1, "messages in a batch"));
+      default -> throw new IllegalArgumentException("no benchmark '" + arguments.benchmark() + "'");
+    };
+  }
+
+  private int setting(int index, String what) {
+    if (arguments.settings().size() <= index) {
+      throw new IllegalArgumentException(
+          "usage: messages:OUTSTANDING:BATCH...: there is no number of " + what);
+    }
+    return Integer.parseInt(arguments.settings().get(index));
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.rank;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/// What every rank program is told: `BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...`.
+///
+/// @param benchmark its label
+/// @param settings what follows the label, such as the memory of tensors
+/// @param warmUpNanos untimed work on each size
+/// @param cases in the order in which they are measured, at least one
+public record RankArguments(
+    String benchmark, List<String> settings, long warmUpNanos, List<Case> cases) {
+
+  /// Copies the lists.
+  public RankArguments {
+    settings = List.copyOf(settings);
+    cases = List.copyOf(cases);
+  }
+
+  /// One size.
+  ///
+  /// @param bytes what is moved
+  /// @param iterations that are timed
+  public record Case(long bytes, int iterations) {
+
+    private static Case of(String text) {
+      int colon = text.indexOf(':');
+      return new Case(
+          Long.parseLong(text.substring(0, Math.max(colon, 0))),
+          Integer.parseInt(text.substring(colon + 1)));
+    }
+  }
+
+  /// Reads the arguments of a `main`. Throws `IllegalArgumentException` that tells how they look.
+  public static RankArguments parse(String[] arguments) {
+    try {
+      List<String> words = List.of(arguments[0].split(":"));
+      return new RankArguments(
+          words.getFirst(),
+          words.subList(1, words.size()),
+          Long.parseLong(arguments[1]) * 1_000_000,
+          Stream.of(arguments).skip(2).map(Case::of).toList());
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      throw new IllegalArgumentException(
+          "usage: BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...: " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.process.SearchPath;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class CompiledPeerTest {
+
+  @TempDir private static Path cache;
+
+  private static final SearchPath PATH = SearchPath.ofEnvironment();
+
+  private static Peer installed(Peer peer, String compiler) {
+    assumeTrue(PATH.find(compiler).isPresent(), "there is no " + compiler + " here");
+    return peer;
+  }
+
+  private static Peer gloo() {
+    assumeTrue(
+        Files.isReadable(Path.of("/usr/include/gloo/allreduce.h")),
+        "Gloo's headers are not here: apt-get install libgloo-dev");
+    return installed(CompiledPeer.gloo(PATH, cache), "g++");
+  }
+
+  private static Peer memcpy() {
+    return installed(CompiledPeer.memcpy(PATH, cache), "gcc");
+  }
+
+  private static Peer sockets() {
+    return installed(CompiledPeer.sockets(PATH, cache), "gcc");
+  }
+
+  private static void measures(Peer peer, String reported, Plan plan) throws InterruptedException {
+    RankReport report = peer.prepare(plan).round();
+    assertThat(report.peer()).startsWith(reported);
+    assertThat(report.samples()).hasSize(plan.cases().size());
+    assertThat(report.samples()).allMatch(RankReport.Sample::checked);
+    assertThat(report.samples()).allMatch(sample -> sample.latencies().p50Micros() > 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"PINGPONG", "BANDWIDTH", "MESSAGES"})
+  void plainSocketsMeasureWhatATransportDoes(Benchmark benchmark) throws InterruptedException {
+    measures(sockets(), "c sockets", Plans.small(benchmark));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"ALLREDUCE", "BROADCAST", "ALLGATHER", "ALLTOALL", "BARRIER"})
+  void glooMeasuresItsCollectives(Benchmark benchmark) throws InterruptedException {
+    measures(gloo(), "gloo ", Plans.small(benchmark));
+  }
+
+  @Test
+  void glooHasAsManyRanksAsAreAskedFor() throws InterruptedException {
+    measures(gloo(), "gloo ", Plans.of(Benchmark.ALLREDUCE, 3, "12:3", "12288:2"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"ALLREDUCE", "BANDWIDTH"})
+  void oneCoreCopiesAsManyBytes(Benchmark benchmark) throws InterruptedException {
+    measures(memcpy(), "memcpy glibc ", Plans.small(benchmark));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          BARRIER   | peer memcpy has no barrier; it has: allreduce, broadcast,
+          MESSAGES  | peer memcpy has no messages
+          """)
+  void whatAPeerDoesNotHaveIsRefused(Benchmark benchmark, String message) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> memcpy().prepare(Plans.small(benchmark)))
+        .withMessageContaining(message);
+  }
+
+  @Test
+  void anotherTransportIsRefused() {
+    Plan tcp = Plans.small(Benchmark.ALLREDUCE);
+    Plan shm =
+        new Plan(
+            tcp.benchmark(),
+            "shm",
+            tcp.secure(),
+            tcp.memory(),
+            tcp.outstanding(),
+            tcp.ranks(),
+            tcp.cases(),
+            tcp.warmUp(),
+            tcp.limit());
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> gloo().prepare(shm))
+        .withMessage("peer gloo has no transport 'shm'; allowed: tcp");
+  }
+
+  @Test
+  void moreThanASocketHoldsIsRefusedWithWords() throws InterruptedException {
+    Peer.Contestant contestant =
+        sockets().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
+    assertThatExceptionOfType(PerfException.Failed.class)
+        .isThrownBy(contestant::round)
+        .withMessageContaining("do not fit into a socket buffer");
+  }
+}
