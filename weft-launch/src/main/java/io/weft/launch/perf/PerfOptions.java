@@ -197,7 +197,7 @@ final class PerfOptions {
       }
       return Memory.of(tensors);
     }
-    return benchmark.isCollective() ? Memory.PRIVATE : Memory.OWN;
+    return benchmark.isCollective() ? WeftPeer.usualMemory(transport) : Memory.OWN;
   }
 
   private static void within(String option, long value, long least, long most) {

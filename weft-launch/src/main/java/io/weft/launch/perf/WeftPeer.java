@@ -6,10 +6,11 @@ import io.weft.launch.perf.process.LocalRanks;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.rank.PerfRank;
 import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 
 /// Weft itself: ranks of this build on this host, each a JVM of its own.
 final class WeftPeer implements Peer {
@@ -37,22 +38,45 @@ final class WeftPeer implements Peer {
     return OVERHEAD_BYTES + 4 * plan.cases().stream().mapToLong(Plan.Case::bytes).max().orElse(0);
   }
 
+  /// Where tensors lie unless the user says otherwise: where the transport can work on them.
+  static Memory usualMemory(String scheme) {
+    boolean direct =
+        providers()
+            .filter(p -> p.scheme().equals(scheme))
+            .map(TransportProvider::probe)
+            .anyMatch(p -> p instanceof Availability.Available there && isDirect(there));
+    return direct ? Memory.OWN : Memory.PRIVATE;
+  }
+
+  private static boolean isDirect(Availability.Available there) {
+    return there.devices().stream().anyMatch(Capabilities::directAccess);
+  }
+
+  private static Stream<TransportProvider> providers() {
+    return ServiceLoader.load(TransportProvider.class).stream().map(ServiceLoader.Provider::get);
+  }
+
   private static void probe(String scheme) {
-    List<String> here = new ArrayList<>();
-    for (TransportProvider provider : ServiceLoader.load(TransportProvider.class)) {
-      if (provider.scheme().equals(scheme)) {
-        if (provider.probe() instanceof Availability.Unavailable missing) {
-          throw new PerfException.Missing(
-              "transport %s cannot be used here: %s; %s"
-                  .formatted(scheme, missing.reason(), missing.remedy()));
-        }
-        return;
-      }
-      here.add(provider.scheme());
+    TransportProvider provider =
+        providers()
+            .filter(p -> p.scheme().equals(scheme))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new PerfException.Missing(
+                        "this build of Weft has no transport '%s' between processes; it has: %s"
+                            .formatted(scheme, String.join(", ", schemes()))));
+    if (provider.probe() instanceof Availability.Unavailable missing) {
+      throw new PerfException.Missing(
+          "transport %s cannot be used here: %s; %s"
+              .formatted(scheme, missing.reason(), missing.remedy()));
     }
-    here.remove(WITHIN_ONE_PROCESS);
-    throw new PerfException.Missing(
-        "this build of Weft has no transport '%s' between processes; it has: %s"
-            .formatted(scheme, String.join(", ", here)));
+  }
+
+  private static List<String> schemes() {
+    return providers()
+        .map(TransportProvider::scheme)
+        .filter(scheme -> !scheme.equals(WITHIN_ONE_PROCESS))
+        .toList();
   }
 }

@@ -31,6 +31,31 @@ final class WeftPeerTest {
   }
 
   @Test
+  void tensorsMayLieInMemoryThatWeftGives() throws InterruptedException {
+    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1048576:2");
+    Plan plan =
+        new Plan(
+            apart.benchmark(),
+            apart.transport(),
+            apart.secure(),
+            Memory.OWN,
+            apart.outstanding(),
+            apart.ranks(),
+            apart.cases(),
+            apart.warmUp(),
+            apart.limit());
+    assertThat(plan.arguments()).startsWith("allreduce:own");
+    RankReport report = new WeftPeer().prepare(plan).round();
+    assertThat(report.samples()).hasSize(2).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
+  void tensorsLieWhereTheTransportCanWorkOnThem() {
+    assertThat(WeftPeer.usualMemory("inproc")).isEqualTo(Memory.OWN);
+    assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(Memory.PRIVATE);
+  }
+
+  @Test
   void encryptedRanksGiveRightResults() throws InterruptedException {
     Plan open = Plans.of(Benchmark.ALLREDUCE, 2, "65536:5");
     Plan plan =

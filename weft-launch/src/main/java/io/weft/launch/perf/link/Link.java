@@ -181,14 +181,14 @@ final class Link implements FrameSink, AutoCloseable {
 
   /// Says one word to the peer's program.
   void say(Signal word) {
-    signal.set(ValueLayout.JAVA_BYTE, 0, (byte) word.ordinal());
+    signal.set(ValueLayout.JAVA_BYTE, 0, word.letter());
     send(signal);
   }
 
   /// Waits for the peer's next word, gives it.
   Signal hear() {
     until(() -> signals > taken);
-    return Signal.values()[heard[taken++ % MOST_UNHEARD]];
+    return Signal.of(heard[taken++ % MOST_UNHEARD]);
   }
 
   /// Waits for the peer's next word, which must be this one.

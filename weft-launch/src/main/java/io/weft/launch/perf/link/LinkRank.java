@@ -83,8 +83,17 @@ public final class LinkRank {
       }
     }
     report.done();
+    leave();
+  }
+
+  /// Rank 0 closes first, and only when rank 1 has heard all that it said: a close drops what has
+  /// not left yet.
+  private void leave() {
     if (link.rank() == 1) {
+      link.say(Signal.READY);
       link.awaitEnd();
+    } else {
+      link.await(Signal.READY);
     }
   }
 

@@ -5,15 +5,36 @@ package io.weft.launch.perf.link;
 /// answered or followed by the other's before the same side says the next.
 enum Signal {
   /// The peer may begin.
-  READY,
+  READY('r'),
   /// What was written is there.
-  ARRIVED,
+  ARRIVED('a'),
   /// One more batch of warming up.
-  AGAIN,
+  AGAIN('m'),
   /// What follows is measured.
-  ENOUGH,
+  ENOUGH('e'),
   /// All that arrived was right.
-  RIGHT,
+  RIGHT('y'),
   /// Something that arrived was wrong.
-  WRONG
+  WRONG('n');
+
+  private final byte letter;
+
+  Signal(char letter) {
+    this.letter = (byte) letter;
+  }
+
+  /// What stands for it in a message.
+  byte letter() {
+    return letter;
+  }
+
+  /// The signal for which this letter stands. Throws `IllegalStateException` if there is none.
+  static Signal of(byte letter) {
+    for (Signal signal : values()) {
+      if (signal.letter == letter) {
+        return signal;
+      }
+    }
+    throw new IllegalStateException("the peer said something unknown: " + letter);
+  }
 }

@@ -3,22 +3,21 @@ package io.weft.launch.perf.rank;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import io.weft.tensor.DType;
-import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import java.lang.foreign.Arena;
 
 /// What every `Work` of one size stands on.
 ///
 /// @param communicator of all ranks
 /// @param options the operation's name and limits
 /// @param tiles the data, scales 0 to n(n+1)/2
-/// @param arena owns the tensors; shared, because the lane's thread reads them
+/// @param tensors gives and owns them
 /// @param bytes of the larger of input and output, a multiple of 4 n
 record Bench(
-    Communicator communicator, CollectiveOptions options, Tiles tiles, Arena arena, long bytes) {
-
-  private static final long PAGE_BYTES = 4096;
+    Communicator communicator,
+    CollectiveOptions options,
+    Tiles tiles,
+    Tensors tensors,
+    long bytes) {
 
   int rank() {
     return communicator.rank();
@@ -48,11 +47,8 @@ record Bench(
     return size() * (size() + 1) / 2;
   }
 
-  /// A float32 vector in private native memory.
+  /// A float32 vector.
   TensorView vector(long elements) {
-    return new TensorView(
-        DType.FLOAT32,
-        Shape.of(elements),
-        arena.allocate(Math.multiplyExact(elements, Float.BYTES), PAGE_BYTES));
+    return tensors.vector(elements);
   }
 }

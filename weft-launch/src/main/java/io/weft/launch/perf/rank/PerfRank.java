@@ -7,7 +7,6 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.launch.perf.rank.RankArguments.Case;
 import java.io.PrintStream;
-import java.lang.foreign.Arena;
 
 /// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
 /// reads.
@@ -17,12 +16,14 @@ public final class PerfRank {
   /// what it will time, and on two cores the compiler takes its time from the ranks.
   private static final long COMPILING_TIMES = 30;
 
+  private final Weft weft;
   private final Communicator communicator;
   private final RankArguments arguments;
   private final PrintStream err;
 
-  private PerfRank(Communicator communicator, RankArguments arguments, PrintStream err) {
-    this.communicator = communicator;
+  private PerfRank(Weft weft, RankArguments arguments, PrintStream err) {
+    this.weft = weft;
+    this.communicator = weft.communicator();
     this.arguments = arguments;
     this.err = err;
   }
@@ -41,8 +42,7 @@ public final class PerfRank {
       return 2;
     }
     try (Weft weft = Weft.init()) {
-      Communicator all = weft.communicator();
-      new PerfRank(all, arguments, err).runAll(new SpokenReport(out, all.rank()));
+      new PerfRank(weft, arguments, err).runAll(new SpokenReport(out, weft.rank()));
       return 0;
     } catch (CommException e) {
       err.println(e.getMessage());
@@ -59,13 +59,13 @@ public final class PerfRank {
     long each = arguments.warmUpNanos();
     long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
     for (Case one : arguments.cases()) {
-      try (Arena arena = Arena.ofShared()) {
-        stopwatch(one, arena).warmUp(first);
+      try (Tensors tensors = tensors()) {
+        stopwatch(one, tensors).warmUp(first);
       }
     }
     for (Case one : arguments.cases()) {
-      try (Arena arena = Arena.ofShared()) {
-        Stopwatch stopwatch = stopwatch(one, arena);
+      try (Tensors tensors = tensors()) {
+        Stopwatch stopwatch = stopwatch(one, tensors);
         stopwatch.warmUp(each);
         Stopwatch.Times times = stopwatch.measure(one.iterations());
         complain(one, times);
@@ -75,14 +75,19 @@ public final class PerfRank {
     report.done();
   }
 
-  private Stopwatch stopwatch(Case one, Arena arena) {
+  /// As the setting says, which is `own` or `private`.
+  private Tensors tensors() {
+    return arguments.settings().contains("own") ? Tensors.of(weft) : Tensors.ofThisProgram();
+  }
+
+  private Stopwatch stopwatch(Case one, Tensors tensors) {
     int ranks = communicator.size();
     Bench bench =
         new Bench(
             communicator,
             CollectiveOptions.named("perf/" + arguments.benchmark() + "/" + one.bytes()),
-            new Tiles(arena, ranks * (ranks + 1) / 2),
-            arena,
+            new Tiles(tensors.arena(), ranks * (ranks + 1) / 2),
+            tensors,
             one.bytes());
     return new Stopwatch(communicator, work(arguments.benchmark(), bench), one.bytes());
   }

@@ -4,7 +4,6 @@ package io.weft.launch.perf.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.collective.CollectiveOptions;
-import java.lang.foreign.Arena;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -15,17 +14,22 @@ final class StopwatchTest {
 
   private static final long BYTES = 12_000;
 
-  private final Arena arena = Arena.ofShared();
+  private final Tensors tensors = Tensors.ofThisProgram();
 
   @AfterEach
   void free() {
-    arena.close();
+    tensors.close();
   }
 
   private Stopwatch stopwatch(String benchmark, int spoilEvery) {
     LoneCommunicator communicator = new LoneCommunicator(spoilEvery);
     Bench bench =
-        new Bench(communicator, CollectiveOptions.named("test"), new Tiles(arena, 1), arena, BYTES);
+        new Bench(
+            communicator,
+            CollectiveOptions.named("test"),
+            new Tiles(tensors.arena(), 1),
+            tensors,
+            BYTES);
     return new Stopwatch(communicator, PerfRank.work(benchmark, bench), BYTES);
   }
 
