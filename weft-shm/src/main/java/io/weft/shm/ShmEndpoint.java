@@ -70,7 +70,7 @@ final class ShmEndpoint implements Endpoint {
     if (lower.trySend(greeting.encode()) != PostResult.POSTED) {
       lost("the connection took no greeting", null);
     }
-    transport.flushSoon();
+    transport.sockets().flushSoon();
   }
 
   /// Gives up if the peer does not answer in time.
@@ -95,7 +95,9 @@ final class ShmEndpoint implements Endpoint {
         parley(open, greeting);
       } else if (greeting instanceof Greeting.Farewell(String reason)) {
         lost("it ended the connection because it received " + reason, null);
-      } else if (!(greeting instanceof Greeting.Wake)) {
+      } else if (greeting instanceof Greeting.Wake) {
+        transport.sockets().wakeHeard();
+      } else {
         throw new ShmFault("a greeting after all was said");
       }
     } catch (ShmFault e) {
@@ -206,7 +208,7 @@ final class ShmEndpoint implements Endpoint {
   void wakeOverTcp() {
     // No room means that the peer has enough to wake up for.
     if (lower.trySend(transport.wakeMessage()) == PostResult.POSTED) {
-      transport.flushSoon();
+      transport.sockets().flushSoon();
     }
   }
 
@@ -293,7 +295,7 @@ final class ShmEndpoint implements Endpoint {
       transport.warn("ended the connection to " + name() + ": received " + fault.getMessage());
       if (lower.trySend(new Greeting.Farewell(String.valueOf(fault.getMessage())).encode())
           == PostResult.POSTED) {
-        transport.flushSoon();
+        transport.sockets().flushSoon();
       }
       lost("we ended the connection because we received " + fault.getMessage(), fault);
     }

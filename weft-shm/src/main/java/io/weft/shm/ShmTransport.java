@@ -23,8 +23,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// A TCP transport whose endpoints to processes of the same host go on in shared memory. A turn
-/// looks at all rings; at the sockets only every 100 microseconds while nothing but the end of a
-/// process is expected from them.
+/// looks at all rings, and now and then at the sockets.
 final class ShmTransport implements Transport, FrameSink {
 
   static final int MAX_MESSAGE_BYTES = 1 << 16;
@@ -40,8 +39,6 @@ final class ShmTransport implements Transport, FrameSink {
 
   private static final System.Logger LOG = System.getLogger("io.weft.shm");
   private static final int MAX_GONE = 64;
-  private static final long LOOK_NANOS = 100_000;
-  private static final long ACTIVE_NANOS = 20_000_000;
   private static final long MAX_SLEEP_NANOS = 10_000_000;
   private static final long SWEEP_NANOS = 1_000_000;
 
@@ -49,6 +46,7 @@ final class ShmTransport implements Transport, FrameSink {
   private final long connectNanos;
   private final int node;
   private final Transport tcp;
+  private final SocketWatch sockets;
   private final Address address;
   private final Home home;
   private final Doorbell doorbell;
@@ -62,11 +60,7 @@ final class ShmTransport implements Transport, FrameSink {
   private int apart;
   private int dialing;
   private long nowNanos;
-  private long lookedNanos;
-  private long tcpWorkedNanos;
   private long sweptNanos;
-  private boolean tcpWorked;
-  private boolean flushSoon;
   private volatile boolean woken;
   private boolean closed;
 
@@ -79,6 +73,7 @@ final class ShmTransport implements Transport, FrameSink {
     connectNanos = config.connectDeadline().toNanos();
     node = config.credentials().node();
     tcp = provider.open(config, this);
+    sockets = new SocketWatch(tcp);
     try {
       address = new Address(ShmProvider.SCHEME, tcp.address().location());
       home = new Home(host, tableOf(tcp));
@@ -166,15 +161,8 @@ final class ShmTransport implements Transport, FrameSink {
     for (ShmEndpoint endpoint : shared) {
       work += endpoint.turn();
     }
-    if (isLookDue(now)) {
-      lookedNanos = now;
-      flushSoon = false;
-      int done = tcp.poll(now);
-      tcpWorked = done > 0 || (tcpWorked && now - tcpWorkedNanos < ACTIVE_NANOS);
-      if (done > 0) {
-        tcpWorkedNanos = now;
-      }
-      work += done;
+    if (needsSockets() || sockets.isDue(now)) {
+      work += sockets.look(now);
       for (int i = meeting.size() - 1; i >= 0; i--) {
         if (i < meeting.size()) {
           meeting.get(i).tick(now, connectNanos);
@@ -193,15 +181,9 @@ final class ShmTransport implements Transport, FrameSink {
     return work;
   }
 
-  private boolean isLookDue(long now) {
-    long since = now - lookedNanos;
-    // A clock that jumps back must not blind us.
-    return since >= LOOK_NANOS || since < 0 || flushSoon || needsSockets();
-  }
-
   /// Whether more is expected from sockets than the end of a process.
   private boolean needsSockets() {
-    return shared.length == 0 || apart > 0 || dialing > 0 || !meeting.isEmpty() || tcpWorked;
+    return shared.length == 0 || apart > 0 || dialing > 0 || !meeting.isEmpty();
   }
 
   private void sweep() {
@@ -226,17 +208,13 @@ final class ShmTransport implements Transport, FrameSink {
     if (closed || maxNanos <= 0) {
       return;
     }
-    boolean sockets = needsSockets() || flushSoon;
-    if (flushSoon) {
-      var unused = tcp.poll(nowNanos);
-      flushSoon = false;
-    }
+    boolean overSockets = sockets.flush() || sockets.isActive() || needsSockets();
     for (ShmEndpoint endpoint : shared) {
       endpoint.prepareToWait();
     }
-    doorbell.lieDown(sockets ? Doorbell.ON_SOCKETS : Doorbell.ON_WORD);
+    doorbell.lieDown(overSockets ? Doorbell.ON_SOCKETS : Doorbell.ON_WORD);
     if (!woken && !hasWork()) {
-      if (sockets) {
+      if (overSockets) {
         // Where memory is shared, too, nobody waits long for a greeting that is not flushed yet.
         tcp.await(shared.length == 0 ? maxNanos : Math.min(maxNanos, MAX_SLEEP_NANOS));
       } else {
@@ -350,9 +328,8 @@ final class ShmTransport implements Transport, FrameSink {
     }
   }
 
-  /// Something was given to TCP: looks after the sockets on the next turn.
-  void flushSoon() {
-    flushSoon = true;
+  SocketWatch sockets() {
+    return sockets;
   }
 
   void countSent(long bytes) {

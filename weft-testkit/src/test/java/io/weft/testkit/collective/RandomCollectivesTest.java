@@ -87,8 +87,10 @@ class RandomCollectivesTest {
   }
 
   static Stream<Arguments> jobs() {
-    return Stream.of("inproc", "tcp")
-        .flatMap(t -> Stream.of(2, 3, 4, 5, 7, 8).map(n -> Arguments.of(t, n)));
+    Stream<Arguments> all =
+        Stream.of("inproc", "tcp")
+            .flatMap(t -> Stream.of(2, 3, 4, 5, 7, 8).map(n -> Arguments.of(t, n)));
+    return Stream.concat(all, Stream.of(2, 3, 5).map(n -> Arguments.of("shm", n)));
   }
 
   @ParameterizedTest(name = "{0}, {1} ranks")
