@@ -6,18 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /// Where a process number means the same process: one boot of one kernel, one process namespace.
+/// The host's name belongs to it, too, because by name the topology tells hosts apart: what counts
+/// as two hosts there talks like two hosts.
 ///
 /// @param identity equal for two processes exactly when they are in one place
 record Host(String identity) {
-
-  /// Longest identity on the wire, in bytes.
-  static final int MAX_BYTES = 128;
 
   /// This process's place. Throws `IOException` where the system does not tell.
   static Host here() throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     String namespace = Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
-    return new Host(boot + " " + namespace);
+    String name = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    return new Host(boot + " " + namespace + " " + name);
   }
 
   /// When the process was started, in ticks since boot; -1 if it is dead.
