@@ -26,10 +26,14 @@ class TwoHostsTest {
 
   @TempDir private Path directory;
 
-  @ParameterizedTest(name = "{0} and {1} ranks, at {2}")
+  @ParameterizedTest(name = "{0} and {1} ranks over {2}, at {3}")
   @Timeout(240)
-  @CsvSource({"2, 2, full speed", "2, 1, full speed", "2, 2, 200mbit"})
-  void ranksSumAcrossHosts(int here, int there, String speed) throws Exception {
+  @CsvSource({
+    "2, 2, tcp, full speed",
+    "2, 1, shm, full speed", // inside of a host; between them it falls back to TCP
+    "2, 2, shm, 200mbit"
+  })
+  void ranksSumAcrossHosts(int here, int there, String transport, String speed) throws Exception {
     try (Networks networks = networks()) {
       if (!speed.equals("full speed")) {
         networks.limit(speed);
@@ -43,6 +47,8 @@ class TwoHostsTest {
               "localhost:" + here + "," + networks.far() + ":" + there,
               "--ssh",
               networks.ssh().toString(),
+              "--transport",
+              transport,
               "--"));
       command.addAll(rank());
       Path out = directory.resolve("out");
