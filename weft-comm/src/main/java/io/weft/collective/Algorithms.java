@@ -56,6 +56,29 @@ public final class Algorithms {
     return new Algorithms(hosts).choose(Kind.ALLREDUCE, Optional.empty(), bytes);
   }
 
+  /// What a collective takes by itself.
+  ///
+  /// @param algorithm its name
+  /// @param reason why, for people
+  public record Choice(String algorithm, String reason) {}
+
+  /// For tools: what a collective takes by itself for this size, and why.
+  ///
+  /// @param collective allreduce, reducescatter, allgather, broadcast, alltoall or barrier
+  /// @param hosts host of each rank, any numbers
+  /// @param sharesMemory whether the ranks may share memory
+  public static Choice chosen(
+      String collective, long bytes, List<Integer> hosts, boolean sharesMemory) {
+    Kind kind =
+        Stream.of(Kind.values())
+            .filter(k -> k.words().equals(collective))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("no collective '" + collective + "'"));
+    boolean shared = kind == Kind.ALLREDUCE && isShared(Optional.empty(), bytes, sharesMemory);
+    String name = shared ? SHARED : new Algorithms(hosts).choose(kind, Optional.empty(), bytes);
+    return new Choice(name, Reasons.of(kind, name));
+  }
+
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
   Plan plan(Kind kind, String name, int root, int rank) {

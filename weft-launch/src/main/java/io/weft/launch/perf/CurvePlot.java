@@ -6,12 +6,15 @@ import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
 import de.erichseifert.vectorgraphics2d.util.PageSize;
 import java.awt.BasicStroke;
 import java.awt.Color;
+import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.geom.AffineTransform;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,12 +26,15 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/// Draws latency and bus bandwidth over size, one curve for each contestant, on logarithmic axes.
+/// Draws latency and bus bandwidth (or messages per second) over size, one curve for each
+/// contestant, on logarithmic axes; below them the machine they belong to.
 record CurvePlot(List<Measurement> measurements) {
 
   private static final int PANEL_WIDTH = 720;
-  private static final int HEIGHT = 520;
+  private static final int HEIGHT = 560;
+  private static final int FOOT = 26;
   private static final int SCALE = 2;
+  private static final MathContext ONE_DIGIT = new MathContext(1);
 
   CurvePlot {
     measurements = List.copyOf(measurements);
@@ -69,8 +75,28 @@ record CurvePlot(List<Measurement> measurements) {
     for (int p = 0; p < panels.size(); p++) {
       graphics.setTransform(origin);
       graphics.translate(p * PANEL_WIDTH, 0);
-      panels.get(p).paint(graphics, PANEL_WIDTH, HEIGHT);
+      panels.get(p).paint(graphics, PANEL_WIDTH, HEIGHT - FOOT);
     }
+    graphics.setTransform(origin);
+    graphics.setColor(Color.WHITE);
+    graphics.fillRect(0, HEIGHT - FOOT, width(), FOOT);
+    graphics.setColor(Color.DARK_GRAY);
+    graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, FOOT / 2));
+    graphics.drawString(facts(), FOOT, HEIGHT - FOOT / 2);
+  }
+
+  /// The host, and how the figures came about.
+  private String facts() {
+    Measurement first = measurements.getFirst();
+    HostFacts host = first.host();
+    return "%s, %d cores, %s, JDK %s, load %.2f before; medians of %d interleaved rounds"
+        .formatted(
+            host.cpu(),
+            host.cores(),
+            host.kernel(),
+            host.jdk(),
+            host.loadAverage(),
+            first.rounds());
   }
 
   private int width() {
@@ -81,12 +107,20 @@ record CurvePlot(List<Measurement> measurements) {
   private List<XYChart> panels() {
     Measurement first = measurements.getFirst();
     String what = "%s, %d ranks, %s".formatted(first.benchmark(), first.ranks(), first.transport());
+    if (Benchmark.of(first.benchmark()).isCollective()) {
+      what += ", " + first.memory() + " tensors";
+    }
     XYChart latency =
         panel(
             what + ": latency",
             "p50, microseconds",
             Measurement::p50Micros,
             LegendPosition.InsideNW);
+    if (first.messagesPerSecond() != null) {
+      return List.of(
+          latency,
+          panel(what + ": rate", "messages / s", CurvePlot::rate, LegendPosition.InsideSE));
+    }
     if (measurements.stream().noneMatch(m -> m.busGigabytesPerSecond() > 0)) {
       return List.of(latency);
     }
@@ -99,6 +133,11 @@ record CurvePlot(List<Measurement> measurements) {
             LegendPosition.InsideSE));
   }
 
+  private static double rate(Measurement measurement) {
+    Double messages = measurement.messagesPerSecond();
+    return messages == null ? 0 : messages;
+  }
+
   /// `10`, `1 k`, `10 M`: decimal, as the axis is.
   private static String decade(double bytes) {
     if (bytes >= 1e9) {
@@ -108,6 +147,16 @@ record CurvePlot(List<Measurement> measurements) {
       return "%.0f M".formatted(bytes / 1e6);
     }
     return bytes >= 1e3 ? "%.0f k".formatted(bytes / 1e3) : "%.0f".formatted(bytes);
+  }
+
+  /// `1,000`, `10`, `0.1`, `0.001`, `1E-6`.
+  private static String power(double value) {
+    if (value >= 1) {
+      return "%,.0f".formatted(value);
+    }
+    return value >= 1e-4
+        ? new BigDecimal(value).round(ONE_DIGIT).toPlainString()
+        : "%.0E".formatted(value);
   }
 
   private XYChart panel(
@@ -128,7 +177,7 @@ record CurvePlot(List<Measurement> measurements) {
         .setPlotGridLinesColor(new Color(225, 225, 225))
         .setPlotGridLinesStroke(new BasicStroke(0.5f))
         .setXAxisTickLabelsFormattingFunction(CurvePlot::decade)
-        .setYAxisDecimalPattern("#,##0.####");
+        .setYAxisTickLabelsFormattingFunction(CurvePlot::power);
     List<String> peers = measurements.stream().map(Measurement::peer).distinct().toList();
     for (String peer : peers) {
       List<Measurement> curve = measurements.stream().filter(m -> m.peer().equals(peer)).toList();

@@ -48,6 +48,7 @@ import picocli.CommandLine.Spec;
       "  weft perf bandwidth --bytes 64M --peer c,memcpy",
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
       "  weft perf messages --outstanding 256 --peer openmpi,c",
+      "  weft perf allreduce -np 4 --transport shm --explain",
       "",
       "What each line means, how each peer is built, and what misleads: docs/performance.md"
     })
@@ -85,6 +86,12 @@ public final class PerfCommand implements Callable<Integer> {
     PrintWriter err = command.commandLine().getErr();
     try {
       Plan plan = options.plan();
+      if (options.explains()) {
+        boolean shares = WeftPeer.sharesMemory(plan.transport());
+        command.commandLine().getOut().print(new Explanation(plan, shares).text());
+        command.commandLine().getOut().flush();
+        return 0;
+      }
       List<Entrant> entrants = new ArrayList<>();
       for (Peer peer : contestants()) {
         entrants.add(new Entrant(peer.name(), peer.prepare(plan)));

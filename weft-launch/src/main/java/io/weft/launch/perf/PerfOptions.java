@@ -119,6 +119,13 @@ final class PerfOptions {
       description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
   private long limitSeconds;
 
+  @Option(
+      names = "--explain",
+      description =
+          "measure nothing; say which algorithm Weft takes at each size for this number of ranks,"
+              + " and why")
+  private boolean explain;
+
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
   private @Nullable Path json;
 
@@ -131,6 +138,11 @@ final class PerfOptions {
   /// The peers asked for, in order.
   List<String> peers() {
     return List.copyOf(peerNames);
+  }
+
+  /// Whether an explanation is wanted instead of figures.
+  boolean explains() {
+    return explain;
   }
 
   int rounds() {

@@ -40,12 +40,15 @@ final class WeftPeer implements Peer {
 
   /// Where tensors lie unless the user says otherwise: where the transport can work on them.
   static Memory usualMemory(String scheme) {
-    boolean direct =
-        providers()
-            .filter(p -> p.scheme().equals(scheme))
-            .map(TransportProvider::probe)
-            .anyMatch(p -> p instanceof Availability.Available there && isDirect(there));
-    return direct ? Memory.OWN : Memory.PRIVATE;
+    return sharesMemory(scheme) ? Memory.OWN : Memory.PRIVATE;
+  }
+
+  /// Whether this transport lets ranks of one host reach each other's registered memory.
+  static boolean sharesMemory(String scheme) {
+    return providers()
+        .filter(p -> p.scheme().equals(scheme))
+        .map(TransportProvider::probe)
+        .anyMatch(p -> p instanceof Availability.Available there && isDirect(there));
   }
 
   private static boolean isDirect(Availability.Available there) {

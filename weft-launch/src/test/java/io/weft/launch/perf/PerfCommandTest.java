@@ -119,6 +119,23 @@ final class PerfCommandTest {
   }
 
   @Test
+  void anExplanationMeasuresNothing() {
+    assertThat(weftPerf("allreduce", "-np", "4", "--bytes", "4..64M", "--explain")).isZero();
+    assertThat(order).isEmpty();
+    assertThat(out.toString())
+        .startsWith("allreduce, 4 ranks on this host, tcp")
+        .containsPattern("4 B \\.\\. 4 KiB +recursive-doubling +at most 8 KiB")
+        .containsPattern("16 KiB \\.\\. 256 KiB +direct ")
+        .containsPattern("1 MiB \\.\\. 64 MiB +ring ");
+  }
+
+  @Test
+  void whatIsNoCollectiveTakesNoAlgorithm() {
+    assertThat(weftPerf("bandwidth", "--explain")).isZero();
+    assertThat(out.toString()).contains("bandwidth runs no collective");
+  }
+
+  @Test
   void messagesAreCountedAndNotOnlyTimed() throws IOException {
     Path file = directory.resolve("figures.jsonl");
     assertThat(

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import io.weft.collective.Algorithms;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/// Which algorithm Weft takes for each size of a plan, and why, for people. Neighbouring sizes that
+/// take the same one share a line.
+///
+/// @param plan what would be measured
+/// @param sharesMemory whether its transport lets ranks reach each other's tensors
+record Explanation(Plan plan, boolean sharesMemory) {
+
+  /// Sizes of which one algorithm takes all.
+  private record Span(long from, long to, Algorithms.Choice choice) {
+
+    String line() {
+      String sizes =
+          from == to
+              ? ByteSizes.format(from)
+              : ByteSizes.format(from) + " .. " + ByteSizes.format(to);
+      return "%22s  %-20s  %s".formatted(sizes, choice.algorithm(), choice.reason());
+    }
+  }
+
+  /// Lines of text, the head first.
+  String text() {
+    List<String> lines = new ArrayList<>();
+    String what = plan.benchmark().label();
+    if (!plan.benchmark().isCollective()) {
+      lines.add(what + " runs no collective: it is the transport's own");
+    } else {
+      lines.add(
+          "%s, %d ranks on this host, %s%s"
+              .formatted(
+                  what,
+                  plan.ranks(),
+                  plan.transport(),
+                  sharesMemory ? ", which shares memory" : ""));
+      spans().forEach(span -> lines.add(span.line()));
+    }
+    return String.join(System.lineSeparator(), lines) + System.lineSeparator();
+  }
+
+  private List<Span> spans() {
+    List<Span> spans = new ArrayList<>();
+    List<Integer> hosts = Collections.nCopies(plan.ranks(), 0);
+    for (Plan.Case one : plan.cases()) {
+      Algorithms.Choice choice =
+          Algorithms.chosen(plan.benchmark().label(), one.bytes(), hosts, sharesMemory);
+      if (!spans.isEmpty() && spans.getLast().choice().equals(choice)) {
+        Span last = spans.removeLast();
+        spans.add(new Span(last.from(), one.bytes(), choice));
+      } else {
+        spans.add(new Span(one.bytes(), one.bytes(), choice));
+      }
+    }
+    return spans;
+  }
+}
