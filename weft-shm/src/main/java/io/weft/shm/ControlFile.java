@@ -33,21 +33,21 @@ final class ControlFile implements AutoCloseable {
     return file.memory();
   }
 
-  /// Shows a region that lies at `offset` of a segment.
-  void show(int key, Segment segment, long offset, long bytes) {
+  /// Shows a region that lies at `offset` of an extent.
+  void show(int key, Extent extent, long offset, long bytes) {
     MemorySegment memory = file.memory();
     long slot = Layout.slot(key);
-    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_SEGMENT, segment.number());
-    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE, segment.descriptor());
+    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_EXTENT, extent.number());
+    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE, extent.descriptor());
     memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_OFFSET, offset);
     memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_LENGTH, bytes);
-    memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_SEGMENT_BYTES, segment.bytes());
+    memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_EXTENT_BYTES, extent.bytes());
     state(key, Layout.OPEN | Integer.toUnsignedLong(key));
   }
 
   /// Shows a region that peers cannot map.
   void showPrivate(int key) {
-    file.memory().set(ValueLayout.JAVA_INT, Layout.slot(key) + Layout.SLOT_SEGMENT, -1);
+    file.memory().set(ValueLayout.JAVA_INT, Layout.slot(key) + Layout.SLOT_EXTENT, -1);
     state(key, Layout.OPEN | Integer.toUnsignedLong(key));
   }
 

@@ -35,7 +35,7 @@ final class Frame {
   /// The next staging slot holds the next part of a long payload.
   static final int STAGED = 7;
 
-  /// A segment of the sender's memory is gone; its number is the key.
+  /// An extent of the sender's memory is gone; its number is the key.
   static final int GONE = 8;
 
   /// The longest payload that lies in the ring behind its header.

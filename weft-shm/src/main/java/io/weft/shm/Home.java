@@ -11,7 +11,7 @@ final class Home implements AutoCloseable {
   private final RegionTable table;
   private final ControlFile control;
   private final Visitors visitors = new Visitors();
-  private final SegmentPool pool;
+  private final ExtentPool pool;
   private int links;
 
   /// For the regions of `table`. Throws `IOException` with the reason when memory cannot be had.
@@ -19,7 +19,7 @@ final class Home implements AutoCloseable {
     this.host = host;
     this.table = table;
     control = new ControlFile(prefix(table.incarnation()));
-    pool = new SegmentPool(prefix(table.incarnation()), control, visitors);
+    pool = new ExtentPool(prefix(table.incarnation()), control, visitors);
   }
 
   /// How the names of a transport's memory files begin.
@@ -51,7 +51,7 @@ final class Home implements AutoCloseable {
     return visitors;
   }
 
-  SegmentPool pool() {
+  ExtentPool pool() {
     return pool;
   }
 

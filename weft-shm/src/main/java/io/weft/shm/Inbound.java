@@ -26,7 +26,7 @@ final class Inbound {
 
     void readRefused(Op read, int reason);
 
-    void segmentGone(int number);
+    void extentGone(int number);
   }
 
   private static final int FRAMES_PER_TURN = 1024;
@@ -116,7 +116,7 @@ final class Inbound {
       case Frame.STAGED -> staged(length);
       case Frame.GONE -> {
         ring.skip(0);
-        listener.segmentGone(key);
+        listener.extentGone(key);
       }
       default -> throw new ShmFault("a frame of unknown kind " + kind);
     }

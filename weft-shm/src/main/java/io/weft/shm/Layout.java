@@ -30,11 +30,11 @@ final class Layout {
   /// Key, and `OPEN` above it.
   static final int SLOT_STATE = 0;
 
-  static final int SLOT_SEGMENT = 8;
+  static final int SLOT_EXTENT = 8;
   static final int SLOT_FILE = 12;
   static final int SLOT_OFFSET = 16;
   static final int SLOT_LENGTH = 24;
-  static final int SLOT_SEGMENT_BYTES = 32;
+  static final int SLOT_EXTENT_BYTES = 32;
   static final long OPEN = 1L << 32;
 
   static final long CONTROL_BYTES = SLOTS + (long) SLOT_COUNT * SLOT_BYTES;

@@ -139,7 +139,7 @@ final class Outbound {
     return true;
   }
 
-  /// Tells the peer that a segment is gone, if there is room.
+  /// Tells the peer that an extent is gone, if there is room.
   boolean gone(int number) throws ShmFault {
     if (streaming != null || !ring.hasRoom(0)) {
       return false;

@@ -24,7 +24,7 @@ final class PeerRegions {
   private final MemorySegment link;
   private final long process;
   private final String prefix;
-  private final List<Mapped> segments = new ArrayList<>();
+  private final List<Mapped> extents = new ArrayList<>();
   // By the low 16 bits of the key.
   private @Nullable PeerRegion[] known = new PeerRegion[256];
   private int unmappable = -1;
@@ -64,11 +64,11 @@ final class PeerRegions {
     if (!isOpen(key)) {
       return null;
     }
-    int number = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_SEGMENT);
+    int number = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_EXTENT);
     int descriptor = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE);
     long offset = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_OFFSET);
     long bytes = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_LENGTH);
-    long all = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_SEGMENT_BYTES);
+    long all = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_EXTENT_BYTES);
     // The slot may have got another region in between.
     VarHandle.acquireFence();
     if (!isOpen(key)
@@ -81,7 +81,7 @@ final class PeerRegions {
         || offset > all - bytes) {
       return null;
     }
-    MemorySegment memory = segment(number, descriptor, all);
+    MemorySegment memory = extent(number, descriptor, all);
     if (memory == null || offset > memory.byteSize() - bytes) {
       return null;
     }
@@ -94,23 +94,23 @@ final class PeerRegions {
     return region;
   }
 
-  private @Nullable MemorySegment segment(int number, int descriptor, long bytes) {
-    for (int i = segments.size() - 1; i >= 0; i--) {
-      if (segments.get(i).number() == number) {
-        return segments.get(i).memory();
+  private @Nullable MemorySegment extent(int number, int descriptor, long bytes) {
+    for (int i = extents.size() - 1; i >= 0; i--) {
+      if (extents.get(i).number() == number) {
+        return extents.get(i).memory();
       }
     }
     try {
       // Unmapped when nobody can reach it any more, so that a late access hurts nobody.
       MemorySegment memory =
-          MemoryFile.open(process, descriptor, Segment.name(prefix, number), bytes, Arena.ofAuto());
-      segments.add(new Mapped(number, memory));
+          MemoryFile.open(process, descriptor, Extent.name(prefix, number), bytes, Arena.ofAuto());
+      extents.add(new Mapped(number, memory));
       return memory;
     } catch (IOException e) {
       unmappable = number;
       LOG.log(
           Level.DEBUG,
-          "segment {0} of process {1} is not mapped: {2}",
+          "extent {0} of process {1} is not mapped: {2}",
           number,
           process,
           e.getMessage());
@@ -118,9 +118,9 @@ final class PeerRegions {
     }
   }
 
-  /// The peer has given this segment up.
+  /// The peer has given this extent up.
   void forget(int number) {
-    segments.removeIf(mapped -> mapped.number() == number);
+    extents.removeIf(mapped -> mapped.number() == number);
     for (int i = 0; i < known.length; i++) {
       PeerRegion region = known[i];
       if (region != null && !isOpen(region.key())) {

@@ -180,10 +180,10 @@ final class SharedLink implements Inbound.Listener {
     return inbound.bytes();
   }
 
-  /// Tells the peer that a segment of ours is gone; false if there is no room.
-  boolean tellGone(int segment) {
+  /// Tells the peer that an extent of ours is gone; false if there is no room.
+  boolean tellGone(int extent) {
     try {
-      boolean told = outbound.gone(segment);
+      boolean told = outbound.gone(extent);
       announce();
       return told;
     } catch (ShmFault e) {
@@ -235,7 +235,7 @@ final class SharedLink implements Inbound.Listener {
   }
 
   @Override
-  public void segmentGone(int number) {
+  public void extentGone(int number) {
     regions.forget(number);
   }
 

@@ -259,10 +259,10 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// Tells the peer that a segment of ours is gone; false if there is no room.
-  boolean tellGone(int segment) {
+  /// Tells the peer that an extent of ours is gone; false if there is no room.
+  boolean tellGone(int extent) {
     SharedLink open = link;
-    return open == null || closed || open.tellGone(segment);
+    return open == null || closed || open.tellGone(extent);
   }
 
   /// A message came through memory.

@@ -121,22 +121,22 @@ final class ShmTransport implements Transport, FrameSink {
   @Override
   public MemoryRegion allocate(long bytes) {
     Tenancy tenancy = home.pool().allocate(bytes);
-    Segment segment = segment(tenancy);
+    Extent extent = extent(tenancy);
     long offset = (long) tenancy.page() * Layout.PAGE;
-    return register(segment.memory().asSlice(offset, bytes), tenancy, offset);
+    return register(extent.memory().asSlice(offset, bytes), tenancy, offset);
   }
 
-  private static Segment segment(Tenancy tenancy) {
-    Segment segment = tenancy.segment();
-    if (segment == null) {
-      throw new IllegalStateException("pages without a segment");
+  private static Extent extent(Tenancy tenancy) {
+    Extent extent = tenancy.extent();
+    if (extent == null) {
+      throw new IllegalStateException("pages without an extent");
     }
-    return segment;
+    return extent;
   }
 
   @Override
   public MemoryRegion register(MemorySegment segment, Object owner) {
-    Segment holding = segment.isNative() ? home.pool().holding(segment) : null;
+    Extent holding = segment.isNative() ? home.pool().holding(segment) : null;
     Tenancy tenancy = new Tenancy(home.control(), home.visitors(), null, holding, 0, 0);
     tenancy.keep(owner);
     return register(segment, tenancy, holding == null ? 0 : holding.offsetOf(segment));
@@ -197,7 +197,7 @@ final class ShmTransport implements Transport, FrameSink {
         if (!endpoint.tellGone(gone)) {
           // It keeps a mapping without memory behind it until it ends.
           LOG.log(
-              Level.DEBUG, "node {0} is not told that segment {1} is gone", endpoint.node(), gone);
+              Level.DEBUG, "node {0} is not told that extent {1} is gone", endpoint.node(), gone);
         }
       }
     }

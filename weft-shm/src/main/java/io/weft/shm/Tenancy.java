@@ -4,7 +4,7 @@ package io.weft.shm;
 import io.weft.transport.region.Landlord;
 import org.jspecify.annotations.Nullable;
 
-/// One region's memory: pages of a segment that it alone has, a part of such pages, or memory that
+/// One region's memory: pages of an extent that it alone has, a part of such pages, or memory that
 /// peers cannot map. Any thread.
 final class Tenancy implements Landlord {
 
@@ -12,8 +12,8 @@ final class Tenancy implements Landlord {
 
   private final ControlFile control;
   private final Visitors visitors;
-  private final @Nullable SegmentPool pool;
-  private final @Nullable Segment segment;
+  private final @Nullable ExtentPool pool;
+  private final @Nullable Extent extent;
   private final int page;
   private final int pages;
   // Keeps registered memory alive.
@@ -24,14 +24,14 @@ final class Tenancy implements Landlord {
   Tenancy(
       ControlFile control,
       Visitors visitors,
-      @Nullable SegmentPool pool,
-      @Nullable Segment segment,
+      @Nullable ExtentPool pool,
+      @Nullable Extent extent,
       int page,
       int pages) {
     this.control = control;
     this.visitors = visitors;
     this.pool = pool;
-    this.segment = segment;
+    this.extent = extent;
     this.page = page;
     this.pages = pages;
   }
@@ -40,13 +40,13 @@ final class Tenancy implements Landlord {
     owner = some;
   }
 
-  /// Shows the region to peers, under its key; `offset` is that in the segment.
+  /// Shows the region to peers, under its key; `offset` is that in the extent.
   void show(int itsKey, long offset, long bytes) {
     key = itsKey;
-    if (segment == null) {
+    if (extent == null) {
       control.showPrivate(key);
     } else {
-      control.show(key, segment, offset, bytes);
+      control.show(key, extent, offset, bytes);
     }
   }
 
@@ -65,7 +65,7 @@ final class Tenancy implements Landlord {
 
   @Override
   public boolean isMappable() {
-    return segment != null;
+    return extent != null;
   }
 
   @Override
@@ -73,8 +73,8 @@ final class Tenancy implements Landlord {
     return visitors.areInside(key);
   }
 
-  @Nullable Segment segment() {
-    return segment;
+  @Nullable Extent extent() {
+    return extent;
   }
 
   /// What keeps registered memory alive.

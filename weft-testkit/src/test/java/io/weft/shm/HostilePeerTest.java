@@ -166,7 +166,7 @@ class HostilePeerTest implements Inbound.Listener {
   }
 
   @Override
-  public void segmentGone(int number) {
+  public void extentGone(int number) {
     heard++;
   }
 }

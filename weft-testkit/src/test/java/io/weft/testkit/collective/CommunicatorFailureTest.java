@@ -31,7 +31,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void differentShapesFailOnAllRanksWithBothInWords(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
@@ -57,7 +57,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aLargeMismatchLeavesTheCommunicatorUsable(String transport) {
     try (LocalJob job = LocalJob.over(transport, 4)) {
       job.run(
@@ -73,7 +73,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void twoRootsAreNoticedEvenIfBothComplete(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<String> messages =
@@ -93,7 +93,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aRankThatHasCompletedStillSaysWhatItSubmitted(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
@@ -116,7 +116,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aSilentRankIsNamedOnAllRanksAtTheDeadline(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
@@ -154,7 +154,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aRankThatLeavesFailsThoseThatWaitForIt(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
@@ -177,7 +177,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void abortReachesAllRanksAndIsIdempotent(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
@@ -197,7 +197,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aSoftTimeoutLeavesTheOperationRunning(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
@@ -220,7 +220,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aNameInFlightIsRefused(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
@@ -244,7 +244,7 @@ class CommunicatorFailureTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void closingACommunicatorFailsWhatIsPending(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       Weft weft = job.ranks().getFirst();

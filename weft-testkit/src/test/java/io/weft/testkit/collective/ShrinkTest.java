@@ -75,7 +75,7 @@ class ShrinkTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void survivorsGoOnWithConsecutiveRanks(String transport) throws Exception {
     try (MortalJob job = job(transport, 4)) {
       for (int lost : List.of(2, 0)) {
@@ -110,7 +110,7 @@ class ShrinkTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void aRankThatShrinksUnaskedFailsTheOperationsOfTheOthers(String transport) throws Exception {
     try (MortalJob job = job(transport, 3)) {
       List<String> messages =
@@ -137,7 +137,7 @@ class ShrinkTest {
   /// Every epoch uses the same names and leaves operations unfinished, of which some ranks have
   /// submitted what others have not: a frame of an epoch before would be seen in a sum.
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void nothingOfAnEpochReachesTheNext(String transport) throws Exception {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     int epochs = 25;

@@ -9,7 +9,7 @@ import java.util.BitSet;
 
 /// One memory file of this process that holds regions, with memory behind every page of it. Guarded
 /// by its pool, except what never changes.
-final class Segment {
+final class Extent {
 
   private final int number;
   private final long bytes;
@@ -18,7 +18,7 @@ final class Segment {
   private final BitSet taken = new BitSet();
 
   /// Throws `IOException` with the reason when the memory cannot be had.
-  Segment(String prefix, int number, long bytes) throws IOException {
+  Extent(String prefix, int number, long bytes) throws IOException {
     this.number = number;
     this.bytes = bytes;
     arena = Arena.ofShared();
@@ -39,7 +39,7 @@ final class Segment {
   }
 
   static String name(String prefix, int number) {
-    return prefix + "segment-" + number;
+    return prefix + "extent-" + number;
   }
 
   int number() {
@@ -58,7 +58,7 @@ final class Segment {
     return file.memory();
   }
 
-  /// Where this memory begins in the segment; -1 if not all of it lies there.
+  /// Where this memory begins in the extent; -1 if not all of it lies there.
   long offsetOf(MemorySegment some) {
     long offset = some.address() - file.memory().address();
     return offset >= 0 && offset <= bytes - some.byteSize() ? offset : -1;

@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// The memory of this process that peers can map: a segment for each long region, and segments of 4
+/// The memory of this process that peers can map: an extent for each long region, and extents of 4
 /// MiB that short ones share. Memory that a peer is still inside when its region is closed is kept
 /// out of use until the peer has left. Any thread.
-final class SegmentPool {
+final class ExtentPool {
 
   private static final long SHARED_BYTES = 4L << 20;
   private static final long LONG_BYTES = 1L << 20;
@@ -26,16 +26,16 @@ final class SegmentPool {
   private final ControlFile control;
   private final Visitors visitors;
   private final ReentrantLock lock = new ReentrantLock();
-  private final List<Segment> shared = new ArrayList<>();
+  private final List<Extent> shared = new ArrayList<>();
   private final List<Tenancy> quarantine = new ArrayList<>();
   private final ArrayDeque<Integer> gone = new ArrayDeque<>();
   // Written under the lock.
-  private volatile Segment[] all = {};
+  private volatile Extent[] all = {};
   private volatile boolean isDue;
   private int next;
   private boolean closed;
 
-  SegmentPool(String prefix, ControlFile control, Visitors visitors) {
+  ExtentPool(String prefix, ControlFile control, Visitors visitors) {
     this.prefix = prefix;
     this.control = control;
     this.visitors = visitors;
@@ -53,18 +53,18 @@ final class SegmentPool {
       if (bytes >= LONG_BYTES) {
         long rounded = (bytes + Layout.PAGE - 1) & -Layout.PAGE;
         int pages = Math.toIntExact(rounded / Layout.PAGE);
-        Segment own = add(rounded);
+        Extent own = add(rounded);
         return new Tenancy(control, visitors, this, own, own.take(pages), pages);
       }
       int pages = Math.max(1, (int) ((bytes + Layout.PAGE - 1) / Layout.PAGE));
-      for (Segment segment : shared) {
-        int page = segment.take(pages);
+      for (Extent extent : shared) {
+        int page = extent.take(pages);
         if (page >= 0) {
-          memory(segment, page, (long) pages * Layout.PAGE).fill((byte) 0);
-          return new Tenancy(control, visitors, this, segment, page, pages);
+          memory(extent, page, (long) pages * Layout.PAGE).fill((byte) 0);
+          return new Tenancy(control, visitors, this, extent, page, pages);
         }
       }
-      Segment more = add(SHARED_BYTES);
+      Extent more = add(SHARED_BYTES);
       shared.add(more);
       return new Tenancy(control, visitors, this, more, more.take(pages), pages);
     } catch (IOException e) {
@@ -74,14 +74,14 @@ final class SegmentPool {
     }
   }
 
-  private Segment add(long bytes) throws IOException {
-    Segment segment = new Segment(prefix, next++, bytes);
-    Segment[] now = all;
-    Segment[] more = new Segment[now.length + 1];
+  private Extent add(long bytes) throws IOException {
+    Extent extent = new Extent(prefix, next++, bytes);
+    Extent[] now = all;
+    Extent[] more = new Extent[now.length + 1];
     System.arraycopy(now, 0, more, 0, now.length);
-    more[now.length] = segment;
+    more[now.length] = extent;
     all = more;
-    return segment;
+    return extent;
   }
 
   /// Taking more than there is would end processes instead of failing.
@@ -115,15 +115,15 @@ final class SegmentPool {
         cause);
   }
 
-  static MemorySegment memory(Segment segment, int page, long bytes) {
-    return segment.memory().asSlice((long) page * Layout.PAGE, bytes);
+  static MemorySegment memory(Extent extent, int page, long bytes) {
+    return extent.memory().asSlice((long) page * Layout.PAGE, bytes);
   }
 
-  /// The segment that all of this memory lies in, or null.
-  @Nullable Segment holding(MemorySegment some) {
-    for (Segment segment : all) {
-      if (segment.offsetOf(some) >= 0) {
-        return segment;
+  /// The extent that all of this memory lies in, or null.
+  @Nullable Extent holding(MemorySegment some) {
+    for (Extent extent : all) {
+      if (extent.offsetOf(some) >= 0) {
+        return extent;
       }
     }
     return null;
@@ -145,26 +145,26 @@ final class SegmentPool {
   }
 
   private void free(Tenancy tenancy) {
-    Segment segment = tenancy.segment();
-    if (segment == null) {
+    Extent extent = tenancy.extent();
+    if (extent == null) {
       return;
     }
-    segment.give(tenancy.page(), tenancy.pages());
-    boolean kept = !closed && shared.size() == 1 && shared.contains(segment);
-    if (segment.isIdle() && !kept) {
-      shared.remove(segment);
-      Segment[] now = all;
-      Segment[] fewer = new Segment[now.length - 1];
+    extent.give(tenancy.page(), tenancy.pages());
+    boolean kept = !closed && shared.size() == 1 && shared.contains(extent);
+    if (extent.isIdle() && !kept) {
+      shared.remove(extent);
+      Extent[] now = all;
+      Extent[] fewer = new Extent[now.length - 1];
       int count = 0;
-      for (Segment one : now) {
-        if (one.number() != segment.number()) {
+      for (Extent one : now) {
+        if (one.number() != extent.number()) {
           fewer[count++] = one;
         }
       }
       all = fewer;
-      gone.add(segment.number());
+      gone.add(extent.number());
       isDue = true;
-      segment.close();
+      extent.close();
     }
   }
 
@@ -196,7 +196,7 @@ final class SegmentPool {
     }
   }
 
-  /// Number of a segment that is gone, told once; -1 if there is none.
+  /// Number of an extent that is gone, told once; -1 if there is none.
   int nextGone() {
     lock.lock();
     try {
@@ -223,10 +223,10 @@ final class SegmentPool {
     try {
       closed = true;
       sweepQuarantine();
-      for (Segment segment : List.copyOf(shared)) {
-        if (segment.isIdle()) {
-          shared.remove(segment);
-          segment.close();
+      for (Extent extent : List.copyOf(shared)) {
+        if (extent.isIdle()) {
+          shared.remove(extent);
+          extent.close();
         }
       }
     } finally {
