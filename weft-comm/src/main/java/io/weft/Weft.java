@@ -32,18 +32,13 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.function.Consumer;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
@@ -112,7 +107,7 @@ public final class Weft implements AutoCloseable {
               job.secret(),
               job.job(),
               job.bind(),
-              provider(config.transport(), launch.size()),
+              Transports.provider(config.transport(), launch.size()),
               Lanes.THREADS,
               JobProcess.current());
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
@@ -136,7 +131,7 @@ public final class Weft implements AutoCloseable {
             secret,
             job,
             config.bind().orElse("127.0.0.1"),
-            provider(config.transport(), launch.size()),
+            Transports.provider(config.transport(), launch.size()),
             Lanes.THREADS,
             JobProcess.current()));
   }
@@ -239,43 +234,6 @@ public final class Weft implements AutoCloseable {
         Tuning.DEFAULT.windowSlots());
   }
 
-  private static TransportProvider provider(String wanted, int size) {
-    String scheme = wanted.equals("auto") ? (size == 1 ? "inproc" : "tcp") : wanted;
-    List<TransportProvider> all = providers();
-    TransportProvider provider =
-        all.stream()
-            .filter(p -> p.scheme().equals(scheme))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new CommException.Setup(
-                        "no transport '"
-                            + scheme
-                            + "' on the class path; there are "
-                            + all.stream().map(TransportProvider::scheme).sorted().toList(),
-                        null));
-    if (provider.probe() instanceof Availability.Unavailable(String reason, String remedy)) {
-      throw new CommException.Setup(
-          "transport " + scheme + " cannot be used here: " + reason + "; " + remedy, null);
-    }
-    return provider;
-  }
-
-  private static List<TransportProvider> providers() {
-    OpenFiles openFiles = OpenFiles.ofThisProcess();
-    try {
-      return ServiceLoader.load(TransportProvider.class).stream()
-          .map(ServiceLoader.Provider::get)
-          .toList();
-    } catch (ServiceConfigurationError unreadable) {
-      String advice =
-          unreadable.getCause() instanceof IOException cause ? openFiles.advice(cause) : "";
-      throw new CommException.Setup(
-          "cannot look for transports on the class path: " + unreadable.getMessage() + advice,
-          unreadable);
-    }
-  }
-
   /// World rank of this process, 0 to `size()` - 1.
   public int rank() {
     return mesh.rank();
@@ -373,7 +331,7 @@ public final class Weft implements AutoCloseable {
     return tensors.allocate(dtype, shape);
   }
 
-  /// Scheme of the transport in use: "tcp", "inproc".
+  /// Scheme of the transport in use: "shm", "tcp", "inproc".
   public String transport() {
     return mesh.transport().address().scheme();
   }

@@ -79,7 +79,7 @@ class ShrinkingTrainTest {
         .contains("the job is done, without rank 2 on localhost");
     assertThat(directory.resolve("out"))
         .content()
-        .startsWith("mnist-dnn on 2 ranks over tcp")
+        .startsWith("mnist-dnn on 2 ranks over ")
         .contains("the same on all ranks")
         .contains("lost           rank 2 after step");
   }
