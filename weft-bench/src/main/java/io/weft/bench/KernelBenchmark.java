@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.bench;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.Reducer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/// One reduction of two operands in native memory, of which one takes the result.
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class KernelBenchmark {
+
+  private static final int LINE_BYTES = 64;
+
+  /// Type of the elements.
+  @Param({"FLOAT32", "FLOAT64", "FLOAT16", "BFLOAT16", "INT32"})
+  public DType dtype = DType.FLOAT32;
+
+  /// Of one operand.
+  @Param({"4096", "65536", "1048576", "67108864"})
+  public long bytes;
+
+  private final Arena arena = Arena.ofShared();
+  private Reducer reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
+  private MemorySegment into = MemorySegment.NULL;
+  private MemorySegment from = MemorySegment.NULL;
+  private long elements;
+
+  /// For JMH.
+  public KernelBenchmark() {}
+
+  /// Zeros: adding them keeps all values ordinary however often it is done.
+  @Setup(Level.Trial)
+  public void allocate() {
+    Kernels.warmUp(dtype, ReduceOp.SUM);
+    reducer = Kernels.reducer(dtype, ReduceOp.SUM);
+    into = arena.allocate(bytes, LINE_BYTES);
+    from = arena.allocate(bytes, LINE_BYTES);
+    elements = bytes / dtype.bytes();
+  }
+
+  /// `into += from`.
+  @Benchmark
+  public void reduce() {
+    reducer.reduce(into, 0, from, 0, elements);
+  }
+
+  /// Frees the operands.
+  @TearDown(Level.Trial)
+  public void free() {
+    arena.close();
+  }
+}

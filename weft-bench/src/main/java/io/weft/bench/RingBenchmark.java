@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.bench;
+
+import io.weft.transport.wire.ByteRing;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/// What a message costs between posting and the socket: a place in the ring, and where it lies
+/// while it is looked at.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class RingBenchmark {
+
+  private static final int CAPACITY = 1 << 16;
+
+  /// Of the message.
+  @Param({"64", "1024"})
+  public int bytes = 64;
+
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment memory = arena.allocate(CAPACITY, 64);
+  private final ByteRing ring = new ByteRing(CAPACITY);
+  private final MessageBuffer buffer = new MessageBuffer(CAPACITY);
+
+  /// For JMH.
+  public RingBenchmark() {}
+
+  /// Reserves a place and releases it.
+  @Benchmark
+  public int reserveAndRelease() {
+    int index = ring.reserve(bytes);
+    ring.release(ring.head());
+    return index;
+  }
+
+  /// Copies a message to where the sink looks at it.
+  @Benchmark
+  public MemorySegment showToSink() {
+    return buffer.copy(memory, 0, bytes);
+  }
+
+  /// Frees the memory.
+  @TearDown(Level.Trial)
+  public void free() {
+    arena.close();
+  }
+}
