@@ -84,7 +84,7 @@ final class MortalJob implements AutoCloseable {
         new StoreLocation.InProcess());
   }
 
-  private static TransportProvider provider(String scheme) {
+  static TransportProvider provider(String scheme) {
     return ServiceLoader.load(TransportProvider.class).stream()
         .map(ServiceLoader.Provider::get)
         .filter(provider -> provider.scheme().equals(scheme))

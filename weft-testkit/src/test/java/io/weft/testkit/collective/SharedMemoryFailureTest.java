@@ -3,6 +3,7 @@ package io.weft.testkit.collective;
 
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.CommException;
 import io.weft.Weft;
@@ -12,14 +13,15 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import io.weft.transport.spi.Availability;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,22 +38,32 @@ class SharedMemoryFailureTest {
   private static final int ELEMENTS = 900_001;
   private static final byte MARK = 0x5a;
 
-  static Stream<Arguments> ends() {
-    return Stream.of(
-        Arguments.of("dies", (BiConsumer<MortalJob, Weft>) (job, weft) -> job.kill(VICTIM)),
-        Arguments.of(
-            "aborts",
-            (BiConsumer<MortalJob, Weft>)
-                (job, weft) -> weft.communicator().abort(new CommException.Setup("enough", null))),
-        Arguments.of("leaves", (BiConsumer<MortalJob, Weft>) (job, weft) -> weft.close()));
+  /// What happens to the victim.
+  enum End {
+    DIES,
+    ABORTS,
+    LEAVES
   }
 
-  @ParameterizedTest(name = "a rank {0}")
+  static Stream<Arguments> ends() {
+    return Stream.of("inproc", "shm")
+        .flatMap(scheme -> Arrays.stream(End.values()).map(end -> Arguments.of(scheme, end)));
+  }
+
+  private static void bring(End end, MortalJob job, Weft victim) {
+    switch (end) {
+      case DIES -> job.kill(VICTIM);
+      case ABORTS -> victim.communicator().abort(new CommException.Setup("enough", null));
+      case LEAVES -> victim.close();
+    }
+  }
+
+  @ParameterizedTest(name = "{0}, a rank {1}")
   @MethodSource("ends")
-  void nobodyTouchesATensorThatWasGivenBack(String how, BiConsumer<MortalJob, Weft> end)
-      throws Exception {
-    for (int round = 0; round < 4; round++) {
-      WeftConfig config = WeftConfig.builder().transport("inproc").build();
+  void nobodyTouchesATensorThatWasGivenBack(String scheme, End end) throws Exception {
+    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
+    for (int round = 0; round < 3; round++) {
+      WeftConfig config = WeftConfig.builder().transport(scheme).build();
       try (MortalJob job = new MortalJob(RANKS, config)) {
         Weft victim = job.rank(VICTIM);
         AtomicInteger sums = new AtomicInteger();
@@ -64,9 +76,9 @@ class SharedMemoryFailureTest {
         while (sums.get() < enough && ranks.stream().noneMatch(Future::isDone)) {
           Thread.yield();
         }
-        end.accept(job, victim);
+        bring(end, job, victim);
         for (Future<CommException> rank : ranks) {
-          assertThat(rank.get(60, TimeUnit.SECONDS)).as("a rank %s", how).isNotNull();
+          assertThat(rank.get(60, TimeUnit.SECONDS)).as("%s, a rank %s", scheme, end).isNotNull();
         }
       }
     }

@@ -4,6 +4,7 @@ package io.weft.testkit.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
@@ -16,6 +17,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.testkit.job.LocalJob;
+import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -109,28 +111,32 @@ class SharedMemoryTest {
     return tensor.data().toArray(ValueLayout.JAVA_BYTE);
   }
 
-  private static TransportProvider inproc() {
+  private static TransportProvider transport(String scheme) {
     return ServiceLoader.load(TransportProvider.class).stream()
         .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals("inproc"))
+        .filter(provider -> provider.scheme().equals(scheme))
         .findFirst()
         .orElseThrow();
   }
 
   static Stream<Arguments> jobs() {
     return Stream.of(
-        Arguments.of(2, Set.of()),
-        Arguments.of(3, Set.of()),
-        Arguments.of(4, Set.of()),
-        Arguments.of(8, Set.of()),
-        Arguments.of(2, Set.of(1)),
-        Arguments.of(3, Set.of(0, 1)),
-        Arguments.of(5, Set.of(1, 3)));
+        Arguments.of("inproc", 2, Set.of()),
+        Arguments.of("inproc", 3, Set.of()),
+        Arguments.of("inproc", 4, Set.of()),
+        Arguments.of("inproc", 8, Set.of()),
+        Arguments.of("inproc", 2, Set.of(1)),
+        Arguments.of("inproc", 3, Set.of(0, 1)),
+        Arguments.of("inproc", 5, Set.of(1, 3)),
+        Arguments.of("shm", 2, Set.of()),
+        Arguments.of("shm", 4, Set.of()),
+        Arguments.of("shm", 3, Set.of(1)));
   }
 
-  @ParameterizedTest(name = "{0} ranks, of which {1} cannot reach the others'' memory")
+  @ParameterizedTest(name = "{0}, {1} ranks, of which {2} cannot reach the others'' memory")
   @MethodSource("jobs")
-  void allRanksGetTheSameBits(int size, Set<Integer> blind) {
+  void allRanksGetTheSameBits(String scheme, int size, Set<Integer> blind) {
+    assumeThat(transport(scheme).probe()).isInstanceOf(Availability.Available.class);
     System.getLogger("weft.test")
         .log(System.Logger.Level.INFO, "replay with -Dweft.test.seed={0}", Long.toString(SEED));
     SplittableRandom random = new SplittableRandom(SEED + size);
@@ -139,7 +145,7 @@ class SharedMemoryTest {
       cases.add(Case.random(i, size, random));
     }
     WeftConfig config = WeftConfig.builder().build();
-    try (LocalJob job = LocalJob.start(size, config, new BlindProvider(inproc(), blind))) {
+    try (LocalJob job = LocalJob.start(size, config, new BlindProvider(transport(scheme), blind))) {
       List<List<byte[]>> results = job.run(weft -> results(weft, cases));
       for (Case c : cases) {
         byte[] first = results.getFirst().get(c.number());
