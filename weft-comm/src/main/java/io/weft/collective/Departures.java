@@ -47,10 +47,11 @@ final class Departures {
     this.memory = memory;
     this.appliedBytes = appliedBytes;
     Plan plan = stage.plan();
-    this.outgoing =
-        plan.outgoing().stream()
-            .map(s -> new Outgoing(s.peer(), s.steps()))
-            .toArray(Outgoing[]::new);
+    this.outgoing = new Outgoing[plan.outgoing().size()];
+    for (int i = 0; i < outgoing.length; i++) {
+      Plan.Stream stream = plan.outgoing().get(i);
+      outgoing[i] = new Outgoing(stream.peer(), stream.steps());
+    }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
     this.sendsLeft = plan.sends().size();

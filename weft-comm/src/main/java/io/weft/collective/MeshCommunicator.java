@@ -28,6 +28,8 @@ final class MeshCommunicator implements Communicator {
   private final Duration defaultDeadline;
   private final Algorithms algorithms;
   private final boolean mayShareMemory;
+  private final Signatures signatures;
+  private final Signature barrierSignature;
   private final MemorySegment zero = Arena.ofAuto().allocate(1);
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -36,6 +38,9 @@ final class MeshCommunicator implements Communicator {
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
+    this.signatures = new Signatures(collectives.tuning());
+    this.barrierSignature =
+        Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
     this.mayShareMemory = group.mayShareMemory(collectives.mesh().transport());
     this.algorithms = new Algorithms(group.hosts());
     this.lane = lane;
@@ -63,12 +68,8 @@ final class MeshCommunicator implements Communicator {
     String algorithm = algorithms.choose(Kind.ALLREDUCE, wanted, input.bytes());
     Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
     Signature signature =
-        Signature.of(
-            Kind.ALLREDUCE,
-            input.dtype(),
-            input.shape(),
-            op + " by " + (shared ? Algorithms.SHARED : algorithm),
-            collectives.tuning());
+        signatures.allreduce(
+            input.dtype(), input.shape(), op, shared ? Algorithms.SHARED : algorithm);
     if (!shared) {
       return submit(options, signature, Scripts.allreduce(plan, input, output, op, size()));
     }
@@ -147,9 +148,7 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
     Plan plan = algorithms.plan(Kind.BARRIER, "recursive-doubling", 0, rank());
-    Signature signature =
-        Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
-    return submit(options, signature, Scripts.barrier(plan, zero));
+    return submit(options, barrierSignature, Scripts.barrier(plan, zero));
   }
 
   @Override

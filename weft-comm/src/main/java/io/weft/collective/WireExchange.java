@@ -42,10 +42,11 @@ final class WireExchange implements Exchange {
     this.wires = wires;
     this.memory = new ExchangeMemory(stage, wires);
     Plan plan = stage.plan();
-    this.incoming =
-        plan.incoming().stream()
-            .map(s -> new Incoming(s.peer(), s.steps()))
-            .toArray(Incoming[]::new);
+    this.incoming = new Incoming[plan.incoming().size()];
+    for (int i = 0; i < incoming.length; i++) {
+      Plan.Stream stream = plan.incoming().get(i);
+      incoming[i] = new Incoming(stream.peer(), stream.steps());
+    }
     this.appliedBytes = new long[plan.receives().size()];
     this.departures = new Departures(operation, stage, phase, wires, memory, appliedBytes);
     this.token = wires.tokens().take(this);
