@@ -39,6 +39,8 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {0, 0, 1, 0, 5, 1, 0, 0, 3, 0, 0, 0, 8, 0, 0, 0, 0, 4, 200 - 256},
         new byte[] {0, 0, 2, 1, 2, 4, 1, 2, 0, 40, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
         new byte[] {0, 1, 3, 0, 4, 4, 1, 6, 0, 7, 1, 4, 1},
+        // One on shared memory: the peer says back what this rank has said.
+        new byte[] {0, 1, 6, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 10, 0, 1, 0, 0, 4, 1},
         new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256},
         // The mesh's own: a beat of one peer, a good-bye of the other, who is then said to be lost.
         new byte[] {
@@ -118,7 +120,7 @@ public final class CollectivesTarget implements FuzzTarget {
           peer.full = !peer.full;
         }
         case 8 -> rank.leave(one() % 2);
-        case 9 -> says(peer(), like(one(), 1 + one() % 8, some(one() % 80)));
+        case 9 -> says(peer(), like(one(), 1 + one() % 9, some(one() % 80)));
         case 10 -> echo();
         default -> grant();
       }

@@ -22,6 +22,7 @@ final class PeerScene implements AutoCloseable {
   static final int ALLGATHER = 2;
   static final int ALLTOALL = 3;
   static final int BY_RING = 4;
+  static final int SHARED = 6;
 
   /// Longer than the eager limit of `ScriptedRank`, for each of two or three ranks.
   static final int LONG = 200;
@@ -31,6 +32,8 @@ final class PeerScene implements AutoCloseable {
   static final int CREDIT = 3;
   static final int ABORT = 5;
   static final int PROBE = 6;
+  static final int SHARE = 8;
+  static final int DONE = 9;
 
   final ScriptedRank rank = new ScriptedRank(new RegionTable("script"));
   final ScriptedTransport.Peer zero = rank.transport().peers().get(0);

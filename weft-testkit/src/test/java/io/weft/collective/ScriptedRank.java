@@ -16,6 +16,7 @@ import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Address;
+import io.weft.transport.MemoryRegion;
 import io.weft.transport.region.RegionTable;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -30,7 +31,7 @@ final class ScriptedRank implements AutoCloseable {
 
   static final int RANK = 1;
   static final int RANKS = 3;
-  static final int KINDS = 6;
+  static final int KINDS = 7;
 
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Heartbeat HEARTBEAT =
@@ -45,9 +46,12 @@ final class ScriptedRank implements AutoCloseable {
   private final Mesh mesh;
   private final List<Communicator> communicators;
   private final List<Handle<?>> handles = new ArrayList<>();
+  private final List<MemoryRegion> blocks = new ArrayList<>();
+  private final RegionTable table;
   private long now = 1;
 
   ScriptedRank(RegionTable table) {
+    this.table = table;
     var collectives = new Collectives(LIMIT, TUNING, 1 << 12);
     mesh =
         new Mesh(
@@ -96,7 +100,11 @@ final class ScriptedRank implements AutoCloseable {
           case 4 ->
               communicator.allreduce(
                   tensor, tensor(elements), ReduceOp.AVERAGE, options.by("ring"));
-          default -> communicator.barrier(options);
+          case 5 -> communicator.barrier(options);
+          default -> {
+            TensorView shared = sharedTensor(elements);
+            yield communicator.allreduce(shared, shared, ReduceOp.SUM, options.by("shared"));
+          }
         };
     handles.add(handle);
     return handle;
@@ -118,6 +126,13 @@ final class ScriptedRank implements AutoCloseable {
         DType.FLOAT32, shape, Arena.ofAuto().allocate(TensorView.bytes(DType.FLOAT32, shape), 64));
   }
 
+  private TensorView sharedTensor(int elements) {
+    Shape shape = Shape.of(elements);
+    MemoryRegion block = table.allocate(TensorView.bytes(DType.FLOAT32, shape));
+    blocks.add(block);
+    return new TensorView(DType.FLOAT32, shape, block.segment());
+  }
+
   private static List<Long> splits(int elements, int size) {
     return java.util.Arrays.stream(Scripts.evenRows(elements, size)).boxed().toList();
   }
@@ -136,6 +151,7 @@ final class ScriptedRank implements AutoCloseable {
   @Override
   public void close() {
     mesh.close();
+    blocks.forEach(MemoryRegion::close);
     for (Handle<?> handle : handles) {
       if (!handle.isDone()) {
         throw new AssertionError("an operation never ends");

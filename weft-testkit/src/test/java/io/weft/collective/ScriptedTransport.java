@@ -6,7 +6,9 @@ import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
 import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.Transport;
@@ -147,6 +149,13 @@ final class ScriptedTransport implements Transport {
       throw new UnsupportedOperationException("collectives do not read");
     }
 
+    /// Whatever this rank has offered itself: a peer that says it back shares that memory.
+    @Override
+    public @Nullable PeerMemory map(RemoteRegion region) {
+      LocalRegion offered = table.find(region.key());
+      return offered != null && offered.isMappable() ? offered : null;
+    }
+
     @Override
     public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
       LocalRegion region = table.own(from);
@@ -193,7 +202,7 @@ final class ScriptedTransport implements Transport {
   @Override
   public Capabilities capabilities() {
     return new Capabilities(
-        "script", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, MAX_IN_FLIGHT, 0, false);
+        "script", false, MAX_MESSAGE_BYTES, Long.MAX_VALUE, MAX_IN_FLIGHT, 0, true);
   }
 
   @Override
