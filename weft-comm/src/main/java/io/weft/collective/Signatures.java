@@ -33,7 +33,7 @@ final class Signatures {
 
   /// Hot path.
   Signature allreduce(DType dtype, Shape shape, ReduceOp op, String algorithm) {
-    int place = (int) Hash.mix(shape.hashCode() * 64L + dtype.ordinal() * 8L + op.ordinal());
+    int place = (int) Hash.mix(31L * (31L * shape.hashCode() + dtype.hashCode()) + op.hashCode());
     place &= PLACES - 1;
     Entry entry = latest[place];
     if (entry == null || !entry.is(dtype, shape, op, algorithm)) {
