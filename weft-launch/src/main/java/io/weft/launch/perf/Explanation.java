@@ -38,7 +38,7 @@ record Explanation(Plan plan, boolean sharesMemory) {
                   what,
                   plan.ranks(),
                   plan.transport(),
-                  sharesMemory ? ", which shares memory" : ""));
+                  sharesMemory ? ", which shares memory; tensors " + plan.memory().label() : ""));
       spans().forEach(span -> lines.add(span.line()));
     }
     return String.join(System.lineSeparator(), lines) + System.lineSeparator();
@@ -47,9 +47,11 @@ record Explanation(Plan plan, boolean sharesMemory) {
   private List<Span> spans() {
     List<Span> spans = new ArrayList<>();
     List<Integer> hosts = Collections.nCopies(plan.ranks(), 0);
+    // Ranks find out that private tensors cannot be reached, and go the ordinary way.
+    boolean reachable = sharesMemory && plan.memory() == Memory.OWN;
     for (Plan.Case one : plan.cases()) {
       Algorithms.Choice choice =
-          Algorithms.chosen(plan.benchmark().label(), one.bytes(), hosts, sharesMemory);
+          Algorithms.chosen(plan.benchmark().label(), one.bytes(), hosts, reachable);
       if (!spans.isEmpty() && spans.getLast().choice().equals(choice)) {
         Span last = spans.removeLast();
         spans.add(new Span(last.from(), one.bytes(), choice));

@@ -89,18 +89,7 @@ final class CompiledPeerTest {
 
   @Test
   void anotherTransportIsRefused() {
-    Plan tcp = Plans.small(Benchmark.ALLREDUCE);
-    Plan shm =
-        new Plan(
-            tcp.benchmark(),
-            "shm",
-            tcp.secure(),
-            tcp.memory(),
-            tcp.outstanding(),
-            tcp.ranks(),
-            tcp.cases(),
-            tcp.warmUp(),
-            tcp.limit());
+    Plan shm = Plans.shared(Plans.small(Benchmark.ALLREDUCE));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> gloo().prepare(shm))
         .withMessage("peer gloo has no transport 'shm'; allowed: tcp");

@@ -101,6 +101,12 @@ final class OpenMpiTest {
   }
 
   @Test
+  void sharedMemoryIsMeasuredToo() throws InterruptedException {
+    Plan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
+    assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
   void theProgramIsCompiledOnce() throws InterruptedException, IOException {
     OpenMpi openMpi = installed();
     openMpi.prepare(PLAN);

@@ -130,6 +130,14 @@ final class PerfCommandTest {
   }
 
   @Test
+  void whetherTensorsCanBeReachedDecides() {
+    Plan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
+    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1");
+    assertThat(new Explanation(own, true).text()).contains("64 KiB  shared");
+    assertThat(new Explanation(apart, true).text()).contains("64 KiB  ring");
+  }
+
+  @Test
   void whatIsNoCollectiveTakesNoAlgorithm() {
     assertThat(weftPerf("bandwidth", "--explain")).isZero();
     assertThat(out.toString()).contains("bandwidth runs no collective");

@@ -19,6 +19,20 @@ final class Plans {
     };
   }
 
+  /// The same over shared memory, tensors in Weft's memory.
+  static Plan shared(Plan plan) {
+    return new Plan(
+        plan.benchmark(),
+        "shm",
+        plan.secure(),
+        Memory.OWN,
+        plan.outstanding(),
+        plan.ranks(),
+        plan.cases(),
+        plan.warmUp(),
+        plan.limit());
+  }
+
   /// Over TCP with private tensors, without encryption, with cases written `BYTES:ITERATIONS`.
   static Plan of(Benchmark benchmark, int ranks, String... cases) {
     return new Plan(

@@ -3,6 +3,7 @@ package io.weft.launch.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.SecureMode;
 import io.weft.launch.perf.process.PerfException;
@@ -53,6 +54,15 @@ final class WeftPeerTest {
   void tensorsLieWhereTheTransportCanWorkOnThem() {
     assertThat(WeftPeer.usualMemory("inproc")).isEqualTo(Memory.OWN);
     assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(Memory.PRIVATE);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"ALLREDUCE", "PINGPONG", "MESSAGES"})
+  void sharedMemoryIsMeasuredToo(Benchmark benchmark) throws InterruptedException {
+    assumeTrue(WeftPeer.sharesMemory("shm"), "shared memory cannot be used here");
+    Plan plan = Plans.shared(Plans.small(benchmark));
+    RankReport report = new WeftPeer().prepare(plan).round();
+    assertThat(report.samples()).hasSize(3).allMatch(RankReport.Sample::checked);
   }
 
   @Test
