@@ -24,6 +24,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /// A program that joins a job of two again and again, each time with a few more files left to open.
@@ -101,13 +103,24 @@ public final class FewFiles {
     }
   }
 
-  private static void holdAll(ArrayDeque<InputStream> held) {
+  /// Also those that are given back late, such as the connection of the last visit in the store.
+  private static void holdAll(ArrayDeque<InputStream> held) throws InterruptedException {
+    int before;
+    do {
+      before = held.size();
+      holdMore(held);
+      var unused = new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
+    } while (held.size() > before);
+    System.out.println("holding " + held.size());
+  }
+
+  private static void holdMore(ArrayDeque<InputStream> held) {
     try {
       while (true) {
         held.push(Files.newInputStream(Path.of("/dev/null")));
       }
     } catch (IOException exhausted) {
-      System.out.println("holding " + held.size());
+      assert exhausted.getMessage() != null;
     }
   }
 
