@@ -190,7 +190,7 @@ final class ExtentPool {
     lock.lock();
     try {
       sweepQuarantine();
-      isDue = !quarantine.isEmpty();
+      isDue = !quarantine.isEmpty() || !gone.isEmpty();
     } finally {
       lock.unlock();
     }

@@ -120,7 +120,7 @@ class HostilePeerTest implements Inbound.Listener {
   void randomBytesEndInAFaultOrInNothing() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 200; round++) {
       HostilePeerTest fresh = new HostilePeerTest();
       for (int i = 0; i < 64; i++) {
         long at = Layout.RING + 4L * random.nextInt(64);

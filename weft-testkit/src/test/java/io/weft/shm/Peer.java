@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// One open transport that remembers what it heard.
 final class Peer implements FrameSink, AutoCloseable {
 
+  static final Duration CONNECT_DEADLINE = Duration.ofSeconds(30);
   static final long LIMIT_NANOS = 40_000_000_000L;
 
   final Transport transport;
@@ -35,13 +36,17 @@ final class Peer implements FrameSink, AutoCloseable {
   private final List<MemoryRegion> regions = new ArrayList<>();
 
   Peer(int node, Host host) {
-    Secret secret = Secret.of("the secret of this test".getBytes(StandardCharsets.UTF_8));
+    this(node, host, CONNECT_DEADLINE);
+  }
+
+  Peer(int node, Host host, Duration deadline) {
+    Credentials credentials = new Credentials("test", 0, node, secret());
     transport =
-        ShmProvider.open(
-            new TransportConfig(
-                "127.0.0.1", Duration.ofSeconds(30), new Credentials("test", 0, node, secret)),
-            this,
-            host);
+        ShmProvider.open(new TransportConfig("127.0.0.1", deadline, credentials), this, host);
+  }
+
+  static Secret secret() {
+    return Secret.of("the secret of this test".getBytes(StandardCharsets.UTF_8));
   }
 
   static Peer here(int node) throws IOException {
