@@ -67,16 +67,20 @@ record RatioTable(List<Measurement> measurements) {
     beside.forEach(
         m ->
             row.append(
-                String.format(
-                    Locale.ROOT,
-                    "  %7.2f %7.2f %7.2f",
-                    p50Ratio(weft, m),
-                    pairsRatio(weft, m),
-                    bestRatio(weft, m))));
+                "  %s %s %s"
+                    .formatted(
+                        ratio(p50Ratio(weft, m)),
+                        ratio(pairsRatio(weft, m)),
+                        ratio(bestRatio(weft, m)))));
     if (!weft.checked() || !beside.stream().allMatch(Measurement::checked)) {
       row.append("  WRONG RESULT");
     }
     return row.toString();
+  }
+
+  /// Two decimals, four where that would hide the figure.
+  private static String ratio(double value) {
+    return String.format(Locale.ROOT, value < 0.1 ? "%7.4f" : "%7.2f", value);
   }
 
   /// Weft / peer of bandwidth.
