@@ -30,7 +30,7 @@ class FaultRunsTest {
     return only == null ? LongStream.rangeClosed(1, count).toArray() : new long[] {only};
   }
 
-  private static void run(int count, List<Kind> kinds, int most) throws InterruptedException {
+  private static void runFirst(int count, List<Kind> kinds, int most) throws InterruptedException {
     for (long seed : seeds(count)) {
       run(seed, kinds, most);
     }
@@ -75,13 +75,13 @@ class FaultRunsTest {
 
   @Test
   void severalFaultsEndInFailuresThatNameWhomTheyHarmed() throws InterruptedException {
-    run(MIXED, List.of(Kind.values()), 3);
+    runFirst(MIXED, List.of(Kind.values()), 3);
   }
 
   @ParameterizedTest
   @EnumSource
   void oneFaultEndsInFailuresThatNameWhomItHarmed(Kind kind) throws InterruptedException {
-    run(EACH_KIND, List.of(kind), 1);
+    runFirst(EACH_KIND, List.of(kind), 1);
   }
 
   @Test
