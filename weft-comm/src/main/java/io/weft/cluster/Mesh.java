@@ -292,9 +292,13 @@ public final class Mesh implements Agent, FrameSink {
     return "weft-lane-" + rank;
   }
 
+  /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its
+  /// peers would wait for what it said last.
   @Override
   public int work(long nowNanos) {
-    return turn(nowNanos) + services.work(nowNanos);
+    int done = turn(nowNanos) + services.work(nowNanos);
+    transport.flush();
+    return done;
   }
 
   @Override

@@ -181,6 +181,12 @@ final class ShmTransport implements Transport, FrameSink {
     return work;
   }
 
+  /// Memory has what was posted to it; sockets may not.
+  @Override
+  public void flush() {
+    tcp.flush();
+  }
+
   /// Whether more is expected from sockets than the end of a process.
   private boolean needsSockets() {
     return shared.length == 0 || apart > 0 || dialing > 0 || !meeting.isEmpty();

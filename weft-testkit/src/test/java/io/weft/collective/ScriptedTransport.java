@@ -40,6 +40,7 @@ final class ScriptedTransport implements Transport {
   private final List<byte[]> sent = new ArrayList<>();
   private final MemorySegment arriving = Arena.ofAuto().allocate(MAX_MESSAGE_BYTES, 64);
   private boolean connected;
+  private int flushed;
 
   ScriptedTransport(FrameSink sink, int rank, int ranks, RegionTable table) {
     this.sink = sink;
@@ -194,6 +195,11 @@ final class ScriptedTransport implements Transport {
     return sent;
   }
 
+  /// Whether nothing that was sent waits for another turn.
+  boolean isFlushed() {
+    return flushed == sent.size();
+  }
+
   @Override
   public Address address() {
     return new Address("script", "" + rank);
@@ -233,6 +239,11 @@ final class ScriptedTransport implements Transport {
     }
     peers.forEach(sink::onConnect);
     return peers.size();
+  }
+
+  @Override
+  public void flush() {
+    flushed = sent.size();
   }
 
   @Override

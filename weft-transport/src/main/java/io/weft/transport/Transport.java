@@ -31,6 +31,11 @@ public interface Transport extends AutoCloseable {
   /// inside the transport use `nowNanos` only, so a simulator owns time.
   int poll(long nowNanos);
 
+  /// Gives the network what was posted since the last `poll`, as far as there is room, and takes
+  /// nothing from it; `poll` does it too. For who posts and then looks away. Completions of writes
+  /// may fire inside. Nothing to do where posting sends at once. Polling thread.
+  default void flush() {}
+
   /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed; may return
   /// early. Polling thread.
   void await(long maxNanos);

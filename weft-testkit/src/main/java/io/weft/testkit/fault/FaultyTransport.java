@@ -50,6 +50,11 @@ final class FaultyTransport implements Transport {
   }
 
   @Override
+  public void flush() {
+    real.flush();
+  }
+
+  @Override
   public void await(long maxNanos) {
     real.await(maxNanos);
   }

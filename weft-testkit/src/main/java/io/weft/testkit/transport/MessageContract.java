@@ -81,6 +81,22 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
+  final void flushedMessageArrivesThoughItsSenderTurnsNoMore() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {7})));
+    a.transport().flush();
+    long end = System.nanoTime() + 20_000_000_000L;
+    while (b.heard(Event.Received.class).isEmpty() && System.nanoTime() - end < 0) {
+      if (b.poll() == 0) {
+        b.transport().await(1_000_000);
+      }
+    }
+    assertThat(b.heard(Event.Received.class)).hasSize(1);
+  }
+
+  @Test
   final void backPressureIsAValueAndEndsByItself() {
     Node a = net().node(0);
     Node b = net().node(1);

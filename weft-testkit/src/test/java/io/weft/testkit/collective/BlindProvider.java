@@ -149,6 +149,11 @@ record BlindProvider(TransportProvider real, Set<Integer> blind) implements Tran
     }
 
     @Override
+    public void flush() {
+      real.flush();
+    }
+
+    @Override
     public void await(long maxNanos) {
       real.await(maxNanos);
     }

@@ -164,6 +164,14 @@ final class TcpTransport implements Transport {
     return work + flush(false);
   }
 
+  /// Hot path.
+  @Override
+  public void flush() {
+    if (!closed) {
+      var unused = flush(false);
+    }
+  }
+
   private boolean isLookDue(long nowNanos) {
     long since = nowNanos - lookedNanos;
     // A clock that jumps back must not blind us.
