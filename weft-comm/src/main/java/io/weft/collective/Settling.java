@@ -13,6 +13,9 @@ final class Settling {
   /// never.
   private static final long LEAVE_NANOS = 5_000_000_000L;
 
+  /// How often, when the lane ends, it is looked whether all have left: for about a second.
+  private static final int MAX_TRIES = 1_000_000;
+
   private final Collectives collectives;
   private final List<Operation<?>> operations = new ArrayList<>();
 
@@ -53,6 +56,11 @@ final class Settling {
       stuck.usedBy().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());
     }
     settle();
+    // A peer that is inside our memory leaves it by itself, unless it is stopped.
+    for (int tries = 0; !operations.isEmpty() && tries < MAX_TRIES; tries++) {
+      Thread.yield();
+      settle();
+    }
     operations.removeIf(Operation::settleWithoutTheLost);
   }
 
