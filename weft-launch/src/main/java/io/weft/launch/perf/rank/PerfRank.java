@@ -7,14 +7,18 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.launch.perf.rank.RankArguments.Case;
 import java.io.PrintStream;
+import java.util.concurrent.TimeUnit;
 
 /// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
 /// reads.
 public final class PerfRank {
 
   /// The first pass lasts at least this many warm-ups in all: it runs until the JVM has compiled
-  /// what it will time, and on two cores the compiler takes its time from the ranks.
+  /// what it will time.
   private static final long COMPILING_TIMES = 30;
+
+  /// By then it has, or never will.
+  private static final long COMPILED_NANOS = TimeUnit.SECONDS.toNanos(8);
 
   private final Weft weft;
   private final Communicator communicator;
@@ -60,7 +64,7 @@ public final class PerfRank {
     long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
-        stopwatch(one, tensors).warmUp(first);
+        stopwatch(one, tensors).warmUpUntilCompiled(first, COMPILED_NANOS);
       }
     }
     for (Case one : arguments.cases()) {

@@ -3,6 +3,7 @@ package io.weft.launch.perf.rank;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import java.util.function.LongPredicate;
 
 /// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
 final class Stopwatch {
@@ -27,14 +28,26 @@ final class Stopwatch {
   /// Iterates untimed until the slowest rank has worked for `nanos`, and at least three times. All
   /// ranks do the same number.
   void warmUp(long nanos) throws InterruptedException {
+    warmUp(elapsed -> elapsed < nanos);
+  }
+
+  /// The same, but goes on until the JVM of every rank has compiled nothing for a while, at most
+  /// for `limitNanos`: on few cores the compiler takes its time from what is timed.
+  void warmUpUntilCompiled(long nanos, long limitNanos) throws InterruptedException {
+    var compiler = new CompilerWatch();
+    warmUp(elapsed -> elapsed < nanos || (elapsed < limitNanos && !compiler.rests()));
+  }
+
+  private void warmUp(LongPredicate goesOn) throws InterruptedException {
     long begin = System.nanoTime();
-    long elapsed = 0;
-    for (long t = 0; t < SHORTEST_WARM_UP || elapsed < nanos; ) {
+    boolean more = true;
+    for (long t = 0; more; ) {
       int batch = t < SHORTEST_WARM_UP ? SHORTEST_WARM_UP : bytes > LARGE_BYTES ? 1 : WARM_UP_BATCH;
       for (long last = t + batch; t < last; t++) {
         iterate(t);
       }
-      elapsed = Agreement.largest(communicator, System.nanoTime() - begin);
+      boolean wanted = goesOn.test(System.nanoTime() - begin);
+      more = Agreement.largest(communicator, wanted ? 1 : 0) != 0;
     }
   }
 
