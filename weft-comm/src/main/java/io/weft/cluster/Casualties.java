@@ -14,6 +14,7 @@ final class Casualties {
   private final Services services;
   private final Vigil vigil;
   private final Obituaries obituaries;
+  private final Partings partings = new Partings();
   private final boolean[] gone;
 
   /// Of those that are gone, the ones that have said good-bye.
@@ -46,6 +47,16 @@ final class Casualties {
     return gone[peer];
   }
 
+  /// Whether this peer was given up, so that what it still says does not count.
+  boolean isCondemned(int peer) {
+    return peer >= 0 && peer < gone.length && gone[peer] && !left[peer];
+  }
+
+  /// Whether a rank that was given up is still to be told.
+  boolean isParting() {
+    return partings.isOpen();
+  }
+
   /// This rank leaves: the services hear of nobody any more.
   void fallSilent() {
     silent = true;
@@ -55,6 +66,7 @@ final class Casualties {
   ///
   /// Hot path.
   int turn() {
+    partings.turn(mesh.now());
     return unexplained.isEmpty() ? obituaries.flush() : explain();
   }
 
@@ -162,10 +174,11 @@ final class Casualties {
     Endpoint endpoint = mesh.live(peer);
     gone[peer] = true;
     if (endpoint != null) {
-      if (!excluded) {
-        var unused = endpoint.trySend(lost.encode());
+      if (excluded) {
+        endpoint.close();
+      } else {
+        partings.part(endpoint, lost, mesh.now());
       }
-      endpoint.close();
     }
     if (silent || excluded) {
       return;

@@ -38,7 +38,7 @@ final class Farewells {
   /// Says what there is room for; whether something is still to be said or heard.
   boolean open() {
     var unused = casualties.turn();
-    boolean open = tell();
+    boolean open = tell() || casualties.isParting();
     while (awaited < size && !isOpen(awaited)) {
       awaited++;
     }

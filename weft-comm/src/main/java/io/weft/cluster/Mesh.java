@@ -225,6 +225,9 @@ public final class Mesh implements Agent, FrameSink {
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     int peer = from.node();
+    if (casualties.isCondemned(peer)) {
+      return;
+    }
     if (!MeshFrame.isOne(message)) {
       if (!services.onMessage(peer, message)) {
         drop(peer, "it sent a message to a service that there is not");
@@ -247,7 +250,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
-    if (!services.onNotify(from.node(), immediate)) {
+    if (!casualties.isCondemned(from.node()) && !services.onNotify(from.node(), immediate)) {
       drop(from.node(), "it wrote for a service that there is not");
     }
   }

@@ -61,6 +61,12 @@ class FaultRunsTest {
     run(7149, List.of(Kind.values()), 3);
   }
 
+  /// The way to a rank that was given up was full of segments.
+  @Test
+  void whoIsGivenUpIsToldAlsoWhereThereIsNoRoom() throws InterruptedException {
+    run(4573, List.of(Kind.values()), 3);
+  }
+
   /// That others go on was heard before who is lost.
   @Test
   void lossIsToldBeforeTheNextEpoch() throws InterruptedException {
