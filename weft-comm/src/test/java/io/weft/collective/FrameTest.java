@@ -45,7 +45,7 @@ class FrameTest {
   void unknownTypesAndShortMessagesAreNull() {
     frame.set(ValueLayout.JAVA_BYTE, 1, (byte) 0);
     assertThat(Frame.type(frame)).isNull();
-    frame.set(ValueLayout.JAVA_BYTE, 1, (byte) 8);
+    frame.set(ValueLayout.JAVA_BYTE, 1, (byte) (Frame.Type.values().length + 1));
     assertThat(Frame.type(frame)).isNull();
     frame.set(ValueLayout.JAVA_BYTE, 1, (byte) -1);
     assertThat(Frame.type(frame)).isNull();
