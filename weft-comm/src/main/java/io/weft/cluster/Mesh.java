@@ -276,6 +276,10 @@ public final class Mesh implements Agent, FrameSink {
   /// @param why in words, of that rank: "it sent ..."
   public void drop(int peer, String why) {
     lose(peer, "its connection was closed from here, because " + why);
+    Endpoint untrusted = endpoints[peer];
+    if (untrusted != null) {
+      untrusted.close(); // whether it has heard why or not
+    }
   }
 
   /// Gives a rank up.
