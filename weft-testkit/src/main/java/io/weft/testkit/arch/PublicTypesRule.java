@@ -24,7 +24,7 @@ final class PublicTypesRule {
       Map.of(
           "io.weft.transport", 13, // the seam: one type for each noun of the glossary
           "io.weft.tensorflow.ffm", 10, // one type for each structure of TensorFlow's C API
-          "io.weft.collective.schedule", 10, // one algorithm a type, public for their proof
+          "io.weft.collective.schedule", 11, // one algorithm a type, public for their proof
           "io.weft.cluster", 11, // what the job is, and the mesh that services share
           "io.weft.workloads.training", 10, // the settings of a training, one type each
           "io.weft.tensorflow", 8); // the ops, the optimizer and what checks them
