@@ -383,8 +383,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
     return exchange == null ? List.of() : exchange.usedBy();
   }
 
-  /// Members that never submitted it or never answered; if all have submitted it, those that this
-  /// rank waits for.
+  /// Members that never submitted it or never answered; if none, those that this rank waits for.
   List<Integer> silent() {
     return answers.silent(waitingFor());
   }
