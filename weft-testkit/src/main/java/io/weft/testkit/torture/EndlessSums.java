@@ -20,15 +20,10 @@ public final class EndlessSums {
 
   /// Joins the job that the environment names.
   public static void main(String[] arguments) throws InterruptedException {
-    try {
-      sum(System.out);
-    } catch (CommException failed) {
-      System.err.println("failed: " + failed.getMessage());
-      System.exit(1);
-    }
+    System.exit(run(System.out, System.err));
   }
 
-  private static void sum(PrintStream out) throws InterruptedException {
+  private static int run(PrintStream out, PrintStream err) throws InterruptedException {
     try (Weft weft = Weft.init();
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(ELEMENTS))) {
       for (long step = 0; ; step++) {
@@ -40,6 +35,9 @@ public final class EndlessSums {
           out.println("working");
         }
       }
+    } catch (CommException failed) {
+      err.println("failed: " + failed.getMessage());
+      return 1;
     }
   }
 }
