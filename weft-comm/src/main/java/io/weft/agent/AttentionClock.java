@@ -8,7 +8,7 @@ package io.weft.agent;
 public final class AttentionClock {
 
   /// The longest gap between two turns that is not a standstill. Agents are turned at least every
-  /// 10 ms.
+  /// 30 ms.
   public static final long STANDSTILL_NANOS = 100_000_000L;
 
   private long lastTurn;

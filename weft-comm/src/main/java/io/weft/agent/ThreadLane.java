@@ -24,8 +24,15 @@ final class ThreadLane implements Lane {
   /// for waking it.
   private static final long LINGER_NANOS = 20_000_000;
 
-  /// How often it looks meanwhile whether someone has submitted and not waited.
+  /// How soon it looks meanwhile whether someone has submitted and not waited. While nobody does,
+  /// it looks half as often each time, down to once in `LONGEST_REST_NANOS`: on a machine with no
+  /// core to spare each look takes one from a rank that spins.
   private static final long REST_NANOS = 500_000;
+
+  private static final long LONGEST_REST_NANOS = 8_000_000;
+
+  /// After so many commands without a caller in between, nobody is about to wait for them.
+  private static final int COMMANDS_LEFT_ALONE = 2;
 
   private static final long MOMENT_NANOS = 20_000;
 
@@ -37,8 +44,10 @@ final class ThreadLane implements Lane {
   private final WaitPolicy callerPolicy;
   private final AtomicBoolean inside = new AtomicBoolean();
   private final AtomicInteger callers = new AtomicInteger();
+  private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
   private volatile boolean parked;
+  private volatile boolean resting;
   private volatile long lastDriven;
   private volatile boolean closed;
 
@@ -61,6 +70,10 @@ final class ThreadLane implements Lane {
   public void commandQueued() {
     if (parked) {
       agent.wake();
+    } else if (resting
+        && callers.get() == 0
+        && unattended.incrementAndGet() == COMMANDS_LEFT_ALONE) {
+      LockSupport.unpark(thread);
     }
   }
 
@@ -72,6 +85,7 @@ final class ThreadLane implements Lane {
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
     callers.incrementAndGet();
+    unattended.setOpaque(0);
     try {
       if (parked) {
         agent.wake();
@@ -87,7 +101,7 @@ final class ThreadLane implements Lane {
         inside.set(false);
       }
     } finally {
-      if (callers.decrementAndGet() == 0 && agent.busy()) {
+      if (callers.decrementAndGet() == 0 && (agent.busy() || agent.hasCommands())) {
         LockSupport.unpark(thread);
       }
     }
@@ -128,10 +142,13 @@ final class ThreadLane implements Lane {
   }
 
   private void run() {
+    long rest = REST_NANOS;
     while (!closed) {
       if (callers.get() > 0 || isLeftToCallers()) {
-        LockSupport.parkNanos(this, REST_NANOS);
+        rest(rest);
+        rest = Math.min(2 * rest, LONGEST_REST_NANOS);
       } else if (inside.compareAndSet(false, true)) {
+        rest = REST_NANOS;
         try {
           turnUntilACallerComes();
         } finally {
@@ -140,6 +157,17 @@ final class ThreadLane implements Lane {
       } else {
         Thread.yield();
       }
+    }
+  }
+
+  /// What is queued just before is found by the next look.
+  private void rest(long nanos) {
+    unattended.setOpaque(0);
+    resting = true;
+    try {
+      LockSupport.parkNanos(this, nanos);
+    } finally {
+      resting = false;
     }
   }
 

@@ -93,6 +93,23 @@ class ThreadLaneTest {
   }
 
   @Test
+  void commandsThatNobodyWaitsForAreTakenAfterCallersHaveDriven() throws InterruptedException {
+    Counter agent = new Counter();
+    try (Lane lane = lane(agent)) {
+      lane.start();
+      for (int many = 0; many < 3; many++) {
+        callOften(agent, lane);
+        CountDownLatch ran = new CountDownLatch(1 + many);
+        for (int i = 0; i <= many; i++) {
+          agent.commands.add(ran::countDown);
+          lane.commandQueued();
+        }
+        assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+
+  @Test
   void manyCallersNeverMeetInsideTheAgent() throws InterruptedException {
     Counter agent = new Counter();
     try (Lane lane = lane(agent)) {
