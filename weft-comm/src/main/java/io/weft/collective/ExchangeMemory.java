@@ -52,7 +52,7 @@ final class ExchangeMemory {
   }
 
   /// Puts or combines an arrived segment into the result. The first one to be combined into a place
-  /// finds our contribution there, which is copied just before, while it is in the cache.
+  /// is combined with our contribution where that lies.
   ///
   /// Hot path.
   void combine(Receiving receiving, int segment, MemorySegment from, long fromOffset, long bytes) {
@@ -63,13 +63,12 @@ final class ExchangeMemory {
       MemorySegment.copy(from, fromOffset, place.target(), at, bytes);
       return;
     }
-    if (!receiving.again() && !place.inPlace()) {
-      long ours = place.sourceOffset()[chunk] + within;
-      MemorySegment.copy(place.source(), ours, place.target(), at, bytes);
-    }
     Reducer reducer = Objects.requireNonNull(stage.reducer());
     long elements = bytes / stage.dtype().bytes();
-    reducer.reduce(place.target(), at, from, fromOffset, elements);
+    boolean here = receiving.again() || place.inPlace();
+    MemorySegment left = here ? place.target() : place.source();
+    long leftOffset = here ? at : place.sourceOffset()[chunk] + within;
+    reducer.combine(place.target(), at, left, leftOffset, from, fromOffset, elements);
     if (receiving.last() && stage.divisor() > 1) {
       Kernels.divide(stage.dtype(), place.target(), at, elements, stage.divisor());
     }
