@@ -179,13 +179,13 @@ public final class ConfigOption<T> {
           "idle registered staging memory that this rank keeps for reuse");
 
   /// Largest payload that travels inside a message.
-  public static final ConfigOption<Long> EAGER_BYTES =
+  public static final ConfigOption<OptionalInt> EAGER_BYTES =
       new ConfigOption<>(
           "eager-bytes",
-          Long.class,
-          "8K",
-          text -> bytes(text, 8, 1 << 20),
-          "largest payload that travels inside a message, not by remote write");
+          OptionalInt.class,
+          "auto",
+          ConfigOption::autoOrBytes,
+          "largest payload that travels inside a message: auto (by the transport), or a size");
 
   /// Length of a pipelined piece.
   public static final ConfigOption<Long> SEGMENT_BYTES =
@@ -360,6 +360,12 @@ public final class ConfigOption<T> {
       throw new IllegalArgumentException("must be auto or a count from 0 to 999999999");
     }
     return OptionalInt.of(Integer.parseInt(text.strip()));
+  }
+
+  private static OptionalInt autoOrBytes(String text) {
+    return text.strip().equals("auto")
+        ? OptionalInt.empty()
+        : OptionalInt.of((int) bytes(text, 8, 1 << 20));
   }
 
   private static long bytes(String text, long least, long most) {

@@ -229,7 +229,7 @@ public final class Weft implements AutoCloseable {
 
   private static Tuning tuning(WeftConfig config) {
     return new Tuning(
-        Math.toIntExact(config.eagerBytes()),
+        config.eagerBytes().orElse(Tuning.AUTO),
         Math.toIntExact(config.segmentBytes()),
         Tuning.DEFAULT.windowSlots());
   }

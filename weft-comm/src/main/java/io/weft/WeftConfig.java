@@ -157,8 +157,8 @@ public final class WeftConfig {
     return required(ConfigOption.POOL_BYTES);
   }
 
-  /// Largest payload that travels inside a message.
-  public long eagerBytes() {
+  /// Largest payload that travels inside a message; empty = as the transport says.
+  public OptionalInt eagerBytes() {
     return required(ConfigOption.EAGER_BYTES);
   }
 

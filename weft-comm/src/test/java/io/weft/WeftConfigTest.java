@@ -46,7 +46,7 @@ class WeftConfigTest {
     assertThat(config.job()).isEmpty();
     assertThat(config.spin()).isEmpty();
     assertThat(config.poolBytes()).isEqualTo(256L << 20);
-    assertThat(config.eagerBytes()).isEqualTo(8192);
+    assertThat(config.eagerBytes()).isEmpty();
     assertThat(config.segmentBytes()).isEqualTo(256 << 10);
   }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.transport.spi.Capabilities;
+
 /// Sizes that all ranks must share, since both sides of a transfer derive its segments from them.
 ///
-/// @param eagerBytes chunks up to this travel inside messages
+/// @param eagerBytes chunks up to this travel inside messages; `AUTO` = as the transport says
 /// @param segmentBytes longest piece of a longer chunk
 /// @param windowSlots segments that may be on their way to be combined, per peer and exchange
 public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
-  /// 8 KiB eager, segments of 256 KiB, four in flight.
-  public static final Tuning DEFAULT = new Tuning(8 << 10, 256 << 10, 4);
+  /// What is eager depends on the transport, which is the same on all ranks.
+  public static final int AUTO = 0;
+
+  /// Segments of 256 KiB, four in flight.
+  public static final Tuning DEFAULT = new Tuning(AUTO, 256 << 10, 4);
 
   /// Counts and barriers always travel inside messages.
   private static final int MIN_EAGER_BYTES = 8;
@@ -17,7 +22,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   /// Throws `IllegalArgumentException` unless 8 <= eager <= segment, a segment is a positive
   /// multiple of 64 bytes, and there is at least one slot.
   public Tuning {
-    if (eagerBytes < MIN_EAGER_BYTES
+    if ((eagerBytes != AUTO && eagerBytes < MIN_EAGER_BYTES)
         || eagerBytes > segmentBytes
         || segmentBytes < 64
         || segmentBytes % 64 != 0
@@ -32,5 +37,13 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
               + " slots: eager has at least 8 bytes and does not exceed a segment, a segment is a"
               + " multiple of 64 bytes");
     }
+  }
+
+  /// The same over a transport: with an eager limit, which leaves room for a header in its
+  /// messages.
+  Tuning over(Capabilities transport, int headerBytes) {
+    int wanted = eagerBytes == AUTO ? Math.min(transport.eagerBytes(), segmentBytes) : eagerBytes;
+    return new Tuning(
+        Math.min(wanted, transport.maxMessageBytes() - headerBytes), segmentBytes, windowSlots);
   }
 }

@@ -9,6 +9,7 @@ import io.weft.transport.PostResult;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
+import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -27,16 +28,13 @@ final class Wires {
 
   Wires(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
-    int longest = mesh.transport().capabilities().maxMessageBytes();
-    this.tuning =
-        new Tuning(
-            Math.min(tuning.eagerBytes(), longest - Frame.HEADER_BYTES),
-            tuning.segmentBytes(),
-            tuning.windowSlots());
+    Capabilities transport = mesh.transport().capabilities();
+    int longest = transport.maxMessageBytes();
+    this.tuning = tuning.over(transport, Frame.HEADER_BYTES);
     long window = (long) tuning.segmentBytes() * tuning.windowSlots();
     this.staging = new Staging(mesh.transport(), window, keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
-    this.landing = Arena.ofAuto().allocate(Math.max(64, tuning.eagerBytes()), 64);
+    this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }
 
   Tokens tokens() {

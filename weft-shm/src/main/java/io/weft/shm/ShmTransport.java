@@ -32,6 +32,7 @@ final class ShmTransport implements Transport, FrameSink {
           ShmProvider.SCHEME,
           true,
           MAX_MESSAGE_BYTES,
+          8 << 10,
           Long.MAX_VALUE,
           Outbound.MAX_IN_FLIGHT,
           0,

@@ -6,6 +6,8 @@ package io.weft.transport.spi;
 /// @param device name
 /// @param nativeOneSided whether remote read and write leave the peer's processor alone
 /// @param maxMessageBytes largest small message
+/// @param eagerBytes payload up to which a message is faster than a write that the peer has to
+///   grant first: what two more copies cost against a round trip
 /// @param maxTransferBytes largest single read or write
 /// @param maxInFlight operations that one endpoint accepts before it answers `BACK_PRESSURED`
 /// @param bitsPerSecond nominal speed, 0 = unknown
@@ -14,6 +16,7 @@ public record Capabilities(
     String device,
     boolean nativeOneSided,
     int maxMessageBytes,
+    int eagerBytes,
     long maxTransferBytes,
     int maxInFlight,
     long bitsPerSecond,

@@ -3,6 +3,7 @@ package io.weft.testkit.sim.cost;
 
 import io.weft.WeftConfig;
 import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.Network;
 import java.time.Duration;
 
 /// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
@@ -53,7 +54,8 @@ public record CostModel(Link link, Duration turn, long eagerBytes, long segmentB
 
   /// With the sizes that these settings have.
   public static CostModel of(Link link, Duration turn, WeftConfig config) {
-    return new CostModel(link, turn, config.eagerBytes(), config.segmentBytes());
+    int eagerBytes = config.eagerBytes().orElse(Network.EAGER_BYTES);
+    return new CostModel(link, turn, eagerBytes, config.segmentBytes());
   }
 
   /// The time from the moment at which all ranks submit an allreduce of so many bytes until the

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 /// process that dies has its connections reset by its host, a host that dies says nothing.
 public final class Network {
 
+  /// Payload that travels inside a message where no setting says otherwise.
+  public static final int EAGER_BYTES = 8 << 10;
+
   private static final long PAGE_BYTES = 4096;
   private static final long SLAB_BYTES = 1 << 20;
 
@@ -106,6 +109,7 @@ public final class Network {
         "simulated network",
         true,
         setup.limits().messageBytes(),
+        EAGER_BYTES,
         Long.MAX_VALUE,
         setup.limits().operations(),
         Math.round(setup.between().bytesPerSecond() * Byte.SIZE),
