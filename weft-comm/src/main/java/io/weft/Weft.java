@@ -75,7 +75,7 @@ public final class Weft implements AutoCloseable {
     this.membership = membership;
     this.lane = lane;
     this.flights = flights;
-    this.tensors = new TensorPool(mesh.transport(), config.poolBytes());
+    this.tensors = collectives.tensors();
     this.epoch = membership.current();
     this.all = collectives.communicator(epoch.members(), epoch);
   }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 /// ranks. Thread-safe.
 public final class Algorithms {
 
-  /// Works on the memory of all ranks where it lies; no schedule, and for allreduce only.
+  /// Works on the memory of other ranks where it lies; no schedule.
   static final String SHARED = "shared";
 
   private static final long SMALL_BYTES = 8 << 10;
@@ -74,7 +74,7 @@ public final class Algorithms {
             .filter(k -> k.words().equals(collective))
             .findFirst()
             .orElseThrow(() -> new IllegalArgumentException("no collective '" + collective + "'"));
-    boolean shared = kind == Kind.ALLREDUCE && isShared(Optional.empty(), bytes, sharesMemory);
+    boolean shared = isShared(kind, Optional.empty(), bytes, sharesMemory);
     String name = shared ? SHARED : new Algorithms(hosts).choose(kind, Optional.empty(), bytes);
     return new Choice(name, Reasons.of(kind, name));
   }
@@ -91,19 +91,23 @@ public final class Algorithms {
                 hosts.size()));
   }
 
-  /// Whether allreduce is to work on the memory of all where it lies, if that can be reached: of
-  /// longer tensors by itself, or because `wanted` says so. `shares`: whether the ranks of the
-  /// communicator may share memory. Throws `IllegalArgumentException` if it is wanted where they do
-  /// not.
-  static boolean isShared(Optional<String> wanted, long bytes, boolean shares) {
+  /// Whether a collective is to work on the memory of other ranks where it lies, if that can be
+  /// reached: of longer tensors by itself, or because `wanted` says so. `shares`: whether the ranks
+  /// of the communicator may share memory. Throws `IllegalArgumentException` if it is wanted where
+  /// they do not.
+  static boolean isShared(Kind kind, Optional<String> wanted, long bytes, boolean shares) {
     if (wanted.isEmpty()) {
-      return shares && bytes > SMALL_BYTES;
+      return switch (kind) {
+        case ALLREDUCE, REDUCE_SCATTER, BROADCAST -> shares && bytes > SMALL_BYTES;
+        case ALLGATHER, ALLTOALL -> shares; // no rank knows the others' sizes yet
+        case BARRIER -> false;
+      };
     }
     if (wanted.get().equals(SHARED) && !shares) {
       throw new IllegalArgumentException(
           "algorithm 'shared' needs ranks of one host over a transport that shares memory; this"
               + " communicator's do not; leave the choice to Weft, or take one of "
-              + allreduceNames());
+              + all(kind, List.of(0)).stream().map(Algorithm::name).toList());
     }
     return wanted.get().equals(SHARED);
   }

@@ -8,6 +8,7 @@ import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.memory.TensorPool;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ public final class Collectives implements MeshService {
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
   private @Nullable Deadlines deadlines;
+  private @Nullable TensorPool tensors;
   private long now;
   private boolean moved;
   private volatile int pending;
@@ -88,6 +90,11 @@ public final class Collectives implements MeshService {
   }
 
   // --- user threads
+
+  /// Tensors in memory of the transport, once the mesh is connected; closed when this is.
+  public TensorPool tensors() {
+    return Objects.requireNonNull(tensors, "the mesh is not connected");
+  }
 
   Tuning tuning() {
     return tuning;
@@ -139,6 +146,7 @@ public final class Collectives implements MeshService {
   public void onStart(Mesh connected) {
     mesh = connected;
     wires = new Wires(connected, tuning, keepBytes);
+    tensors = new TensorPool(connected.transport(), keepBytes);
     deadlines = new Deadlines(this);
   }
 
@@ -326,6 +334,9 @@ public final class Collectives implements MeshService {
     settling.end();
     if (wires != null) {
       wires.staging().close();
+    }
+    if (tensors != null) {
+      tensors.close();
     }
   }
 

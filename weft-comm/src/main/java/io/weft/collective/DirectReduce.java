@@ -2,19 +2,20 @@
 package io.weft.collective;
 
 import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One rank's slice of an allreduce on the memory of all: adds the inputs in the order of the
-/// ranks, so that the bits do not depend on who comes when, and stores the sum to all outputs,
-/// piece by piece. Confined to the lane's thread.
+/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
+/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
+/// outputs, or its own, piece by piece. Confined to the lane's thread.
 final class DirectReduce {
 
   /// Longest piece: what one visit covers, some 50 microseconds.
-  private static final long PIECE_BYTES = 256 << 10;
+  static final long PIECE_BYTES = 256 << 10;
 
   /// What is combined before it is copied to the other outputs: stays in the first-level cache.
   static final int BLOCK_BYTES = 16 << 10;
@@ -26,6 +27,8 @@ final class DirectReduce {
   private final @Nullable PeerMemory[] out;
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
+  private final boolean scattered;
+  private final long outputsBegin;
   private final long end;
   private long next;
 
@@ -41,9 +44,11 @@ final class DirectReduce {
     this.in = in;
     this.out = out;
     this.inputs = segments(in, stage.input());
-    this.outputs = segments(out, stage.output());
-    this.next = stage.slice(rank) * stage.dtype().bytes();
-    this.end = stage.slice(rank + 1) * stage.dtype().bytes();
+    this.scattered = stage.scattered();
+    this.outputs = scattered ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
+    this.next = stage.slice(rank);
+    this.end = stage.slice(rank + 1);
+    this.outputsBegin = scattered ? next : 0;
   }
 
   private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
@@ -143,25 +148,28 @@ final class DirectReduce {
   /// With two ranks the sum goes straight into our own output. With more it grows in a block of its
   /// own, because our output may be an input that is not added yet.
   private void reduce(long at, long bytes) {
-    int elementBytes = stage.dtype().bytes();
-    long elements = bytes / elementBytes;
+    SharedStage.Arithmetic arithmetic = stage.arithmetic();
+    Reducer reducer = arithmetic.reducer();
+    long elements = bytes / arithmetic.dtype().bytes();
     boolean direct = inputs.length == 2;
-    MemorySegment sum = direct ? outputs[rank] : block;
-    long sumAt = direct ? at : 0;
+    int own = scattered ? 0 : rank;
+    long outputAt = at - outputsBegin;
+    MemorySegment sum = direct ? outputs[own] : block;
+    long sumAt = direct ? outputAt : 0;
     if (inputs.length == 1) {
       MemorySegment.copy(inputs[0], at, sum, sumAt, bytes);
     } else {
-      stage.reducer().combine(sum, sumAt, inputs[0], at, inputs[1], at, elements);
+      reducer.combine(sum, sumAt, inputs[0], at, inputs[1], at, elements);
     }
     for (int m = 2; m < inputs.length; m++) {
-      stage.reducer().reduce(sum, sumAt, inputs[m], at, elements);
+      reducer.reduce(sum, sumAt, inputs[m], at, elements);
     }
-    if (stage.divisor() > 1) {
-      Kernels.divide(stage.dtype(), sum, sumAt, elements, stage.divisor());
+    if (arithmetic.divisor() > 1) {
+      Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
     for (int m = 0; m < outputs.length; m++) {
-      if (!direct || m != rank) {
-        MemorySegment.copy(sum, sumAt, outputs[m], at, bytes);
+      if (!direct || m != own) {
+        MemorySegment.copy(sum, sumAt, outputs[m], outputAt, bytes);
       }
     }
   }

@@ -29,6 +29,7 @@ final class MeshCommunicator implements Communicator {
   private final Algorithms algorithms;
   private final boolean mayShareMemory;
   private final Signatures signatures;
+  private final Results results;
   private final Signature barrierSignature;
   private final MemorySegment zero = Arena.ofAuto().allocate(1);
   private final AtomicBoolean aborted = new AtomicBoolean();
@@ -43,6 +44,8 @@ final class MeshCommunicator implements Communicator {
         Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
     this.mayShareMemory = group.mayShareMemory(collectives.mesh().transport());
     this.algorithms = new Algorithms(group.hosts());
+    boolean shown = collectives.mesh().transport().capabilities().directAccess();
+    this.results = new Results(shown ? collectives.tensors() : null);
     this.lane = lane;
     this.defaultDeadline = defaultDeadline;
   }
@@ -63,9 +66,8 @@ final class MeshCommunicator implements Communicator {
     check(options, input.dtype() == output.dtype(), "output is " + output.signature());
     check(options, input.shape().equals(output.shape()), "output is " + output.signature());
     checkApart(options, input, output);
-    boolean shared = Algorithms.isShared(options.algorithm(), input.bytes(), mayShareMemory);
-    Optional<String> wanted = shared ? Optional.empty() : options.algorithm();
-    String algorithm = algorithms.choose(Kind.ALLREDUCE, wanted, input.bytes());
+    boolean shared = isShared(Kind.ALLREDUCE, options, input.bytes());
+    String algorithm = choose(Kind.ALLREDUCE, shared, options, input.bytes());
     Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
     Signature signature =
         signatures.allreduce(
@@ -75,7 +77,7 @@ final class MeshCommunicator implements Communicator {
     }
     Plan ring = algorithms.plan(Kind.ALLREDUCE, "ring", 0, rank());
     return submit(
-        options, signature, Scripts.sharedAllreduce(plan, ring, input, output, op, size()));
+        options, signature, SharedScripts.allreduce(plan, ring, input, output, op, size()));
   }
 
   @Override
@@ -88,44 +90,50 @@ final class MeshCommunicator implements Communicator {
         options,
         output.dtype() == input.dtype() && output.shape().equals(mine),
         "output is " + output.signature() + ", expected " + input.dtype() + mine);
-    String algorithm = algorithms.choose(Kind.REDUCE_SCATTER, options.algorithm(), input.bytes());
+    boolean shared = isShared(Kind.REDUCE_SCATTER, options, input.bytes());
+    String algorithm = choose(Kind.REDUCE_SCATTER, shared, options, input.bytes());
     Plan plan = algorithms.plan(Kind.REDUCE_SCATTER, algorithm, 0, rank());
-    Signature signature =
-        Signature.of(
-            Kind.REDUCE_SCATTER,
-            input.dtype(),
-            input.shape(),
-            op + " by " + algorithm,
-            collectives.tuning());
+    String by = op + by(shared, algorithm);
+    Signature signature = sign(Kind.REDUCE_SCATTER, input, by);
+    if (!shared) {
+      return submit(
+          options, signature, Scripts.reduceScatter(plan, input, output, op, rank(), size()));
+    }
+    Plan ring = algorithms.plan(Kind.REDUCE_SCATTER, "ring", 0, rank());
     return submit(
-        options, signature, Scripts.reduceScatter(plan, input, output, op, rank(), size()));
+        options,
+        signature,
+        SharedScripts.reduceScatter(plan, ring, input, output, op, group, results));
   }
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
     check(options, !input.shape().dims().isEmpty(), "a scalar has no rows to gather");
-    String algorithm = algorithms.choose(Kind.ALLGATHER, options.algorithm(), input.bytes());
-    Plan counts = algorithms.plan(Kind.ALLGATHER, "direct", 0, rank());
+    boolean shared = isShared(Kind.ALLGATHER, options, input.bytes());
+    String algorithm = choose(Kind.ALLGATHER, shared, options, input.bytes());
     Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank());
-    Signature signature =
-        Signature.of(
-            Kind.ALLGATHER, input.dtype(), input.shape(), "by " + algorithm, collectives.tuning());
-    return submit(options, signature, Scripts.allgather(counts, data, input, rank(), size()));
+    Signature signature = sign(Kind.ALLGATHER, input, by(shared, algorithm).strip());
+    if (shared) {
+      return submit(options, signature, SharedScripts.allgather(data, input, group, results));
+    }
+    Plan counts = algorithms.plan(Kind.ALLGATHER, "direct", 0, rank());
+    return submit(
+        options, signature, Scripts.allgather(counts, data, input, rank(), size(), results));
   }
 
   @Override
   public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
     check(options, root >= 0 && root < size(), "root " + root + " is not a rank of " + size());
-    String algorithm = algorithms.choose(Kind.BROADCAST, options.algorithm(), inOut.bytes());
+    boolean shared = isShared(Kind.BROADCAST, options, inOut.bytes());
+    String algorithm = choose(Kind.BROADCAST, shared, options, inOut.bytes());
     Plan plan = algorithms.plan(Kind.BROADCAST, algorithm, root, rank());
-    Signature signature =
-        Signature.of(
-            Kind.BROADCAST,
-            inOut.dtype(),
-            inOut.shape(),
-            "from " + root + " by " + algorithm,
-            collectives.tuning());
-    return submit(options, signature, Scripts.broadcast(plan, inOut));
+    Signature signature = sign(Kind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
+    return submit(
+        options,
+        signature,
+        shared
+            ? SharedScripts.broadcast(plan, inOut, root, group)
+            : Scripts.broadcast(plan, inOut));
   }
 
   @Override
@@ -138,11 +146,16 @@ final class MeshCommunicator implements Communicator {
             && splits.stream().allMatch(s -> s >= 0)
             && splits.stream().mapToLong(Long::longValue).sum() == rows,
         "splits " + splits + " are not " + size() + " counts that sum to " + rows + " rows");
-    Plan plan = algorithms.plan(Kind.ALLTOALL, "direct", 0, rank());
-    Signature signature =
-        Signature.of(Kind.ALLTOALL, input.dtype(), input.shape(), "", collectives.tuning());
+    boolean shared = isShared(Kind.ALLTOALL, options, input.bytes());
+    String algorithm = choose(Kind.ALLTOALL, shared, options, input.bytes());
+    List<Long> rowsFor = List.copyOf(splits);
+    Signature signature = sign(Kind.ALLTOALL, input, by(shared, algorithm).strip());
+    if (shared) {
+      return submit(options, signature, SharedScripts.alltoall(input, rowsFor, group, results));
+    }
+    Plan plan = algorithms.plan(Kind.ALLTOALL, algorithm, 0, rank());
     return submit(
-        options, signature, Scripts.alltoall(plan, input, List.copyOf(splits), rank(), size()));
+        options, signature, Scripts.alltoall(plan, input, rowsFor, rank(), size(), results));
   }
 
   @Override
@@ -166,6 +179,24 @@ final class MeshCommunicator implements Communicator {
     if (closed.compareAndSet(false, true)) {
       collectives.commands().submitUrgently(() -> collectives.close(group));
     }
+  }
+
+  private boolean isShared(Kind kind, CollectiveOptions options, long bytes) {
+    return Algorithms.isShared(kind, options.algorithm(), bytes, mayShareMemory);
+  }
+
+  /// By what; with shared memory, what is taken where that cannot be reached.
+  private String choose(Kind kind, boolean shared, CollectiveOptions options, long bytes) {
+    Optional<String> wanted = shared ? Optional.empty() : options.algorithm();
+    return algorithms.choose(kind, wanted, bytes);
+  }
+
+  private static String by(boolean shared, String algorithm) {
+    return " by " + (shared ? Algorithms.SHARED : algorithm);
+  }
+
+  private Signature sign(Kind kind, TensorView tensor, String detail) {
+    return Signature.of(kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
   }
 
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {

@@ -184,7 +184,7 @@ final class Operation<T> implements CollectiveObserver.Subject {
         brokenBy(count.member(), count.what());
         return false;
       } catch (OutOfMemoryError noRoom) {
-        owner.abort(group, noRoom(noRoom), group.world(group.rank()));
+        noRoom(noRoom);
         return false;
       }
       if (stage == null) {
@@ -235,10 +235,10 @@ final class Operation<T> implements CollectiveObserver.Subject {
   /// Ends a failed operation though a rank that is lost may still be inside its memory; does
   /// nothing where that cannot be. Returns whether it has ended.
   boolean settleWithoutTheLost() {
-    if (!(exchange instanceof SharedExchange)) {
+    if (exchange == null || exchange instanceof WireExchange) {
       return false;
     }
-    LOG.warn("{} ends; a lost rank that is stopped may store to its tensors once more", describe());
+    LOG.warn("{} ends; a lost rank that is stopped may touch its tensors once more", describe());
     end();
     return true;
   }
@@ -304,15 +304,10 @@ final class Operation<T> implements CollectiveObserver.Subject {
             group.world(member));
   }
 
-  private CommException noRoom(OutOfMemoryError cause) {
-    return new CommException.Aborted(
-        group.self()
-            + ": "
-            + describe()
-            + " has no memory for its result: "
-            + cause.getMessage()
-            + "; native memory is limited by -XX:MaxDirectMemorySize (by default the heap's -Xmx)",
-        cause);
+  /// There is no memory for its result.
+  void noRoom(OutOfMemoryError cause) {
+    Objects.requireNonNull(collectives)
+        .abort(group, Verdicts.noRoom(this, cause), group.world(group.rank()));
   }
 
   /// A write was not done. If the peer refused it, the peer has ended the operation and has said

@@ -36,17 +36,17 @@ record Placement(
     return new Placement(source, offset, target, offset, bytes, true);
   }
 
-  /// One chunk for each member's slice, empty where the slice is combined already.
-  static Placement slices(SharedStage shared) {
+  /// One chunk for each member's slice of the input, at the same place in `target`, empty where the
+  /// slice is combined already.
+  static Placement slices(SharedStage shared, MemorySegment target) {
     int size = shared.size();
     long[] offset = new long[size];
     long[] bytes = new long[size];
     for (int m = 0; m < size; m++) {
-      offset[m] = shared.slice(m) * shared.dtype().bytes();
-      long end = shared.slice(m + 1) * shared.dtype().bytes();
-      bytes[m] = shared.undone().get(m) ? end - offset[m] : 0;
+      offset[m] = shared.slice(m);
+      bytes[m] = shared.undone().get(m) ? shared.slice(m + 1) - offset[m] : 0;
     }
-    return new Placement(shared.input(), offset, shared.output(), offset, bytes, true);
+    return new Placement(shared.input(), offset, target, offset, bytes, true);
   }
 
   /// Whether contribution and result are the same memory.

@@ -72,6 +72,11 @@ final class Plan {
     this.incoming = streams(receives.stream().map(Receiving::peer).toList());
   }
 
+  /// Sends and receives that do not depend on each other, the same between two ranks on both.
+  static Plan of(int chunks, List<Sending> sends, List<Receiving> receives) {
+    return new Plan(chunks, sends, receives);
+  }
+
   int chunks() {
     return chunks;
   }

@@ -8,6 +8,9 @@ final class Reasons {
 
   /// One line, without a full stop.
   static String of(Kind kind, String algorithm) {
+    if (algorithm.equals(Algorithms.SHARED)) {
+      return ofShared(kind);
+    }
     return switch (kind) {
       case ALLREDUCE -> ofAllreduce(algorithm);
       case REDUCE_SCATTER ->
@@ -21,11 +24,22 @@ final class Reasons {
     };
   }
 
-  private static String ofAllreduce(String algorithm) {
-    return switch (algorithm) {
-      case Algorithms.SHARED ->
+  private static String ofShared(Kind kind) {
+    return switch (kind) {
+      case ALLREDUCE, REDUCE_SCATTER ->
           "longer than 8 KiB, and these ranks share memory: each combines one part of all tensors"
               + " where they lie";
+      case BROADCAST ->
+          "longer than 8 KiB, and these ranks share memory: each copies the root's tensor where it"
+              + " lies";
+      case ALLGATHER, ALLTOALL ->
+          "these ranks share memory: each copies its part of the others' tensors where they lie";
+      case BARRIER -> throw new IllegalArgumentException("a barrier has no tensors");
+    };
+  }
+
+  private static String ofAllreduce(String algorithm) {
+    return switch (algorithm) {
       case "recursive-doubling" ->
           "at most 8 KiB: the time is that of the rounds, and log2 n are the fewest";
       case "direct" -> "at most 512 KiB and 8 ranks: two rounds, every pair at once";

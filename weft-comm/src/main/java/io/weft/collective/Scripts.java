@@ -7,7 +7,6 @@ import io.weft.collective.Communicator.Received;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
-import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
@@ -47,42 +46,6 @@ final class Scripts {
     Placement place =
         Placement.even(input.data(), output.data(), plan.chunks(), input.dtype().bytes());
     return new OneStage<>(reducing(plan, place, input.dtype(), op, size), output);
-  }
-
-  /// Stage 0 works on the memory of all where it lies; stage 1 sends what that has left undone:
-  /// all, by `plan`, where somebody's memory is private; else the slices of single ranks, by
-  /// `ring`.
-  static Script<TensorView> sharedAllreduce(
-      Plan plan, Plan ring, TensorView input, TensorView output, ReduceOp op, int size) {
-    DType dtype = input.dtype();
-    int divisor = op == ReduceOp.AVERAGE ? size : 1;
-    Reducer reducer = Kernels.reducer(dtype, op);
-    var shared = new SharedStage(input.data(), output.data(), dtype, reducer, divisor, size);
-    return new Script<>() {
-      @Override
-      public @Nullable Stage stage(int phase) {
-        if (phase == 0) {
-          return shared;
-        }
-        return phase > 1 || shared.undone().isEmpty() ? null : rest();
-      }
-
-      private Stage rest() {
-        Placement place =
-            shared.isPrivate()
-                ? Placement.even(input.data(), output.data(), plan.chunks(), dtype.bytes())
-                : Placement.slices(shared);
-        return new WireStage(shared.isPrivate() ? plan : ring, place, reducer, dtype, divisor);
-      }
-
-      @Override
-      public TensorView result() {
-        return output;
-      }
-
-      @Override
-      public void discard() {}
-    };
   }
 
   static Script<TensorView> broadcast(Plan plan, TensorView inOut) {
@@ -144,7 +107,7 @@ final class Scripts {
 
   /// Stage 0 spreads how many rows each rank has, stage 1 the rows.
   static Script<TensorLease> allgather(
-      Plan counts, Plan data, TensorView input, int rank, int size) {
+      Plan counts, Plan data, TensorView input, int rank, int size, Results results) {
     return new Script<>() {
       private final MemorySegment rows = counts(size);
       private @Nullable TensorLease gathered;
@@ -167,7 +130,7 @@ final class Scripts {
         long[] each = rows.toArray(JAVA_LONG);
         long[] bytes = inBytesChecked(each, rowBytes(input));
         long[] offset = starts(bytes);
-        TensorLease whole = allocate(input, each);
+        TensorLease whole = results.gathered(input, each);
         gathered = whole;
         long[] source = new long[size];
         Arrays.fill(source, -1);
@@ -193,7 +156,7 @@ final class Scripts {
 
   /// Stage 0 tells each rank how many rows it will get, stage 1 sends them.
   static Script<Received> alltoall(
-      Plan plan, TensorView input, List<Long> splits, int rank, int size) {
+      Plan plan, TensorView input, List<Long> splits, int rank, int size, Results results) {
     return new Script<>() {
       private final MemorySegment sent = counts(size);
       private final MemorySegment got = counts(size);
@@ -220,7 +183,7 @@ final class Scripts {
       private Stage dataStage() {
         long[] from = got.toArray(JAVA_LONG);
         long[] in = inBytesChecked(from, rowBytes(input));
-        TensorLease whole = allocate(input, from);
+        TensorLease whole = results.gathered(input, from);
         received = whole;
         long[] out = inBytes(splits.stream().mapToLong(Long::longValue).toArray(), rowBytes(input));
         Placement place = square(input.data(), out, whole.view().data(), in);
@@ -270,17 +233,17 @@ final class Scripts {
     return MemorySegment.ofArray(new long[size]);
   }
 
-  private static long rowBytes(TensorView tensor) {
+  static long rowBytes(TensorView tensor) {
     return tensor.shape().elementsPerRow() * tensor.dtype().bytes();
   }
 
-  private static long[] inBytes(long[] rows, long rowBytes) {
+  static long[] inBytes(long[] rows, long rowBytes) {
     return Arrays.stream(rows).map(r -> Math.multiplyExact(r, rowBytes)).toArray();
   }
 
   /// What the members told, whose sum must be a length too. Throws `BadCount`, naming who told a
   /// negative number or the largest.
-  private static long[] inBytesChecked(long[] rows, long rowBytes) {
+  static long[] inBytesChecked(long[] rows, long rowBytes) {
     long left = Long.MAX_VALUE / Math.max(1, rowBytes);
     int largest = 0;
     for (int member = 0; member < rows.length; member++) {
@@ -298,27 +261,7 @@ final class Scripts {
     return inBytes(rows, rowBytes);
   }
 
-  /// A tensor like `like` of the rows of all ranks. Throws `OutOfMemoryError` with these.
-  private static TensorLease allocate(TensorView like, long[] rows) {
-    Shape shape = like.shape().withFirst(Arrays.stream(rows).sum());
-    try {
-      return OwnedTensor.allocate(like.dtype(), shape);
-    } catch (OutOfMemoryError | IllegalArgumentException noRoom) {
-      var words =
-          new OutOfMemoryError(
-              like.dtype()
-                  + ""
-                  + shape
-                  + " of "
-                  + Arrays.toString(rows)
-                  + " rows by rank: "
-                  + noRoom.getMessage());
-      words.initCause(noRoom);
-      throw words;
-    }
-  }
-
-  private static long[] starts(long[] bytes) {
+  static long[] starts(long[] bytes) {
     long[] starts = new long[bytes.length];
     long at = 0;
     for (int i = 0; i < bytes.length; i++) {

@@ -57,10 +57,10 @@ final class SharedExchange implements Exchange {
   @Override
   public void start() {
     MemoryRegion in = wires.register(stage.input(), this);
-    MemoryRegion out = stage.inPlace() ? in : wires.register(stage.output(), this);
+    MemoryRegion out = stage.onlyInput() ? in : wires.register(stage.output(), this);
     input = in;
     output = out;
-    boolean mappable = in.isMappable() && out.isMappable();
+    boolean mappable = in.isMappable() && out.isMappable() && stage.isApart(rank);
     MemorySegment frame = wires.scratch();
     for (int peer = 0; peer < size; peer++) {
       if (peer != rank) {

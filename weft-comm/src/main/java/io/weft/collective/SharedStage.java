@@ -7,35 +7,58 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /// An exchange of ranks that share memory: each combines its slice of all inputs and stores it to
-/// all outputs. What it leaves undone, because memory is private, a later stage does: `isPrivate`
-/// and `undone` say it, the same on all ranks.
+/// all outputs, or to its own only. What it leaves undone, because memory is private, a later stage
+/// does: `isPrivate` and `undone` say it, the same on all ranks.
 final class SharedStage implements Stage {
 
-  /// Slices are cut at multiples of so many elements, so that no cache line has two writers.
+  /// Slices of an allreduce are cut at multiples of so many elements, so that no cache line has two
+  /// writers.
   private static final long GRAIN = 64;
 
   private final MemorySegment input;
   private final MemorySegment output;
-  private final DType dtype;
-  private final Reducer reducer;
-  private final int divisor;
-  private final int size;
+  private final long[] slices;
+  private final boolean scattered;
+  private final Arithmetic arithmetic;
   private final BitSet undone = new BitSet();
 
-  /// Tensors of equal length, the same memory or apart; `divisor` of AVERAGE, 1 = none.
-  SharedStage(
+  /// What is computed.
+  ///
+  /// @param divisor of AVERAGE, 1 = none
+  record Arithmetic(DType dtype, Reducer reducer, int divisor) {}
+
+  private SharedStage(
       MemorySegment input,
       MemorySegment output,
-      DType dtype,
-      Reducer reducer,
-      int divisor,
-      int size) {
+      long[] slices,
+      boolean scattered,
+      Arithmetic arithmetic) {
     this.input = input;
     this.output = output;
-    this.dtype = dtype;
-    this.reducer = reducer;
-    this.divisor = divisor;
-    this.size = size;
+    this.slices = slices;
+    this.scattered = scattered;
+    this.arithmetic = arithmetic;
+  }
+
+  /// Tensors of equal length, the same memory or apart: all slices go to all outputs.
+  static SharedStage allreduce(
+      MemorySegment input, MemorySegment output, Arithmetic arithmetic, int size) {
+    int elementBytes = arithmetic.dtype().bytes();
+    long elements = input.byteSize() / elementBytes;
+    long[] slices = new long[size + 1];
+    for (int m = 0; m < size; m++) {
+      long share = elements / size * m + elements % size * m / size;
+      slices[m] = share / GRAIN * GRAIN * elementBytes;
+    }
+    slices[size] = elements * elementBytes;
+    return new SharedStage(input, output, slices, false, arithmetic);
+  }
+
+  /// Slice r begins at `slices[r]` bytes of each input, which has one more for its end, and goes to
+  /// the output of rank r alone.
+  static SharedStage reduceScatter(
+      MemorySegment input, MemorySegment output, Arithmetic arithmetic, long[] slices) {
+    return new SharedStage(input, output, slices, true, arithmetic);
   }
 
   @Override
@@ -44,7 +67,7 @@ final class SharedStage implements Stage {
   }
 
   int size() {
-    return size;
+    return slices.length - 1;
   }
 
   MemorySegment input() {
@@ -55,30 +78,33 @@ final class SharedStage implements Stage {
     return output;
   }
 
-  boolean inPlace() {
-    return input.address() == output.address();
+  /// Whether peers touch nothing but the input.
+  boolean onlyInput() {
+    return scattered || input.address() == output.address();
   }
 
-  DType dtype() {
-    return dtype;
+  /// Whether each slice goes to one output only.
+  boolean scattered() {
+    return scattered;
   }
 
-  Reducer reducer() {
-    return reducer;
+  /// Whether nothing that peers still read is overwritten by what this rank stores: its output is
+  /// no part of its input but perhaps its slice.
+  boolean isApart(int rank) {
+    long at = output.address() - input.address();
+    return !scattered
+        || at == slices[rank]
+        || at >= input.byteSize()
+        || at + output.byteSize() <= 0;
   }
 
-  int divisor() {
-    return divisor;
+  Arithmetic arithmetic() {
+    return arithmetic;
   }
 
-  /// First element of a member's slice; of member `size`, the end.
+  /// First byte of a member's slice; of member `size`, the end.
   long slice(int member) {
-    long elements = input.byteSize() / dtype.bytes();
-    if (member == size) {
-      return elements;
-    }
-    long share = elements / size * member + elements % size * member / size;
-    return share / GRAIN * GRAIN;
+    return slices[member];
   }
 
   /// This member could not reach somebody's memory, so its slice is as it was, everywhere.
@@ -88,11 +114,11 @@ final class SharedStage implements Stage {
 
   /// Somebody's memory is private, so that all slices are as they were.
   void leaveAllUndone() {
-    undone.set(0, size);
+    undone.set(0, size());
   }
 
   boolean isPrivate() {
-    return undone.cardinality() == size;
+    return undone.cardinality() == size();
   }
 
   /// Members whose slices a later stage has to combine.

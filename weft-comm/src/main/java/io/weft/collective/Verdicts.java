@@ -157,4 +157,16 @@ final class Verdicts {
         world.isEmpty() ? -1 : world.getFirst(),
         new CommException.TimedOut(message, world));
   }
+
+  /// There is no memory for what an operation is to bring.
+  static CommException noRoom(Operation<?> operation, OutOfMemoryError cause) {
+    return new CommException.Aborted(
+        operation.group().self()
+            + ": "
+            + operation.describe()
+            + " has no memory for its result: "
+            + cause.getMessage()
+            + "; native memory is limited by -XX:MaxDirectMemorySize (by default the heap's -Xmx)",
+        cause);
+  }
 }

@@ -42,6 +42,15 @@ final class ReasonsTest {
             .isEqualTo(Algorithms.forAllreduce(bytes, here));
       }
     }
+    for (String collective : List.of("reducescatter", "broadcast", "allgather", "alltoall")) {
+      assertThat(Algorithms.chosen(collective, 1 << 20, hosts(2, 1), true).algorithm())
+          .as(collective)
+          .isEqualTo("shared");
+    }
+    assertThat(Algorithms.chosen("broadcast", 8192, hosts(2, 1), true).algorithm())
+        .isEqualTo("binomial-tree");
+    assertThat(Algorithms.chosen("barrier", 0, hosts(2, 1), true).algorithm())
+        .isEqualTo("recursive-doubling");
     assertThat(Algorithms.chosen("allreduce", 8192, hosts(2, 1), true).algorithm())
         .isEqualTo("recursive-doubling");
     assertThat(Algorithms.chosen("allreduce", 8196, hosts(2, 1), true).algorithm())

@@ -41,6 +41,9 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {0, 1, 3, 0, 4, 4, 1, 6, 0, 7, 1, 4, 1},
         // One on shared memory: the peer says back what this rank has said.
         new byte[] {0, 1, 6, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 10, 0, 1, 0, 0, 4, 1},
+        // An allgather in which the peer's memory is this rank's own, and a broadcast.
+        new byte[] {0, 1, 8, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 9, 0, 0, 8, 0, 4, 1},
+        new byte[] {0, 1, 7, 0, 100, 4, 1, 9, 0, 0, 8, 0, 4, 1},
         new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256},
         // The mesh's own: a beat of one peer, a good-bye of the other, who is then said to be lost.
         new byte[] {
@@ -55,6 +58,7 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {0, 0, 0, 0, 100},
         new byte[] {0, 0, 2, 0, 4},
         new byte[] {0, 0, 4, 0, 90},
+        new byte[] {0, 1, 8, 0, 90},
         new byte[] {4, 1},
         new byte[] {4, -1},
         new byte[] {3, 0, 0, 0},
@@ -140,8 +144,8 @@ public final class CollectivesTarget implements FuzzTarget {
 
     /// Not what may be a count of rows for which there is memory: taking that is right, and slow.
     private static void says(ScriptedTransport.Peer peer, byte[] frame) {
-      if (frame.length == Frame.HEADER_BYTES + Long.BYTES) {
-        long count = Long.reverseBytes(ByteBuffer.wrap(frame).getLong(Frame.HEADER_BYTES));
+      if (frame.length == Frame.HEADER_BYTES + Long.BYTES || frame.length == Part.MESSAGE_BYTES) {
+        long count = Long.reverseBytes(ByteBuffer.wrap(frame).getLong(frame.length - Long.BYTES));
         if (count > MANY_ROWS && count <= Long.MAX_VALUE / Float.BYTES) {
           return;
         }

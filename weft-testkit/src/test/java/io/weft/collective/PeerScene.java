@@ -23,6 +23,9 @@ final class PeerScene implements AutoCloseable {
   static final int ALLTOALL = 3;
   static final int BY_RING = 4;
   static final int SHARED = 6;
+  static final int SHARED_BROADCAST = 7;
+  static final int SHARED_ALLGATHER = 8;
+  static final int SHARED_ALLTOALL = 9;
 
   /// Longer than the eager limit of `ScriptedRank`, for each of two or three ranks.
   static final int LONG = 200;

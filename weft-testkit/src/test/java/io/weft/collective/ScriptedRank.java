@@ -31,7 +31,7 @@ final class ScriptedRank implements AutoCloseable {
 
   static final int RANK = 1;
   static final int RANKS = 3;
-  static final int KINDS = 7;
+  static final int KINDS = 11;
 
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Heartbeat HEARTBEAT =
@@ -95,19 +95,34 @@ final class ScriptedRank implements AutoCloseable {
         switch (kind) {
           case 0 -> communicator.allreduce(tensor, tensor, ReduceOp.SUM, options);
           case 1 -> communicator.broadcast(tensor, 0, options);
-          case 2 -> freed(communicator.allgather(tensor, options));
-          case 3 -> communicator.alltoall(tensor, splits(elements, communicator.size()), options);
+          case 2 -> freed(communicator.allgather(tensor, options.by("ring")));
+          case 3 ->
+              communicator.alltoall(
+                  tensor, splits(elements, communicator.size()), options.by("direct"));
           case 4 ->
               communicator.allreduce(
                   tensor, tensor(elements), ReduceOp.AVERAGE, options.by("ring"));
           case 5 -> communicator.barrier(options);
-          default -> {
-            TensorView shared = sharedTensor(elements);
-            yield communicator.allreduce(shared, shared, ReduceOp.SUM, options.by("shared"));
-          }
+          default ->
+              onSharedMemory(communicator, kind, sharedTensor(elements), options.by("shared"));
         };
     handles.add(handle);
     return handle;
+  }
+
+  private Handle<?> onSharedMemory(
+      Communicator communicator, int kind, TensorView shared, CollectiveOptions options) {
+    int elements = (int) shared.shape().elements();
+    return switch (kind) {
+      case 7 -> communicator.broadcast(shared, communicator.rank(), options);
+      case 8 -> freed(communicator.allgather(shared, options));
+      case 9 -> communicator.alltoall(shared, splits(elements, communicator.size()), options);
+      case 10 -> {
+        int mine = splits(elements, communicator.size()).get(communicator.rank()).intValue();
+        yield communicator.reduceScatter(shared, tensor(mine), ReduceOp.SUM, options);
+      }
+      default -> communicator.allreduce(shared, shared, ReduceOp.SUM, options);
+    };
   }
 
   private static Handle<TensorLease> freed(Handle<TensorLease> handle) {

@@ -50,7 +50,7 @@ class SharedMemoryFailureTest {
         .flatMap(scheme -> Arrays.stream(End.values()).map(end -> Arguments.of(scheme, end)));
   }
 
-  private static void bring(End end, MortalJob job, Weft victim) {
+  static void bring(End end, MortalJob job, Weft victim) {
     switch (end) {
       case DIES -> job.kill(VICTIM);
       case ABORTS -> victim.communicator().abort(new CommException.Setup("enough", null));
