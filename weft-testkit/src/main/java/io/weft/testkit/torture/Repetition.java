@@ -113,13 +113,12 @@ final class Repetition {
   private Outcome harmed(JobProcess job, @Nullable Networks networks)
       throws IOException, InterruptedException {
     boolean ready =
-        job.await(() -> job.processes().ranks().size() == ordeal.ranks(), START)
+        job.await(() -> hasSeenAll(job), START)
             && (harm == Harm.KILL || awaitWork(job));
     if (!ready) {
       flaw(Kind.START, "it could not be harmed: it did not come to work");
       return outcome(0, 0);
     }
-    ranks.putAll(job.processes().ranks());
     long readyNanos = System.nanoTime();
     Duration moment = Duration.ofMillis(random.nextLong(ordeal.spread().toMillis() + 1));
     if (harm != Harm.CUT) {
@@ -130,6 +129,13 @@ final class Repetition {
       momentSeconds = (harmedNanos - readyNanos) / 1e9;
     }
     return observe(job);
+  }
+
+  /// Whether every rank was seen to run, perhaps at different times: a cut may come early and end
+  /// one while the others are still being looked for.
+  private boolean hasSeenAll(JobProcess job) {
+    ranks.putAll(job.processes().ranks());
+    return ranks.size() == ordeal.ranks();
   }
 
   private boolean awaitWork(JobProcess job) {
