@@ -15,6 +15,7 @@ module io.weft.comm {
   exports io.weft.cluster.store;
   exports io.weft.cluster.watch;
   exports io.weft.collective;
+  exports io.weft.collective.choice;
   exports io.weft.collective.schedule;
   exports io.weft.flight;
   exports io.weft.memory;

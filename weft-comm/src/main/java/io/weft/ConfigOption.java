@@ -196,6 +196,16 @@ public final class ConfigOption<T> {
           text -> bytes(text, 1 << 12, 1 << 26),
           "length of the pieces in which large tensors travel");
 
+  /// Rules that come before the shipped ones.
+  public static final ConfigOption<Path> ALGORITHMS =
+      new ConfigOption<>(
+          "algorithms",
+          Path.class,
+          null,
+          text -> Path.of(nonBlank(text)),
+          "file with rules which algorithm collectives take, before Weft's own; the same on all"
+              + " ranks");
+
   /// Where flight files go.
   public static final ConfigOption<Path> FLIGHT_DIR =
       new ConfigOption<>(
@@ -226,6 +236,7 @@ public final class ConfigOption<T> {
           POOL_BYTES,
           EAGER_BYTES,
           SEGMENT_BYTES,
+          ALGORITHMS,
           FLIGHT_DIR);
 
   private final String name;

@@ -17,9 +17,11 @@ import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.watch.Heartbeat;
+import io.weft.collective.Algorithms;
 import io.weft.collective.Collectives;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.collective.choice.AlgorithmTable;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;
@@ -156,7 +158,7 @@ public final class Weft implements AutoCloseable {
             new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()),
             JobTrust.of(config, around.secret()).encryption());
     Collectives collectives =
-        new Collectives(config.deadline(), tuning(config), config.poolBytes());
+        new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     Mesh mesh =
         new Mesh(
@@ -225,6 +227,14 @@ public final class Weft implements AutoCloseable {
       own = new WaitPolicy(config.spin().getAsInt(), own.yields());
     }
     return lanes.lane(mesh, own, caller);
+  }
+
+  private static AlgorithmTable table(WeftConfig config) {
+    try {
+      return Algorithms.table(config.algorithms());
+    } catch (IllegalArgumentException refused) {
+      throw new CommException.Setup("option algorithms: " + refused.getMessage(), refused);
+    }
   }
 
   private static Tuning tuning(WeftConfig config) {

@@ -167,6 +167,11 @@ public final class WeftConfig {
     return required(ConfigOption.SEGMENT_BYTES);
   }
 
+  /// Rules which algorithm collectives take, before Weft's own.
+  public Optional<Path> algorithms() {
+    return value(ConfigOption.ALGORITHMS);
+  }
+
   /// Where this rank leaves a file with its last operations when something fails; empty = nowhere.
   public Optional<Path> flightDir() {
     return value(ConfigOption.FLIGHT_DIR);
@@ -308,6 +313,11 @@ public final class WeftConfig {
     /// Sets `WeftConfig.segmentBytes`.
     public Builder segmentBytes(long bytes) {
       return set(ConfigOption.SEGMENT_BYTES, Long.toString(bytes));
+    }
+
+    /// Sets `WeftConfig.algorithms`.
+    public Builder algorithms(Path file) {
+      return set(ConfigOption.ALGORITHMS, file.toString());
     }
 
     /// Sets `WeftConfig.flightDir`.

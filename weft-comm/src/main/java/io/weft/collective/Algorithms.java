@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.Ladder;
+import io.weft.collective.choice.Layout;
+import io.weft.collective.choice.Rule;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.BinomialTree;
 import io.weft.collective.schedule.Direct;
@@ -9,10 +13,14 @@ import io.weft.collective.schedule.Hierarchical;
 import io.weft.collective.schedule.RecursiveDoubling;
 import io.weft.collective.schedule.Ring;
 import io.weft.collective.schedule.Rooted;
+import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Which algorithms there are for each collective, and which is taken for a size and a number of
@@ -22,23 +30,24 @@ public final class Algorithms {
   /// Works on the memory of other ranks where it lies; no schedule.
   static final String SHARED = "shared";
 
-  private static final long SMALL_BYTES = 8 << 10;
-  private static final long MEDIUM_BYTES = 512 << 10;
-  private static final int FEW_RANKS = 8;
-  private static final int FEW_HOSTS = 8;
-  private static final long LONGEST_HALVED_CHUNK_BYTES = 64 << 10;
-
-  /// The bytes that a link carries while a message is on its way, about: a ring whose chunks are
-  /// shorter spends its 2(n-1) rounds on waiting.
-  private static final long LEAST_RING_CHUNK_BYTES = 32 << 10;
+  /// That of every barrier.
+  static final String MEETING = "recursive-doubling";
 
   private final Map<PlanKey, Plan> plans = new ConcurrentHashMap<>();
   private final List<Integer> hosts;
+  private final boolean sharesMemory;
+  private final Map<Kind, Ladder> together = new EnumMap<>(Kind.class);
+  private final Map<Kind, Ladder> apart = new EnumMap<>(Kind.class);
 
-  /// For ranks of which rank r lives on host `hosts.get(r)`; with no plans yet, it keeps those it
-  /// makes.
-  Algorithms(List<Integer> hosts) {
+  /// For ranks of which rank r lives on host `hosts.get(r)`, and which may share memory or not;
+  /// with no plans yet, it keeps those it makes.
+  Algorithms(AlgorithmTable table, List<Integer> hosts, boolean sharesMemory) {
     this.hosts = List.copyOf(hosts);
+    this.sharesMemory = sharesMemory;
+    for (Kind kind : Kind.values()) {
+      together.put(kind, table.ladder(kind.words(), Layout.of(hosts, sharesMemory)));
+      apart.put(kind, table.ladder(kind.words(), Layout.of(hosts, false)));
+    }
   }
 
   private record PlanKey(Kind kind, String name, int root, int rank) {}
@@ -49,34 +58,46 @@ public final class Algorithms {
     return all(Kind.ALLREDUCE, List.of(0)).stream().map(Algorithm::name).toList();
   }
 
-  /// For tests and tools: which algorithm allreduce takes by itself.
+  /// The table by which algorithms are chosen: the shipped one, behind the lines of `own` if there
+  /// is such a file. Throws `IllegalArgumentException` that names file, line and what is allowed.
+  public static AlgorithmTable table(Optional<Path> own) {
+    return AlgorithmTable.load(
+        own,
+        Stream.of(Kind.values()).collect(Collectors.toMap(Kind::words, Algorithms::selectable)));
+  }
+
+  /// What a table may name.
+  private static List<String> selectable(Kind kind) {
+    List<String> names = all(kind, List.of(0)).stream().map(Algorithm::name).toList();
+    return switch (kind) {
+      case ALLREDUCE, REDUCE_SCATTER, ALLGATHER, BROADCAST, ALLTOALL ->
+          Stream.concat(names.stream(), Stream.of(SHARED)).toList();
+      case BARRIER -> List.of(MEETING);
+    };
+  }
+
+  /// For tests and tools: which algorithm allreduce takes by itself, where no memory is shared.
   ///
   /// @param hosts host of each rank, any numbers
   public static String forAllreduce(long bytes, List<Integer> hosts) {
-    return new Algorithms(hosts).choose(Kind.ALLREDUCE, Optional.empty(), bytes);
+    return chosen(table(Optional.empty()), "allreduce", bytes, hosts, false).algorithm();
   }
-
-  /// What a collective takes by itself.
-  ///
-  /// @param algorithm its name
-  /// @param reason why, for people
-  public record Choice(String algorithm, String reason) {}
 
   /// For tools: what a collective takes by itself for this size, and why.
   ///
   /// @param collective allreduce, reducescatter, allgather, broadcast, alltoall or barrier
   /// @param hosts host of each rank, any numbers
   /// @param sharesMemory whether the ranks may share memory
-  public static Choice chosen(
-      String collective, long bytes, List<Integer> hosts, boolean sharesMemory) {
-    Kind kind =
-        Stream.of(Kind.values())
-            .filter(k -> k.words().equals(collective))
-            .findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("no collective '" + collective + "'"));
-    boolean shared = isShared(kind, Optional.empty(), bytes, sharesMemory);
-    String name = shared ? SHARED : new Algorithms(hosts).choose(kind, Optional.empty(), bytes);
-    return new Choice(name, Reasons.of(kind, name));
+  public static Rule chosen(
+      AlgorithmTable table,
+      String collective,
+      long bytes,
+      List<Integer> hosts,
+      boolean sharesMemory) {
+    if (Stream.of(Kind.values()).noneMatch(kind -> kind.words().equals(collective))) {
+      throw new IllegalArgumentException("no collective '" + collective + "'");
+    }
+    return table.ladder(collective, Layout.of(hosts, sharesMemory)).at(bytes);
   }
 
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
@@ -92,18 +113,13 @@ public final class Algorithms {
   }
 
   /// Whether a collective is to work on the memory of other ranks where it lies, if that can be
-  /// reached: of longer tensors by itself, or because `wanted` says so. `shares`: whether the ranks
-  /// of the communicator may share memory. Throws `IllegalArgumentException` if it is wanted where
-  /// they do not.
-  static boolean isShared(Kind kind, Optional<String> wanted, long bytes, boolean shares) {
+  /// reached, else the way of `apart`: because the table says so, or because `wanted` does. Throws
+  /// `IllegalArgumentException` if it is wanted where ranks do not share memory.
+  boolean isShared(Kind kind, Optional<String> wanted, long bytes) {
     if (wanted.isEmpty()) {
-      return switch (kind) {
-        case ALLREDUCE, REDUCE_SCATTER, BROADCAST -> shares && bytes > SMALL_BYTES;
-        case ALLGATHER, ALLTOALL -> shares; // no rank knows the others' sizes yet
-        case BARRIER -> false;
-      };
+      return rule(together, kind, bytes).algorithm().equals(SHARED);
     }
-    if (wanted.get().equals(SHARED) && !shares) {
+    if (wanted.get().equals(SHARED) && !sharesMemory) {
       throw new IllegalArgumentException(
           "algorithm 'shared' needs ranks of one host over a transport that shares memory; this"
               + " communicator's do not; leave the choice to Weft, or take one of "
@@ -112,44 +128,21 @@ public final class Algorithms {
     return wanted.get().equals(SHARED);
   }
 
-  /// The given name, checked, or the best for this size.
+  /// The given name, checked, or what the table says. Throws `IllegalArgumentException` naming the
+  /// algorithms there are.
   String choose(Kind kind, Optional<String> wanted, long bytes) {
-    int size = hosts.size();
-    if (wanted.isPresent()) {
-      return named(kind, wanted.get()).name();
-    }
-    return switch (kind) {
-      case ALLREDUCE -> {
-        if (bytes <= SMALL_BYTES) {
-          yield "recursive-doubling";
-        }
-        int several = (int) hosts.stream().distinct().count();
-        if (several > 1 && several < size) {
-          yield amongHosts(several, bytes / size);
-        }
-        if (size == 2) {
-          yield "ring";
-        }
-        if (size <= FEW_RANKS) {
-          yield bytes > MEDIUM_BYTES ? "ring" : "direct";
-        }
-        boolean ring = bytes > MEDIUM_BYTES && bytes / size >= LEAST_RING_CHUNK_BYTES;
-        yield ring ? "ring" : "halving-doubling";
-      }
-      case REDUCE_SCATTER -> bytes <= MEDIUM_BYTES && size <= FEW_RANKS ? "direct" : "ring";
-      case ALLGATHER -> "ring"; // no rank knows the others' sizes yet
-      case BROADCAST -> "binomial-tree";
-      case ALLTOALL -> "direct";
-      case BARRIER -> "recursive-doubling";
-    };
+    return wanted.isPresent()
+        ? named(kind, wanted.get()).name()
+        : rule(together, kind, bytes).algorithm();
   }
 
-  /// Simulated on 16 ranks: from chunks of 64 KiB on the ring wins, with shorter ones its rounds
-  /// cost more than they carry; three hosts, say, make halving move whole parts twice.
-  private static String amongHosts(int number, long chunkBytes) {
-    boolean fits = Integer.bitCount(number) == 1 || number > FEW_HOSTS;
-    boolean halving = fits && chunkBytes <= LONGEST_HALVED_CHUNK_BYTES;
-    return halving ? "hierarchical-halving" : "hierarchical-ring";
+  /// What the table says where ranks share no memory.
+  String apart(Kind kind, long bytes) {
+    return rule(apart, kind, bytes).algorithm();
+  }
+
+  private static Rule rule(Map<Kind, Ladder> ladders, Kind kind, long bytes) {
+    return Objects.requireNonNull(ladders.get(kind), "every kind has a ladder").at(bytes);
   }
 
   private Algorithm named(Kind kind, String name) {

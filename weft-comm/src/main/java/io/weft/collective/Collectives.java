@@ -8,6 +8,7 @@ import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.collective.choice.AlgorithmTable;
 import io.weft.memory.TensorPool;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -29,6 +30,7 @@ public final class Collectives implements MeshService {
 
   private final Duration defaultDeadline;
   private final Tuning tuning;
+  private final AlgorithmTable table;
   private final long keepBytes;
   private final Commands commands = new Commands();
   private final Groups groups = new Groups();
@@ -49,10 +51,13 @@ public final class Collectives implements MeshService {
   private volatile int pending;
   private boolean closed;
 
-  /// Collectives with this hard deadline and tuning, which keep this much idle staging memory.
-  public Collectives(Duration defaultDeadline, Tuning tuning, long keepBytes) {
+  /// Collectives with this hard deadline and tuning, by the algorithms of this table, which keep
+  /// this much idle staging memory.
+  public Collectives(
+      Duration defaultDeadline, Tuning tuning, AlgorithmTable table, long keepBytes) {
     this.defaultDeadline = defaultDeadline;
     this.tuning = tuning;
+    this.table = table;
     this.keepBytes = keepBytes;
   }
 
@@ -94,6 +99,10 @@ public final class Collectives implements MeshService {
   /// Tensors in memory of the transport, once the mesh is connected; closed when this is.
   public TensorPool tensors() {
     return Objects.requireNonNull(tensors, "the mesh is not connected");
+  }
+
+  AlgorithmTable table() {
+    return table;
   }
 
   Tuning tuning() {

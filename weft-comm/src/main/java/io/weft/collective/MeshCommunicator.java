@@ -13,7 +13,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,7 +26,6 @@ final class MeshCommunicator implements Communicator {
   private final Lane lane;
   private final Duration defaultDeadline;
   private final Algorithms algorithms;
-  private final boolean mayShareMemory;
   private final Signatures signatures;
   private final Results results;
   private final Signature barrierSignature;
@@ -42,8 +40,11 @@ final class MeshCommunicator implements Communicator {
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
         Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
-    this.mayShareMemory = group.mayShareMemory(collectives.mesh().transport());
-    this.algorithms = new Algorithms(group.hosts());
+    this.algorithms =
+        new Algorithms(
+            collectives.table(),
+            group.hosts(),
+            group.mayShareMemory(collectives.mesh().transport()));
     boolean shown = collectives.mesh().transport().capabilities().directAccess();
     this.results = new Results(shown ? collectives.tensors() : null);
     this.lane = lane;
@@ -160,7 +161,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    Plan plan = algorithms.plan(Kind.BARRIER, "recursive-doubling", 0, rank());
+    Plan plan = algorithms.plan(Kind.BARRIER, Algorithms.MEETING, 0, rank());
     return submit(options, barrierSignature, Scripts.barrier(plan, zero));
   }
 
@@ -182,13 +183,14 @@ final class MeshCommunicator implements Communicator {
   }
 
   private boolean isShared(Kind kind, CollectiveOptions options, long bytes) {
-    return Algorithms.isShared(kind, options.algorithm(), bytes, mayShareMemory);
+    return algorithms.isShared(kind, options.algorithm(), bytes);
   }
 
   /// By what; with shared memory, what is taken where that cannot be reached.
   private String choose(Kind kind, boolean shared, CollectiveOptions options, long bytes) {
-    Optional<String> wanted = shared ? Optional.empty() : options.algorithm();
-    return algorithms.choose(kind, wanted, bytes);
+    return shared
+        ? algorithms.apart(kind, bytes)
+        : algorithms.choose(kind, options.algorithm(), bytes);
   }
 
   private static String by(boolean shared, String algorithm) {

@@ -22,6 +22,7 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -52,7 +53,7 @@ final class ScriptedRank implements AutoCloseable {
 
   ScriptedRank(RegionTable table) {
     this.table = table;
-    var collectives = new Collectives(LIMIT, TUNING, 1 << 12);
+    var collectives = new Collectives(LIMIT, TUNING, Algorithms.table(Optional.empty()), 1 << 12);
     mesh =
         new Mesh(
             RANK,

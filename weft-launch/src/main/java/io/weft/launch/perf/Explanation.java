@@ -2,6 +2,8 @@
 package io.weft.launch.perf;
 
 import io.weft.collective.Algorithms;
+import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.Rule;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -11,10 +13,11 @@ import java.util.List;
 ///
 /// @param plan what would be measured
 /// @param sharesMemory whether its transport lets ranks reach each other's tensors
-record Explanation(Plan plan, boolean sharesMemory) {
+/// @param table that ranks choose by
+record Explanation(Plan plan, boolean sharesMemory, AlgorithmTable table) {
 
   /// Sizes of which one algorithm takes all.
-  private record Span(long from, long to, Algorithms.Choice choice) {
+  private record Span(long from, long to, Rule choice) {
 
     String line() {
       String sizes =
@@ -50,8 +53,8 @@ record Explanation(Plan plan, boolean sharesMemory) {
     // Ranks find out that private tensors cannot be reached, and go the ordinary way.
     boolean reachable = sharesMemory && plan.memory() == Memory.OWN;
     for (Plan.Case one : plan.cases()) {
-      Algorithms.Choice choice =
-          Algorithms.chosen(plan.benchmark().label(), one.bytes(), hosts, reachable);
+      Rule choice =
+          Algorithms.chosen(table, plan.benchmark().label(), one.bytes(), hosts, reachable);
       if (!spans.isEmpty() && spans.getLast().choice().equals(choice)) {
         Span last = spans.removeLast();
         spans.add(new Span(last.from(), one.bytes(), choice));

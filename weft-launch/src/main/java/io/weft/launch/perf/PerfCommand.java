@@ -2,6 +2,9 @@
 package io.weft.launch.perf;
 
 import io.weft.CommException;
+import io.weft.WeftConfig;
+import io.weft.collective.Algorithms;
+import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -88,7 +91,8 @@ public final class PerfCommand implements Callable<Integer> {
       Plan plan = options.plan();
       if (options.explains()) {
         boolean shares = WeftPeer.sharesMemory(plan.transport());
-        command.commandLine().getOut().print(new Explanation(plan, shares).text());
+        AlgorithmTable table = Algorithms.table(WeftConfig.load().algorithms());
+        command.commandLine().getOut().print(new Explanation(plan, shares, table).text());
         command.commandLine().getOut().flush();
         return 0;
       }

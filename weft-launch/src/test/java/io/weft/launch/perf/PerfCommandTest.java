@@ -3,6 +3,8 @@ package io.weft.launch.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.collective.Algorithms;
+import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.process.SearchPath;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -11,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,7 +127,7 @@ final class PerfCommandTest {
     assertThat(order).isEmpty();
     assertThat(out.toString())
         .startsWith("allreduce, 4 ranks on this host, tcp")
-        .containsPattern("4 B \\.\\. 4 KiB +recursive-doubling +at most 8 KiB")
+        .containsPattern("4 B \\.\\. 4 KiB +recursive-doubling +bytes<=8K: the time")
         .containsPattern("16 KiB \\.\\. 256 KiB +direct ")
         .containsPattern("1 MiB \\.\\. 64 MiB +ring ");
   }
@@ -133,8 +136,9 @@ final class PerfCommandTest {
   void whetherTensorsCanBeReachedDecides() {
     Plan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
     Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1");
-    assertThat(new Explanation(own, true).text()).contains("64 KiB  shared");
-    assertThat(new Explanation(apart, true).text()).contains("64 KiB  ring");
+    AlgorithmTable table = Algorithms.table(Optional.empty());
+    assertThat(new Explanation(own, true, table).text()).contains("64 KiB  shared");
+    assertThat(new Explanation(apart, true, table).text()).contains("64 KiB  ring");
   }
 
   @Test

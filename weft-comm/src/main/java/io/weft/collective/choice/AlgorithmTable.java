@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.choice;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// Which algorithm each collective takes: lines of which the first that fits counts, the user's
+/// before those that are shipped (`algorithms.txt` beside this class, which says what a line is).
+/// Immutable.
+public final class AlgorithmTable {
+
+  private static final String SHIPPED = "algorithms.txt";
+  private static final int MOST_BYTES = 64 << 10;
+
+  private final List<Line> lines;
+
+  private AlgorithmTable(List<Line> lines) {
+    this.lines = List.copyOf(lines);
+  }
+
+  /// The shipped table, behind the lines of a file. Throws `IllegalArgumentException` that names
+  /// file, line and what is allowed.
+  ///
+  /// @param own a file of the user's, if there is one
+  /// @param algorithms names of those that can be taken for each collective
+  public static AlgorithmTable load(Optional<Path> own, Map<String, List<String>> algorithms) {
+    List<Line> lines = new ArrayList<>();
+    own.ifPresent(file -> lines.addAll(parse(read(file), file.toString(), algorithms)));
+    lines.addAll(parse(shipped(), "", algorithms));
+    return new AlgorithmTable(lines);
+  }
+
+  private static String shipped() {
+    try (InputStream in = AlgorithmTable.class.getResourceAsStream(SHIPPED)) {
+      if (in == null) {
+        throw new IllegalStateException("resource " + SHIPPED + " is not in this build");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      if (Files.size(file) > MOST_BYTES) {
+        throw new IllegalArgumentException(file + " has more than 64 KiB: it is no such table");
+      }
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read " + file + ": " + e, e);
+    }
+  }
+
+  private static List<Line> parse(String text, String file, Map<String, List<String>> algorithms) {
+    List<Line> lines = new ArrayList<>();
+    int number = 0;
+    for (String line : text.lines().toList()) {
+      number++;
+      if (line.isBlank() || line.strip().startsWith("#")) {
+        continue;
+      }
+      String origin = file.isEmpty() ? "" : file + ", line " + number;
+      try {
+        lines.add(Line.parse(line, origin, algorithms));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(
+            (origin.isEmpty() ? SHIPPED + ", line " + number : origin) + ": " + e.getMessage(), e);
+      }
+    }
+    return lines;
+  }
+
+  /// The rules of one collective for ranks that are laid out so.
+  public Ladder ladder(String collective, Layout layout) {
+    return new Ladder(
+        lines.stream()
+            .filter(line -> line.collective().equals(collective))
+            .filter(line -> line.conditions().stream().allMatch(c -> c.holdsFor(layout)))
+            .toList(),
+        layout.ranks());
+  }
+}

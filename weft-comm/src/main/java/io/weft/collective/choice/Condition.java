@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.choice;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// What a rule asks: that a number is in a range.
+///
+/// @param key which number
+/// @param least the range's ends, both included
+/// @param most see `least`
+record Condition(Key key, long least, long most) {
+
+  /// Beyond this no tensor is, and products with ranks still fit.
+  private static final long MOST_BYTES = 1L << 44;
+
+  private static final Pattern COMPARISON =
+      Pattern.compile("(bytes|chunk|ranks|hosts)(<=|>=|<|>|=)([0-9]{1,13})([KMG]?)");
+  private static final Map<String, Long> UNITS =
+      Map.of("", 1L, "K", 1L << 10, "M", 1L << 20, "G", 1L << 30);
+
+  /// Numbers that rules ask for.
+  enum Key {
+    BYTES,
+    CHUNK,
+    RANKS,
+    HOSTS,
+    HOSTS_ARE_POWER_OF_TWO,
+    CROWDED,
+    SHARED_MEMORY;
+
+    boolean isSize() {
+      return this == BYTES || this == CHUNK;
+    }
+  }
+
+  /// Throws `IllegalArgumentException` with what is allowed.
+  static Condition parse(String text) {
+    switch (text) {
+      case "hosts=2^k" -> {
+        return holds(Key.HOSTS_ARE_POWER_OF_TWO);
+      }
+      case "crowded" -> {
+        return holds(Key.CROWDED);
+      }
+      case "shared-memory" -> {
+        return holds(Key.SHARED_MEMORY);
+      }
+      default -> {
+        return comparison(text);
+      }
+    }
+  }
+
+  private static Condition holds(Key key) {
+    return new Condition(key, 1, 1);
+  }
+
+  private static Condition comparison(String text) {
+    Matcher matcher = COMPARISON.matcher(text);
+    if (!matcher.matches()) {
+      throw unknown(text);
+    }
+    Key key =
+        switch (matcher.group(1)) {
+          case "bytes" -> Key.BYTES;
+          case "chunk" -> Key.CHUNK;
+          case "ranks" -> Key.RANKS;
+          default -> Key.HOSTS;
+        };
+    boolean exact = matcher.group(2).equals("=");
+    boolean scaled = !matcher.group(4).isEmpty();
+    if (key.isSize() ? exact : scaled) {
+      throw unknown(text);
+    }
+    long number = Long.parseLong(matcher.group(3));
+    long unit = UNITS.getOrDefault(matcher.group(4), 1L);
+    if (number > MOST_BYTES / unit) {
+      throw new IllegalArgumentException("'" + text + "' is beyond 16384G");
+    }
+    long value = number * unit;
+    return switch (matcher.group(2)) {
+      case "<=" -> new Condition(key, 0, value);
+      case "<" -> new Condition(key, 0, value - 1);
+      case ">" -> new Condition(key, value + 1, Long.MAX_VALUE);
+      case ">=" -> new Condition(key, value, Long.MAX_VALUE);
+      default -> new Condition(key, value, value);
+    };
+  }
+
+  private static IllegalArgumentException unknown(String text) {
+    return new IllegalArgumentException(
+        "no condition '"
+            + text
+            + "'; allowed: bytes or chunk with <=, <, > or >= and a size such as 4096, 64K or 1M,"
+            + " ranks or hosts with these or = and a number, hosts=2^k, crowded, shared-memory");
+  }
+
+  /// Whether a layout fulfils it; a condition on sizes does not ask.
+  boolean holdsFor(Layout layout) {
+    long value =
+        switch (key) {
+          case BYTES, CHUNK -> least;
+          case RANKS -> layout.ranks();
+          case HOSTS -> layout.hosts();
+          case HOSTS_ARE_POWER_OF_TWO -> Integer.bitCount(layout.hosts()) == 1 ? 1 : 0;
+          case CROWDED -> layout.crowded() ? 1 : 0;
+          case SHARED_MEMORY -> layout.sharesMemory() ? 1 : 0;
+        };
+    return value >= least && value <= most;
+  }
+
+  /// The shortest tensor that fulfils it.
+  long leastBytes(int ranks) {
+    return switch (key) {
+      case BYTES -> least;
+      case CHUNK -> least * ranks;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY -> 0;
+    };
+  }
+
+  /// The longest tensor that fulfils it.
+  long mostBytes(int ranks) {
+    return switch (key) {
+      case BYTES -> most;
+      case CHUNK -> most == Long.MAX_VALUE ? most : most * ranks + ranks - 1;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY -> Long.MAX_VALUE;
+    };
+  }
+}
