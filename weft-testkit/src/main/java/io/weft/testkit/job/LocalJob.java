@@ -26,6 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -65,20 +67,43 @@ public final class LocalJob implements AutoCloseable {
 
   /// The same over a transport that is given, not looked for on the class path.
   public static LocalJob start(int size, WeftConfig config, TransportProvider transport) {
+    JobProcess process = JobProcess.current();
+    return start(size, surrounded(config, size, rank -> transport, rank -> process));
+  }
+
+  /// The same over several hosts.
+  ///
+  /// @param hosts name of the host that rank r says it runs on
+  /// @param transports what ranks of a host of this name open
+  public static LocalJob across(
+      List<String> hosts, WeftConfig config, Function<String, TransportProvider> transports) {
+    JobProcess process = JobProcess.current();
     return start(
-        size,
-        (rank, store, secret) ->
-            Weft.init(
-                config,
-                environment(rank, size),
-                new Surroundings(
-                    store,
-                    secret,
-                    JOB,
-                    config.bind().orElse("127.0.0.1"),
-                    transport,
-                    Lanes.THREADS,
-                    JobProcess.current())));
+        hosts.size(),
+        surrounded(
+            config,
+            hosts.size(),
+            rank -> transports.apply(hosts.get(rank)),
+            rank -> new JobProcess(process.identity(), hosts.get(rank), process.boot())));
+  }
+
+  private static Joining surrounded(
+      WeftConfig config,
+      int size,
+      IntFunction<TransportProvider> transport,
+      IntFunction<JobProcess> process) {
+    return (rank, store, secret) ->
+        Weft.init(
+            config,
+            environment(rank, size),
+            new Surroundings(
+                store,
+                secret,
+                JOB,
+                config.bind().orElse("127.0.0.1"),
+                transport.apply(rank),
+                Lanes.THREADS,
+                process.apply(rank)));
   }
 
   private static LocalJob start(int size, Joining joining) {
@@ -117,8 +142,8 @@ public final class LocalJob implements AutoCloseable {
         "testkit",
         rank,
         size,
-        OptionalInt.of(rank),
-        OptionalInt.of(size),
+        OptionalInt.empty(),
+        OptionalInt.empty(),
         Optional.of(JOB),
         new StoreLocation.InProcess());
   }
