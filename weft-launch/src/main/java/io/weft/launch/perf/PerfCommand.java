@@ -50,7 +50,7 @@ import picocli.CommandLine.Spec;
       "  weft perf allreduce -np 4 --bytes 4,1M,64M --rounds 9 --peer openmpi",
       "  weft perf bandwidth --bytes 64M --peer c,memcpy",
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
-      "  weft perf messages --outstanding 256 --peer openmpi,c",
+      "  weft perf messages --outstanding 256 --peer openmpi,c,grpc",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
       "What each line means, how each peer is built, and what misleads: docs/performance.md"
@@ -75,7 +75,8 @@ public final class PerfCommand implements Callable<Integer> {
         new OpenMpi(path, cache),
         CompiledPeer.gloo(path, cache),
         CompiledPeer.sockets(path, cache),
-        CompiledPeer.memcpy(path, cache));
+        CompiledPeer.memcpy(path, cache),
+        new GrpcJava(System.getProperty("java.class.path")));
   }
 
   PerfCommand(Peer weft, List<Peer> peers) {

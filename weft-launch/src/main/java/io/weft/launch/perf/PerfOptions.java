@@ -83,7 +83,8 @@ final class PerfOptions {
         "who runs beside Weft; several, with commas or one option each:",
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
             + " barrier; tcp), c (a plain C program over a socket: pingpong, bandwidth, messages;"
-            + " tcp), memcpy (the limit: one core copies as many bytes)"
+            + " tcp), grpc (unary calls of grpc-java: messages; tcp), memcpy (the limit: one core"
+            + " copies as many bytes)"
       })
   private List<String> peerNames = new ArrayList<>();
 
