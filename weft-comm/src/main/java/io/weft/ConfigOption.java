@@ -203,8 +203,7 @@ public final class ConfigOption<T> {
           Path.class,
           null,
           text -> Path.of(nonBlank(text)),
-          "file with rules which algorithm collectives take, before Weft's own; the same on all"
-              + " ranks");
+          "file with rules which algorithm collectives take, before Weft's own, on all ranks");
 
   /// Where flight files go.
   public static final ConfigOption<Path> FLIGHT_DIR =

@@ -51,11 +51,9 @@ public final class Collectives implements MeshService {
   private volatile int pending;
   private boolean closed;
 
-  /// Collectives with this hard deadline and tuning, by the algorithms of this table, which keep
-  /// this much idle staging memory.
-  public Collectives(
-      Duration defaultDeadline, Tuning tuning, AlgorithmTable table, long keepBytes) {
-    this.defaultDeadline = defaultDeadline;
+  /// Collectives with this hard deadline, which keep this much idle staging memory.
+  public Collectives(Duration deadline, Tuning tuning, AlgorithmTable table, long keepBytes) {
+    this.defaultDeadline = deadline;
     this.tuning = tuning;
     this.table = table;
     this.keepBytes = keepBytes;
