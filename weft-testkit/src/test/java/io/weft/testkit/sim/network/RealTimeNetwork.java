@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
+import io.weft.testkit.forward.ForwardingEndpoint;
+import io.weft.testkit.forward.ForwardingSink;
+import io.weft.testkit.forward.ForwardingTransport;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.transport.Address;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
-import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.Transport;
-import io.weft.transport.TransportException;
 import io.weft.transport.spi.Availability;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.MemorySegment;
-import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -80,7 +78,9 @@ final class RealTimeNetwork implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
-    return locked(() -> new Device(config, sink));
+    ForwardingSink ends = new ForwardingSink(sink, End::new);
+    Station place = new Place(config.credentials().node());
+    return locked(() -> new Device(new SimProvider(network, place).open(config, ends), ends));
   }
 
   private final class Place implements Station {
@@ -123,132 +123,65 @@ final class RealTimeNetwork implements TransportProvider {
     }
   }
 
-  private final class Device implements Transport, FrameSink {
-    private final Transport inner;
-    private final FrameSink sink;
-    private final Map<Endpoint, Endpoint> ends = new IdentityHashMap<>();
+  private final class Device extends ForwardingTransport {
 
-    Device(TransportConfig config, FrameSink sink) {
+    private final ForwardingSink sink;
+
+    Device(Transport real, ForwardingSink sink) {
+      super(real);
       this.sink = sink;
-      this.inner =
-          new SimProvider(network, new Place(config.credentials().node())).open(config, this);
-    }
-
-    private Endpoint outer(Endpoint end) {
-      return ends.computeIfAbsent(end, End::new);
-    }
-
-    @Override
-    public Address address() {
-      return inner.address();
-    }
-
-    @Override
-    public Capabilities capabilities() {
-      return inner.capabilities();
     }
 
     @Override
     public Endpoint connect(Address peer, int node) {
-      return locked(() -> outer(inner.connect(peer, node)));
-    }
-
-    @Override
-    public MemoryRegion allocate(long bytes) {
-      return inner.allocate(bytes);
-    }
-
-    @Override
-    public MemoryRegion register(MemorySegment segment, Object owner) {
-      return inner.register(segment, owner);
+      return locked(() -> sink.inFrontOf(super.connect(peer, node)));
     }
 
     @Override
     public int poll(long nowNanos) {
-      return locked(() -> inner.poll(nowNanos));
+      return locked(() -> super.poll(nowNanos));
     }
 
     @Override
     public void await(long maxNanos) {
-      run(() -> inner.await(maxNanos));
+      run(() -> super.await(maxNanos));
     }
 
     @Override
     public void wake() {
-      run(inner::wake);
-    }
-
-    @Override
-    public long bytesSent() {
-      return inner.bytesSent();
+      run(super::wake);
     }
 
     @Override
     public void close() {
-      run(inner::close);
-    }
-
-    @Override
-    public void onConnect(Endpoint endpoint) {
-      sink.onConnect(outer(endpoint));
-    }
-
-    @Override
-    public void onMessage(Endpoint from, MemorySegment message) {
-      sink.onMessage(outer(from), message);
-    }
-
-    @Override
-    public void onNotify(Endpoint from, int immediate) {
-      sink.onNotify(outer(from), immediate);
-    }
-
-    @Override
-    public void onFailure(Endpoint from, TransportException cause) {
-      sink.onFailure(outer(from), cause);
+      run(super::close);
     }
   }
 
-  private final class End implements Endpoint {
-    private final Endpoint inner;
+  private final class End extends ForwardingEndpoint {
 
-    End(Endpoint inner) {
-      this.inner = inner;
-    }
-
-    @Override
-    public int node() {
-      return inner.node();
+    End(Endpoint real) {
+      super(real);
     }
 
     @Override
     public PostResult trySend(MemorySegment message) {
-      return locked(() -> inner.trySend(message));
+      return locked(() -> super.trySend(message));
     }
 
     @Override
     public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-      return locked(() -> inner.tryRead(into, from, done));
+      return locked(() -> super.tryRead(into, from, done));
     }
 
     @Override
     public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-      return locked(() -> inner.tryWrite(from, into, immediate, done));
-    }
-
-    @Override
-    public long bytesReceived() {
-      return inner.bytesReceived();
-    }
-
-    @Override
-    public long bytesSent() {
-      return inner.bytesSent();
+      return locked(() -> super.tryWrite(from, into, immediate, done));
     }
 
     @Override
     public void close() {
-      run(inner::close);
+      run(super::close);
     }
   }
 }
