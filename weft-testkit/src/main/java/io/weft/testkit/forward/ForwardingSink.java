@@ -6,7 +6,6 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /// Tells another sink what it hears, as if it came from endpoints in front of the real ones.
@@ -15,7 +14,7 @@ public final class ForwardingSink implements FrameSink {
 
   private final FrameSink sink;
   private final UnaryOperator<Endpoint> front;
-  private final Map<Endpoint, Endpoint> fronts = new IdentityHashMap<>();
+  private final IdentityHashMap<Endpoint, Endpoint> fronts = new IdentityHashMap<>();
 
   /// @param front puts an endpoint in front of a real one, once for each
   public ForwardingSink(FrameSink sink, UnaryOperator<Endpoint> front) {
