@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One listening socket and its endpoints. Up to four endpoints are read without asking the
 /// selector first, which saves a system call per turn for a spinning poller; with more, the
-/// selector tells which to read. New connections are looked for at least every 50 microseconds of
+/// selector tells which to read. New connections are looked for at least every 500 microseconds of
 /// spinning, and at once after an `await`.
 final class TcpTransport implements Transport {
 
@@ -52,7 +52,7 @@ final class TcpTransport implements Transport {
           false);
 
   private static final int DIRECT_ENDPOINTS = 4;
-  private static final long LOOK_NANOS = 50_000;
+  private static final long LOOK_NANOS = 500_000;
   private static final long MILLI = 1_000_000;
   private static final long TIMER_MILLIS = 5;
   private static final int MAX_FAREWELLS = 64;
