@@ -100,6 +100,14 @@ public final class Algorithms {
     return table.ladder(collective, Layout.of(hosts, sharesMemory)).at(bytes);
   }
 
+  /// For tools: whether ranks that share memory work on private tensors of this size too, by a
+  /// stand-in, with the tuning that there is by default.
+  public static boolean hasStandIn(String collective, long bytes) {
+    boolean combines =
+        collective.equals(Kind.ALLREDUCE.words()) || collective.equals(Kind.REDUCE_SCATTER.words());
+    return combines && bytes <= Tuning.DEFAULT.windowBytes();
+  }
+
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
   Plan plan(Kind kind, String name, int root, int rank) {

@@ -86,7 +86,7 @@ final class DirectReduce {
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
-    return memory != null && memory.segment().byteSize() == stage.input().byteSize();
+    return memory != null && memory.segment().byteSize() >= stage.input().byteSize();
   }
 
   boolean done() {

@@ -6,13 +6,15 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// An exchange in which each rank works on the others' memory where it lies: all say where theirs
-/// is (SHARE), each does its slice, all say that they have done it (DONE). If the memory of one is
-/// private, it says so and goes on to the next stage at once, and so do the others when they hear
-/// it. A rank that cannot map another's memory leaves its slice undone and says so.
+/// is (SHARE), each does its slice, all say that they have done it (DONE). Where a tensor is
+/// private and short, a staging window stands in for it, which is nothing to the others. Where one
+/// is long, its rank says so and goes on to the next stage at once, and so do the others when they
+/// hear it. A rank that cannot map another's memory leaves its slice undone and says so.
 ///
 /// A peer touches a tensor only between its SHARE and our DONE, in visits of a bounded length, and
 /// none after its region is closed: so a failed operation closes its regions, and ends when the
@@ -31,6 +33,7 @@ final class SharedExchange implements Exchange {
   private final BitSet working = new BitSet();
   private @Nullable MemoryRegion input;
   private @Nullable MemoryRegion output;
+  private @Nullable StandIn standIn;
   private @Nullable DirectReduce reduce;
   private boolean over;
   private boolean isPrivate;
@@ -56,22 +59,48 @@ final class SharedExchange implements Exchange {
 
   @Override
   public void start() {
-    MemoryRegion in = wires.register(stage.input(), this);
-    MemoryRegion out = stage.onlyInput() ? in : wires.register(stage.output(), this);
-    input = in;
-    output = out;
-    boolean mappable = in.isMappable() && out.isMappable() && stage.isApart(rank);
+    boolean mappable = show();
+    MemoryRegion in = Objects.requireNonNull(input);
+    MemoryRegion out = output == null ? in : output;
     MemorySegment frame = wires.scratch();
-    for (int peer = 0; peer < size; peer++) {
-      if (peer != rank) {
-        Share.write(frame, in.export(), out.export());
-        long bytes = mappable ? Share.MESSAGE_BYTES : Frame.HEADER_BYTES;
-        wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? 1 : 0, bytes);
-      }
+    for (int d = 1; d < size; d++) {
+      int peer = (rank + d) % size;
+      Share.write(frame, in.export(), out.export());
+      long bytes = mappable ? Share.MESSAGE_BYTES : Frame.HEADER_BYTES;
+      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? 1 : 0, bytes);
     }
     if (!mappable) {
       becomePrivate();
     }
+  }
+
+  /// Registers what peers are to work on. False if that is private, and too long for a stand-in.
+  private boolean show() {
+    MemoryRegion in = wires.register(stage.input(), this);
+    input = in;
+    if (!stage.isApart(rank)) {
+      return false;
+    }
+    MemoryRegion out = in;
+    if (!stage.onlyInput()) {
+      out = wires.register(stage.output(), this);
+      output = out;
+    }
+    if (in.isMappable() && out.isMappable()) {
+      return true;
+    }
+    if (stage.input().byteSize() > wires.staging().windowBytes()) {
+      return false;
+    }
+    release();
+    StandIn shown = new StandIn(stage, wires.staging().lease(stage.input().byteSize()));
+    standIn = shown;
+    input = shown.window();
+    output = null;
+    for (int d = 1; d < size; d++) {
+      shown.show((rank + d) % size);
+    }
+    return input.isMappable();
   }
 
   private void becomePrivate() {
@@ -104,6 +133,8 @@ final class SharedExchange implements Exchange {
     working.clear(peer);
     if (Frame.aux(frame) != 0) {
       stage.leaveUndone(peer);
+    } else if (standIn != null && !stage.scattered()) {
+      standIn.take(peer);
     }
   }
 
@@ -146,6 +177,11 @@ final class SharedExchange implements Exchange {
 
   @Override
   public void release() {
+    if (standIn != null) {
+      wires.staging().giveBack(standIn.window());
+      standIn = null;
+      input = null;
+    }
     if (input != null) {
       input.close();
     }
@@ -154,9 +190,15 @@ final class SharedExchange implements Exchange {
     }
   }
 
+  /// Peers may still be inside a stand-in, which then is not used again.
   @Override
   public boolean tryAbandon() {
     over = true;
+    if (standIn != null) {
+      wires.staging().forget(standIn.window());
+      standIn = null;
+      input = null;
+    }
     release();
     return !isVisited();
   }

@@ -30,6 +30,11 @@ final class Staging implements AutoCloseable {
     this.idle = new ArrayDeque[SIZES];
   }
 
+  /// Bytes of a full window.
+  long windowBytes() {
+    return windowBytes;
+  }
+
   /// A window of at least so many bytes, which are at most a full one's.
   MemoryRegion lease(long bytes) {
     lent++;

@@ -39,6 +39,11 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
     }
   }
 
+  /// Bytes of a full window.
+  long windowBytes() {
+    return (long) segmentBytes * windowSlots;
+  }
+
   /// The same over a transport: with an eager limit, which leaves room for a header in its
   /// messages.
   Tuning over(Capabilities transport, int headerBytes) {

@@ -31,8 +31,7 @@ final class Wires {
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.tuning = tuning.over(transport, Frame.HEADER_BYTES);
-    long window = (long) tuning.segmentBytes() * tuning.windowSlots();
-    this.staging = new Staging(mesh.transport(), window, keepBytes);
+    this.staging = new Staging(mesh.transport(), tuning.windowBytes(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }

@@ -50,9 +50,12 @@ record Explanation(Plan plan, boolean sharesMemory, AlgorithmTable table) {
   private List<Span> spans() {
     List<Span> spans = new ArrayList<>();
     List<Integer> hosts = Collections.nCopies(plan.ranks(), 0);
-    // Ranks find out that private tensors cannot be reached, and go the ordinary way.
-    boolean reachable = sharesMemory && plan.memory() == Memory.OWN;
     for (Plan.Case one : plan.cases()) {
+      // Ranks find out that private tensors cannot be reached, and go the ordinary way.
+      boolean reachable =
+          sharesMemory
+              && (plan.memory() == Memory.OWN
+                  || Algorithms.hasStandIn(plan.benchmark().label(), one.bytes()));
       Rule choice =
           Algorithms.chosen(table, plan.benchmark().label(), one.bytes(), hosts, reachable);
       if (!spans.isEmpty() && spans.getLast().choice().equals(choice)) {

@@ -372,7 +372,7 @@ class SharedCollectivesTest {
             1);
     try (TensorLease input = weft.allocate(DType.FLOAT32, c.shape(weft.rank()));
         TensorLease output = weft.allocate(DType.FLOAT32, Shape.of(900, 4))) {
-      CollectiveOptions options = c.options().within(Duration.ofSeconds(1));
+      CollectiveOptions options = c.options().within(Duration.ofMillis(500));
       Communicator all = weft.communicator();
       var handle =
           switch (what) {
