@@ -12,6 +12,7 @@ import io.weft.cluster.store.PemFileTarget;
 import io.weft.cluster.store.SecretFileTarget;
 import io.weft.cluster.store.StoreClientTarget;
 import io.weft.cluster.store.StoreSessionTarget;
+import io.weft.collective.AlgorithmsFileTarget;
 import io.weft.collective.CollectivesTarget;
 import io.weft.flight.FlightFileTarget;
 import io.weft.transport.secure.HandshakeTarget;
@@ -43,7 +44,8 @@ class DecodersFuzzTest extends FuzzContract {
             EnvironmentTarget.class,
             SlurmHostsTarget.class,
             SecretFileTarget.class,
-            SettingsFileTarget.class),
+            SettingsFileTarget.class,
+            AlgorithmsFileTarget.class),
         Duration.ofMillis(2500));
   }
 }
