@@ -113,8 +113,7 @@ final class Repetition {
   private Outcome harmed(JobProcess job, @Nullable Networks networks)
       throws IOException, InterruptedException {
     boolean ready =
-        job.await(() -> hasSeenAll(job), START)
-            && (harm == Harm.KILL || awaitWork(job));
+        job.await(() -> hasSeenAll(job), START) && (harm == Harm.KILL || awaitWork(job));
     if (!ready) {
       flaw(Kind.START, "it could not be harmed: it did not come to work");
       return outcome(0, 0);
