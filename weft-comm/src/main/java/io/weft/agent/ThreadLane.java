@@ -38,6 +38,9 @@ final class ThreadLane implements Lane {
 
   private static final int TURNSTILE_TRIES = 2000;
 
+  /// How long an agent goes without a turn for errands.
+  private static final long ERRANDS_NANOS = 50_000;
+
   private final Agent agent;
   private final Ticker ticker;
   private final WaitPolicy lanePolicy;
@@ -50,6 +53,7 @@ final class ThreadLane implements Lane {
   private volatile boolean resting;
   private volatile long lastDriven;
   private volatile boolean closed;
+  private long lastTurn;
 
   /// Takes the agent over; `start` begins.
   ThreadLane(Agent agent, Ticker ticker, WaitPolicy lanePolicy, WaitPolicy callerPolicy) {
@@ -104,6 +108,50 @@ final class ThreadLane implements Lane {
       if (callers.decrementAndGet() == 0 && (agent.busy() || agent.hasCommands())) {
         LockSupport.unpark(thread);
       }
+    }
+  }
+
+  /// Hot path.
+  @Override
+  public boolean lend(Errand errand) {
+    callers.incrementAndGet();
+    try {
+      if (!inside.compareAndSet(false, true)) {
+        return false;
+      }
+      long now = ticker.nanos();
+      try {
+        if (now - lastTurn > ERRANDS_NANOS) {
+          var unused = work(now);
+        }
+        return !closed && !agent.busy() && run(errand, now);
+      } finally {
+        lastDriven = now;
+        inside.set(false);
+      }
+    } finally {
+      if (callers.decrementAndGet() == 0 && agent.busy()) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  private boolean run(Errand errand, long now) {
+    try {
+      if (!errand.begin(now)) {
+        return false;
+      }
+      int idle = 0;
+      while (!errand.advance()) {
+        if (callerPolicy.idle(++idle)) {
+          errand.giveUp();
+          break;
+        }
+      }
+      return true;
+    } catch (RuntimeException | Error e) {
+      crash(e);
+      return true;
     }
   }
 
@@ -191,14 +239,19 @@ final class ThreadLane implements Lane {
   }
 
   private int work(long now) {
+    lastTurn = now;
     try {
       return agent.work(now);
     } catch (RuntimeException | Error e) {
-      LOG.error("{} has died; its operations fail", agent.role(), e);
-      closed = true;
-      agent.crash(e);
+      crash(e);
       return 1;
     }
+  }
+
+  private void crash(Throwable cause) {
+    LOG.error("{} has died; its operations fail", agent.role(), cause);
+    closed = true;
+    agent.crash(cause);
   }
 
   private void turnUntilACallerComes() {

@@ -30,8 +30,10 @@ public final class Algorithms {
   /// Works on the memory of other ranks where it lies; no schedule.
   static final String SHARED = "shared";
 
+  static final String RECURSIVE_DOUBLING = "recursive-doubling";
+
   /// That of every barrier.
-  static final String MEETING = "recursive-doubling";
+  static final String MEETING = RECURSIVE_DOUBLING;
 
   private final Map<PlanKey, Plan> plans = new ConcurrentHashMap<>();
   private final List<Integer> hosts;

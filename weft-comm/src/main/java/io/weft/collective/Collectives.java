@@ -40,7 +40,8 @@ public final class Collectives implements MeshService {
   private final Settling settling = new Settling(this);
   private final Inbox inbox = new Inbox(this);
   private final Failures failures = new Failures(this);
-  private final Epochs epochs = new Epochs(groups, names, inbox, failures);
+  private final SlotBoards boards = new SlotBoards(this);
+  private final Epochs epochs = new Epochs(groups, names, inbox, failures, boards);
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
@@ -166,6 +167,8 @@ public final class Collectives implements MeshService {
     }
     if (group.isClosed()) {
       close(group);
+    } else {
+      inbox.replayBoards(group);
     }
   }
 
@@ -177,7 +180,8 @@ public final class Collectives implements MeshService {
       return;
     }
     observer.onClosed(group.key(), now);
-    var unused = abortHere(group, Verdicts.closed(group));
+    var unused = failures.abortHere(group, Verdicts.closed(group));
+    boards.close(group);
     groups.close(group);
     names.removeIf(use -> use.group() == group);
     inbox.forget(group.key());
@@ -200,17 +204,41 @@ public final class Collectives implements MeshService {
       operation.settle();
       return;
     }
-    if (use == null) {
-      use = new NameUse(operation);
-      names.put(operation.key(), use);
+    operation.taken(
+        this, use(operation.key(), operation.group(), operation.name(), operation.signature()));
+    add(operation);
+    if (operation.start()) {
+      finish(operation);
     }
-    int sequence = use.next(operation);
-    operation.taken(this, sequence);
-    long id = id(operation.key(), sequence);
-    running.put(id, operation);
+  }
+
+  /// Counts a use of a name; returns its number.
+  int use(long key, Group group, String name, Signature signature) {
+    NameUse use = names.get(key);
+    if (use == null) {
+      use = new NameUse(group, name, signature);
+      names.put(key, use);
+    }
+    return use.next(signature);
+  }
+
+  private void add(Operation<?> operation) {
+    running.put(id(operation.key(), operation.sequence()), operation);
     order.add(operation);
     pending = order.size() + settling.size();
-    if (operation.start()) {
+  }
+
+  /// Whether a deferred command of this communicator is all that there is to do for it.
+  ///
+  /// Hot path.
+  boolean isAlone(Commands.Deferred command, Group group) {
+    return commands.holdsOnly(command) && inbox.isEmpty() && failures.of(group) == null && !closed;
+  }
+
+  /// Goes on with an operation whose first stage was begun without it.
+  void resume(Operation<?> operation) {
+    add(operation);
+    if (operation.resume()) {
       finish(operation);
     }
   }
@@ -290,10 +318,6 @@ public final class Collectives implements MeshService {
     failures.failIfDeserted(operation);
   }
 
-  boolean abortHere(Group group, CommException cause) {
-    return failures.abortHere(group, cause);
-  }
-
   void forEachGroup(Consumer<? super Group> action) {
     groups.forEach(action);
   }
@@ -323,7 +347,7 @@ public final class Collectives implements MeshService {
         group -> {
           group.close();
           observer.onClosed(group.key(), now);
-          var unused = abortHere(group, Verdicts.closed(group));
+          var unused = failures.abortHere(group, Verdicts.closed(group));
         });
     settling.settle();
   }
@@ -345,6 +369,7 @@ public final class Collectives implements MeshService {
     if (tensors != null) {
       tensors.close();
     }
+    boards.end();
   }
 
   // --- from the wire
@@ -354,21 +379,21 @@ public final class Collectives implements MeshService {
     return running.get(id(key, sequence));
   }
 
+  @Nullable Group group(long key) {
+    return groups.get(key);
+  }
+
+  SlotBoards boards() {
+    return boards;
+  }
+
   @Nullable NameUse name(long key) {
     return names.get(key);
   }
 
   /// A member has aborted a communicator, which may not be open here yet.
   void onAbort(int fromRank, long groupKey, CommException cause) {
-    Group group = groups.get(groupKey);
-    if (group != null && group.member(fromRank) < 0) {
-      mesh().drop(fromRank, "it aborted a communicator to which it does not belong");
-    } else if (group != null && !group.isAborted()) {
-      observer.onTold(fromRank, cause, now);
-      failures.passOn(group, cause);
-    } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
-      mesh().drop(fromRank, "it aborted more communicators that are not made here than are kept");
-    }
+    failures.onAbort(groups, fromRank, groupKey, cause);
   }
 
   static long id(long key, int sequence) {
@@ -377,16 +402,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public void onNotify(int fromRank, int immediate) {
-    WireExchange exchange = wires().tokens().get(immediate);
-    if (exchange == null) {
-      return;
-    }
-    int member = exchange.operation().group().member(fromRank);
-    if (member >= 0) {
-      exchange.operation().onNotify(member);
-    } else {
-      mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
-    }
+    inbox.onNotify(fromRank, immediate);
   }
 
   @Override

@@ -19,10 +19,19 @@ final class Commands {
 
   private static final int MAX_COMMANDS = 1 << 13;
 
+  /// What may stay with its user for a moment, who perhaps runs it himself. At most one at a time;
+  /// what is submitted after it goes after it.
+  interface Deferred extends Runnable {
+
+    /// There was no room for it in time.
+    void refuse(CommException full);
+  }
+
   private record Urgent(Runnable command, @Nullable Urgent before) {}
 
   private final MpscAtomicArrayQueue<Runnable> queue = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
   private final AtomicReference<@Nullable Urgent> urgent = new AtomicReference<>();
+  private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>();
   private @Nullable Lane lane;
   private volatile boolean over;
 
@@ -39,6 +48,48 @@ final class Commands {
 
   /// Queues a command; waits for room until `limit` has passed, then throws `TimedOut`.
   void submit(Runnable command, Duration limit) {
+    queueDeferred(limit);
+    queue(command, limit);
+    announce();
+  }
+
+  /// Submits a command that its user may `take` back. Waits as `submit` does, but for the one that
+  /// was deferred before, which is refused if there is no room.
+  ///
+  /// Hot path.
+  void defer(Deferred command, Duration limit) {
+    while (!deferred.compareAndSet(null, command)) {
+      queueDeferred(limit);
+    }
+    announce();
+  }
+
+  private void queueDeferred(Duration limit) {
+    Deferred first = deferred.get() == null ? null : deferred.getAndSet(null);
+    if (first != null) {
+      try {
+        queue(first, limit);
+      } catch (CommException full) {
+        first.refuse(full);
+      }
+    }
+  }
+
+  /// Whether this one is deferred, and nothing else is submitted.
+  ///
+  /// Hot path.
+  boolean holdsOnly(Deferred command) {
+    return deferred.get() == command && queue.isEmpty() && urgent.get() == null;
+  }
+
+  /// Takes a deferred command back; false if somebody else has it.
+  ///
+  /// Hot path.
+  boolean take(Deferred command) {
+    return deferred.compareAndSet(command, null);
+  }
+
+  private void queue(Runnable command, Duration limit) {
     long end = lane().nanos() + limit.toNanos();
     while (!queue.offer(command)) {
       if (over) {
@@ -57,7 +108,6 @@ final class Commands {
         Thread.yield();
       }
     }
-    announce();
   }
 
   /// Queues a command that goes before all others and needs no room. Never waits. The caller sees
@@ -77,7 +127,7 @@ final class Commands {
   }
 
   boolean isEmpty() {
-    return queue.isEmpty() && urgent.get() == null;
+    return queue.isEmpty() && deferred.get() == null && urgent.get() == null;
   }
 
   // --- the lane
@@ -86,7 +136,8 @@ final class Commands {
   ///
   /// Hot path.
   @Nullable Runnable poll() {
-    return queue.poll();
+    Runnable command = queue.poll();
+    return command != null || deferred.get() == null ? command : deferred.getAndSet(null);
   }
 
   /// Runs what is urgent; returns how much it was.
@@ -110,7 +161,7 @@ final class Commands {
     synchronized (queue) {
       var unused = runUrgent();
       Runnable command;
-      while ((command = queue.poll()) != null) {
+      while ((command = poll()) != null) {
         command.run();
       }
     }

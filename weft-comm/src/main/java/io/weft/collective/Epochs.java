@@ -20,15 +20,17 @@ final class Epochs implements EpochFollower {
   private final LongMap<NameUse> names;
   private final Inbox inbox;
   private final Failures failures;
+  private final SlotBoards boards;
   private final Map<Epoch, Integer> instances = new HashMap<>();
   private @Nullable CommException revoked;
   private long epoch;
 
-  Epochs(Groups groups, LongMap<NameUse> names, Inbox inbox, Failures failures) {
+  Epochs(Groups groups, LongMap<NameUse> names, Inbox inbox, Failures failures, SlotBoards boards) {
     this.groups = groups;
     this.names = names;
     this.inbox = inbox;
     this.failures = failures;
+    this.boards = boards;
   }
 
   /// A new group of these ranks in an epoch that this rank has entered. Throws
@@ -95,6 +97,7 @@ final class Epochs implements EpochFollower {
   public void onEpoch(long number, ProcessSet members) {
     epoch = number;
     revoked = null;
+    groups.forEach(boards::close);
     groups.closeAll();
     names.clear();
     inbox.onEpoch(members);

@@ -2,6 +2,7 @@
 package io.weft.collective;
 
 import io.weft.CommException;
+import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -92,6 +93,20 @@ final class Failures {
   /// good-bye of this rank's.
   void passOn(Group group, CommException cause) {
     abort(group, cause, cause instanceof CommException.Aborted aborted ? aborted.culprit() : -1);
+  }
+
+  /// A member has aborted a communicator, which may not be open here yet.
+  void onAbort(Groups groups, int fromRank, long groupKey, CommException cause) {
+    Group group = groups.get(groupKey);
+    Mesh mesh = collectives.mesh();
+    if (group != null && group.member(fromRank) < 0) {
+      mesh.drop(fromRank, "it aborted a communicator to which it does not belong");
+    } else if (group != null && !group.isAborted()) {
+      collectives.observer().onTold(fromRank, cause, collectives.now());
+      passOn(group, cause);
+    } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
+      mesh.drop(fromRank, "it aborted more communicators that are not made here than are kept");
+    }
   }
 
   /// The same here only. Returns whether this was the communicator's first abort.

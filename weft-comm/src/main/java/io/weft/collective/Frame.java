@@ -45,9 +45,11 @@ final class Frame {
     /// Memory on which peers may work where it lies, or that it is private.
     SHARE(8),
     /// This rank no longer touches the others' memory; `aux` says whether it did its part.
-    DONE(9);
+    DONE(9),
+    /// Where this rank's board of slots lies; `aux` 0: it has none, or cannot reach another's.
+    BOARD(10);
 
-    private static final @Nullable Type[] BY_CODE = new Type[10];
+    private static final @Nullable Type[] BY_CODE = new Type[11];
 
     static {
       for (Type type : values()) {

@@ -25,6 +25,9 @@ public final class FrameWords {
     if (type == Frame.Type.ABORT) {
       return what + ": " + Frame.text(frame);
     }
+    if (type == Frame.Type.BOARD) {
+      return what + (Frame.aux(frame) == 0 ? ": none" : "");
+    }
     long key = Frame.key(frame);
     String name = names.apply(key).map(known -> "'" + known + "'").orElse(Long.toHexString(key));
     String stage = Frame.phase(frame) == 0 ? "" : ", stage " + Frame.phase(frame);

@@ -28,6 +28,7 @@ final class Group {
   private @Nullable CommException failure;
   private boolean closed;
   private boolean aborted;
+  private @Nullable Slots slots;
 
   /// `instance` counts the communicators of the same set in the same epoch, from 1.
   Group(Epoch in, int instance, Topology topology, int worldRank) {
@@ -131,6 +132,15 @@ final class Group {
 
   void close() {
     closed = true;
+  }
+
+  /// Its slots, once it has some.
+  @Nullable Slots slots() {
+    return slots;
+  }
+
+  void has(Slots made) {
+    slots = made;
   }
 
   /// Only the first failure counts; returns whether this was it.

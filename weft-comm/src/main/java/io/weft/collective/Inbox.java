@@ -53,6 +53,10 @@ final class Inbox {
       collectives.onAbort(fromRank, Frame.communicator(message), told(fromRank, message));
       return;
     }
+    if (type == Frame.Type.BOARD) {
+      onBoard(fromRank, message);
+      return;
+    }
     Operation<?> operation = collectives.running(key, sequence);
     if (type == Frame.Type.PROBE) {
       answer(fromRank, message, operation);
@@ -67,6 +71,42 @@ final class Inbox {
         Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
       }
     }
+  }
+
+  void onNotify(int fromRank, int immediate) {
+    WireExchange exchange = collectives.wires().tokens().get(immediate);
+    if (exchange == null) {
+      return;
+    }
+    int member = exchange.operation().group().member(fromRank);
+    if (member >= 0) {
+      exchange.onNotify(member);
+    } else {
+      collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
+    }
+  }
+
+  private void onBoard(int fromRank, MemorySegment message) {
+    long communicator = Frame.communicator(message);
+    Group group = collectives.group(communicator);
+    if (group != null) {
+      collectives.boards().onBoard(group, fromRank, message);
+    } else if (!collectives.isClosed(communicator)) {
+      keep(Collectives.id(communicator, 0), fromRank, message);
+    }
+  }
+
+  /// Gives a communicator, which was just opened, the boards that were told before.
+  void replayBoards(Group group) {
+    List<EarlyFrames.EarlyFrame> frames = early.take(Collectives.id(group.key(), 0));
+    if (frames != null) {
+      frames.forEach(frame -> onBoard(frame.worldRank(), MemorySegment.ofArray(frame.bytes())));
+    }
+  }
+
+  /// Whether nothing has come early.
+  boolean isEmpty() {
+    return early.operations() == 0;
   }
 
   /// Throws away what came early for a communicator that is closed now.
@@ -117,14 +157,22 @@ final class Inbox {
     if (ahead > 0) {
       keep(Collectives.id(operation.key(), operation.sequence()), fromRank, message);
     } else if (ahead == 0) {
-      switch (type) {
-        case EAGER -> operation.onEager(member, Frame.body(message));
-        case GRANT -> operation.onGrant(member, message);
-        case CREDIT -> operation.onCredit(member, Frame.aux(message));
-        case SHARE -> operation.onShare(member, message);
-        case DONE -> operation.onDone(member, message);
-        default -> throw new IllegalStateException(type.toString());
+      Exchange exchange = operation.exchange();
+      if (exchange != null) {
+        deliver(exchange, type, member, message);
       }
+    }
+  }
+
+  private static void deliver(
+      Exchange exchange, Frame.Type type, int member, MemorySegment message) {
+    switch (type) {
+      case EAGER -> exchange.onEager(member, Frame.body(message));
+      case GRANT -> exchange.onGrant(member, message);
+      case CREDIT -> exchange.onCredit(member, Frame.aux(message));
+      case SHARE -> exchange.onShare(member, message);
+      case DONE -> exchange.onDone(member, message);
+      default -> throw new IllegalStateException(type.toString());
     }
   }
 

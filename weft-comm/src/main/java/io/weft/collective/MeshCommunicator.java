@@ -69,6 +69,12 @@ final class MeshCommunicator implements Communicator {
     checkApart(options, input, output);
     boolean shared = isShared(Kind.ALLREDUCE, options, input.bytes());
     String algorithm = choose(Kind.ALLREDUCE, shared, options, input.bytes());
+    if (mayShareMemory
+        && !shared
+        && algorithm.equals(Algorithms.RECURSIVE_DOUBLING)
+        && SlotStage.takes(input.bytes(), size())) {
+      return submitPromptly(options, input, output, op);
+    }
     Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
     Signature signature =
         signatures.allreduce(
@@ -201,22 +207,65 @@ final class MeshCommunicator implements Communicator {
     return Signature.of(kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
   }
 
+  /// Hot path.
+  private Handle<TensorView> submitPromptly(
+      CollectiveOptions options, TensorView input, TensorView output, ReduceOp op) {
+    Signature signature =
+        signatures.allreduce(input.dtype(), input.shape(), op, Algorithms.RECURSIVE_DOUBLING);
+    if (!inFlight.add(options.name())) {
+      throw alreadyInFlight(options);
+    }
+    var handle = new PromptAllreduce(this, options, signature, input, output, op);
+    collectives.commands().defer(handle, limit(options));
+    collectives.observer().onSubmitted(handle);
+    return handle;
+  }
+
+  /// What a small allreduce does where it cannot be done at once.
+  Script<TensorView> script(SlotStage slots, TensorView output) {
+    Plan plan = algorithms.plan(Kind.ALLREDUCE, Algorithms.RECURSIVE_DOUBLING, 0, rank());
+    return Scripts.slotAllreduce(slots, slots.byMessages(plan), output);
+  }
+
+  Collectives collectives() {
+    return collectives;
+  }
+
+  Group group() {
+    return group;
+  }
+
+  Lane lane() {
+    return lane;
+  }
+
+  Duration limit(CollectiveOptions options) {
+    return options.deadline().isZero() ? defaultDeadline : options.deadline();
+  }
+
+  /// The operation of this name is over.
+  void ended(String name) {
+    inFlight.remove(name);
+  }
+
+  private IllegalStateException alreadyInFlight(CollectiveOptions options) {
+    return new IllegalStateException(
+        "an operation named '"
+            + options.name()
+            + "' is already in flight on this communicator of "
+            + group.self()
+            + "; await it first, or give this one another name");
+  }
+
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {
     if (!inFlight.add(options.name())) {
       script.discard();
-      throw new IllegalStateException(
-          "an operation named '"
-              + options.name()
-              + "' is already in flight on this communicator of "
-              + group.self()
-              + "; await it first, or give this one another name");
+      throw alreadyInFlight(options);
     }
-    Duration limit = options.deadline().isZero() ? defaultDeadline : options.deadline();
-    PendingHandle<T> handle =
-        new PendingHandle<>(lane, waited -> softTimeout(options.name(), signature, waited));
+    Duration limit = limit(options);
+    PendingHandle<T> handle = new PendingHandle<>(this, options.name(), signature);
     Operation<T> operation =
         new Operation<>(group, options.name(), signature, script, handle, limit, lane.nanos());
-    handle.beforeDone(() -> inFlight.remove(options.name()));
     try {
       collectives.commands().submit(() -> collectives.begin(operation), limit);
     } catch (CommException full) {
@@ -228,7 +277,7 @@ final class MeshCommunicator implements Communicator {
     return handle;
   }
 
-  private CommException softTimeout(String name, Signature signature, Duration waited) {
+  CommException softTimeout(String name, Signature signature, Duration waited) {
     return new CommException.TimedOut(
         group.self()
             + ": "

@@ -12,15 +12,15 @@ final class NameUse {
   private int count;
   private boolean settled;
 
-  NameUse(Operation<?> first) {
-    this.group = first.group();
-    this.name = first.name();
-    this.last = first.signature();
+  NameUse(Group group, String name, Signature first) {
+    this.group = group;
+    this.name = name;
+    this.last = first;
   }
 
   /// Counts a submission; returns its number.
-  int next(Operation<?> operation) {
-    last = operation.signature();
+  int next(Signature signature) {
+    last = signature;
     settled = false;
     return count++;
   }

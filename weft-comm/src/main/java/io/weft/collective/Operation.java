@@ -3,7 +3,6 @@ package io.weft.collective;
 
 import io.weft.CommException;
 import io.weft.transport.TransportException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -151,6 +150,26 @@ final class Operation<T> implements CollectiveObserver.Subject {
     return nextStage();
   }
 
+  /// Its first stage was begun without it, as this use of its name. Before `resume`.
+  void resumes(Collectives owner, int number, int watched, Exchange begun) {
+    collectives = owner;
+    sequence = number;
+    observed = watched;
+    phase = 0;
+    exchange = begun;
+  }
+
+  /// Goes on with a stage that was begun. Returns whether the operation is complete.
+  boolean resume() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    owner.replayEarly(this);
+    boolean complete = advance();
+    if (!complete && failure == null) {
+      owner.failIfDeserted(this);
+    }
+    return complete;
+  }
+
   /// Moves on as far as possible; returns whether the operation is complete.
   boolean advance() {
     Exchange running = exchange;
@@ -249,42 +268,9 @@ final class Operation<T> implements CollectiveObserver.Subject {
     handle.complete(null, failure);
   }
 
-  // --- from the wire, for the stage that runs
-
-  void onGrant(int member, MemorySegment frame) {
-    if (exchange != null) {
-      exchange.onGrant(member, frame);
-    }
-  }
-
-  void onCredit(int member, int slots) {
-    if (exchange != null) {
-      exchange.onCredit(member, slots);
-    }
-  }
-
-  void onEager(int member, MemorySegment body) {
-    if (exchange != null) {
-      exchange.onEager(member, body);
-    }
-  }
-
-  void onNotify(int member) {
-    if (exchange != null) {
-      exchange.onNotify(member);
-    }
-  }
-
-  void onShare(int member, MemorySegment frame) {
-    if (exchange != null) {
-      exchange.onShare(member, frame);
-    }
-  }
-
-  void onDone(int member, MemorySegment frame) {
-    if (exchange != null) {
-      exchange.onDone(member, frame);
-    }
+  /// The stage that runs; null before the first and after a failure.
+  @Nullable Exchange exchange() {
+    return exchange;
   }
 
   /// A peer broke the protocol: nothing it says can be trusted.

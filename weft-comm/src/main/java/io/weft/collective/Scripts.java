@@ -48,6 +48,27 @@ final class Scripts {
     return new OneStage<>(reducing(plan, place, input.dtype(), op, size), output);
   }
 
+  /// Stage 0 goes by slots; stage 1 sends, where that does not come about.
+  static Script<TensorView> slotAllreduce(SlotStage slots, Stage rest, TensorView output) {
+    return new Script<>() {
+      @Override
+      public @Nullable Stage stage(int phase) {
+        if (phase == 0) {
+          return slots;
+        }
+        return phase == 1 && slots.isUndone() ? rest : null;
+      }
+
+      @Override
+      public TensorView result() {
+        return output;
+      }
+
+      @Override
+      public void discard() {}
+    };
+  }
+
   static Script<TensorView> broadcast(Plan plan, TensorView inOut) {
     Placement place =
         Placement.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());

@@ -2,7 +2,7 @@
 package io.weft.collective;
 
 /// One of the exchanges of an operation, as data.
-sealed interface Stage permits WireStage, SharedStage, PullStage {
+sealed interface Stage permits WireStage, SharedStage, PullStage, SlotStage {
 
   /// Most phases an operation may have.
   int MAX_PHASES = 2;

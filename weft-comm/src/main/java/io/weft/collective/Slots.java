@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.cluster.Mesh;
+import io.weft.collective.slot.SlotBoard;
+import io.weft.collective.slot.SlotBoard.Sight;
+import io.weft.collective.slot.TreeSum;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// The slots of one communicator on this rank: its board, and those of the others once they have
+/// said where they lie. Unusable where one rank cannot reach another's: then all hear it and all
+/// operations go by messages. Confined to the lane's thread.
+final class Slots {
+
+  private final Group group;
+  private final Mesh mesh;
+  private final @Nullable MemoryRegion region;
+  private final SlotBoard board;
+  private final TreeSum sum;
+  private boolean unusable;
+
+  /// `region` is null where there is no memory for a board.
+  Slots(Group group, Mesh mesh, @Nullable MemoryRegion region) {
+    this.group = group;
+    this.mesh = mesh;
+    this.region = region;
+    this.unusable = region == null;
+    MemorySegment memory =
+        region == null
+            ? MemorySegment.ofArray(new long[SlotBoard.BYTES / Long.BYTES])
+            : region.segment().asSlice(0, SlotBoard.BYTES);
+    this.board = new SlotBoard(memory, group.key(), group.rank(), group.size());
+    this.sum = new TreeSum(board);
+  }
+
+  /// What stands in a slot beside the contribution: a hash of name, use and signature.
+  static long subject(long key, int sequence, Signature signature) {
+    return Hash.mix(Collectives.id(key, sequence) ^ (long) signature.hash() << 32);
+  }
+
+  @Nullable MemoryRegion region() {
+    return region;
+  }
+
+  TreeSum sum() {
+    return sum;
+  }
+
+  boolean isUnusable() {
+    return unusable;
+  }
+
+  void becomeUnusable() {
+    unusable = true;
+  }
+
+  /// Whether this rank may show something.
+  boolean isReady() {
+    return board.isReady() && !unusable;
+  }
+
+  /// Whether a member's board is known.
+  boolean knows(int member) {
+    return board.knows(member);
+  }
+
+  /// A member's board, which is not known yet; false if it cannot be reached from here.
+  boolean put(int member, RemoteRegion remote) {
+    int world = group.world(member);
+    PeerMemory memory = mesh.isGone(world) ? null : mesh.endpoint(world).map(remote);
+    if (memory == null || memory.segment().byteSize() < SlotBoard.BYTES) {
+      return false;
+    }
+    board.put(member, memory);
+    return true;
+  }
+
+  /// See `SlotBoard.take`.
+  long take() {
+    return board.take();
+  }
+
+  /// See `SlotBoard.enter`.
+  boolean enter() {
+    return board.enter();
+  }
+
+  void leave() {
+    board.leave();
+  }
+
+  /// Shows this rank's contribution and wakes who waits for it; false if there is no room yet.
+  /// Inside `enter`.
+  ///
+  /// Hot path.
+  boolean show(long number, long subject, MemorySegment from) {
+    if (!board.tryWrite(number, subject, from)) {
+      return false;
+    }
+    for (int member = 0; member < group.size(); member++) {
+      int world = group.world(member);
+      if (member != group.rank() && !mesh.isGone(world)) {
+        mesh.endpoint(world).nudge();
+      }
+    }
+    return true;
+  }
+
+  /// Hot path.
+  Sight look(long number, long subject) {
+    return board.look(number, subject);
+  }
+
+  /// See `SlotBoard.shows`.
+  boolean shows(int member, long number) {
+    return board.shows(member, number);
+  }
+
+  /// Hot path.
+  void finish(long number) {
+    board.finish(number);
+  }
+
+  /// The communicator is closed.
+  void end() {
+    board.end();
+  }
+
+  /// Whether the board's memory may serve another communicator.
+  boolean isForsaken() {
+    return board.isForsaken(member -> mesh.isGone(group.world(member)));
+  }
+}

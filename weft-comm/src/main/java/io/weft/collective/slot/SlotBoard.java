@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.transport.PeerMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/// What one rank shows the other members of a communicator: a few slots, each with the contribution
+/// to one small operation; and the boards of the others. Operations are numbered in the order in
+/// which a rank begins them; number n stands in slot n modulo `SLOTS`.
+///
+/// Vocabulary: a number is *finished* on a rank when that rank will not look at anybody's slot of
+/// that number any more. Each board says up to which number all are finished.
+///
+/// Why a slot is never overwritten too early: number n is written only when every member has said
+/// that it has finished n - SLOTS, the number that stands in the slot. Its saying so comes after
+/// its loads from the slot (release), and this rank's stores come after it has heard it (acquire).
+/// So who has not finished a number finds in the slot of a member an earlier number or this one,
+/// never a later one.
+///
+/// Confined to the lane's thread.
+public final class SlotBoard {
+
+  /// Length of a board: a page.
+  public static final int BYTES = 4096;
+
+  /// Slots of a board.
+  public static final int SLOTS = 8;
+
+  /// Longest contribution.
+  public static final int PAYLOAD_BYTES = 432;
+
+  /// Most members: each reads what all others show, so that messages are better among many.
+  public static final int MAX_MEMBERS = 16;
+
+  /// What stands in the members' slots of one number.
+  public enum Sight {
+    /// Somebody has not written it yet.
+    OPEN,
+    /// All have written it, for the same operation.
+    SAME,
+    /// Somebody has written it for another operation.
+    OTHER
+  }
+
+  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+  /// Written once: whose board it is.
+  private static final long OWNER = 0;
+
+  /// All smaller numbers are finished here. Apart from the slots, which peers poll.
+  private static final long FINISHED = 128;
+
+  private static final long FIRST_SLOT = 512;
+  private static final long SLOT_BYTES = 448;
+
+  // In a slot: number + 1, what the operation is, the contribution. The first is stored last.
+  private static final long STAMP = 0;
+  private static final long SUBJECT = 8;
+  private static final long PAYLOAD = 16;
+
+  private final MemorySegment own;
+  private final long owner;
+  private final int rank;
+  private final @Nullable MemorySegment[] boards;
+  private final @Nullable PeerMemory[] peers;
+  private final long[] finishedBy;
+  private final long[] written = new long[SLOTS];
+  private int missing;
+  private long next;
+  private long finished;
+  private int unfinished;
+
+  /// A fresh board in memory that no peer looks at; it is cleared.
+  ///
+  /// @param owner tells it from boards that lie in the same memory later
+  /// @param rank this rank among the members
+  public SlotBoard(MemorySegment own, long owner, int rank, int members) {
+    this.own = own;
+    this.owner = owner;
+    this.rank = rank;
+    this.boards = new MemorySegment[members];
+    this.peers = new PeerMemory[members];
+    this.finishedBy = new long[members];
+    this.missing = members - 1;
+    boards[rank] = own;
+    own.fill((byte) 0);
+    LONG.setRelease(own, OWNER, owner);
+  }
+
+  /// The board of another member, which is not known yet.
+  public void put(int member, PeerMemory memory) {
+    peers[member] = memory;
+    boards[member] = memory.segment();
+    missing--;
+  }
+
+  /// Whether the boards of all members are known.
+  public boolean isReady() {
+    return missing == 0;
+  }
+
+  /// The number of an operation that begins now.
+  public long take() {
+    return next++;
+  }
+
+  /// Enters the boards of all others, for a short time; false if one of them is closed. Followed by
+  /// `leave`.
+  ///
+  /// Hot path.
+  public boolean enter() {
+    for (int m = 0; m < peers.length; m++) {
+      PeerMemory peer = peers[m];
+      if (peer != null && !peer.visit()) {
+        leave(m);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Ends an `enter`.
+  ///
+  /// Hot path.
+  public void leave() {
+    leave(peers.length);
+  }
+
+  private void leave(int end) {
+    for (int m = 0; m < end; m++) {
+      PeerMemory peer = peers[m];
+      if (peer != null) {
+        peer.leave();
+      }
+    }
+  }
+
+  /// Shows this rank's contribution to all. False, and nothing is shown, if some member may still
+  /// look at what stands in the slot. Inside `enter`.
+  ///
+  /// Hot path.
+  public boolean tryWrite(long number, long subject, MemorySegment from) {
+    int index = (int) (number % SLOTS);
+    if ((unfinished >> index & 1) != 0) {
+      return false;
+    }
+    for (int m = 0; m < finishedBy.length; m++) {
+      if (m != rank && number - SLOTS >= finishedBy[m]) {
+        // Pairs with the release in `finish`: what the member has read, it has read before.
+        finishedBy[m] = (long) LONG.getAcquire(boards[m], FINISHED);
+        if (number - SLOTS >= finishedBy[m]) {
+          return false;
+        }
+      }
+    }
+    long slot = slot(number);
+    MemorySegment.copy(from, 0, own, slot + PAYLOAD, from.byteSize());
+    LONG.set(own, slot + SUBJECT, subject);
+    LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
+    written[index] = number;
+    unfinished |= 1 << index;
+    return true;
+  }
+
+  /// What all members show as this number. Inside `enter`, until `finish`.
+  ///
+  /// Hot path.
+  public Sight look(long number, long subject) {
+    long slot = slot(number);
+    Sight sight = Sight.SAME;
+    for (int m = 0; m < boards.length; m++) {
+      if (m == rank) {
+        continue;
+      }
+      // Pairs with the release in `tryWrite`: with the stamp, the rest of the slot is seen.
+      long stamp = (long) LONG.getAcquire(boards[m], slot + STAMP);
+      if (stamp <= number) {
+        sight = Sight.OPEN;
+      } else if (stamp != number + 1 || (long) LONG.get(boards[m], slot + SUBJECT) != subject) {
+        return Sight.OTHER;
+      }
+    }
+    return sight;
+  }
+
+  /// Whether another member shows something as this number; false if its board is closed or not
+  /// known.
+  public boolean shows(int member, long number) {
+    PeerMemory peer = peers[member];
+    if (peer == null || !peer.visit()) {
+      return false;
+    }
+    long stamp = (long) LONG.getAcquire(boards[member], slot(number) + STAMP);
+    peer.leave();
+    return stamp > number;
+  }
+
+  /// Whether a member's board is known.
+  public boolean knows(int member) {
+    return boards[member] != null;
+  }
+
+  /// A member's board; its contribution begins at `payload`. Read after `look` has said SAME and
+  /// before `finish`.
+  MemorySegment board(int member) {
+    return boards[member];
+  }
+
+  static long payload(long number) {
+    return slot(number) + PAYLOAD;
+  }
+
+  int members() {
+    return boards.length;
+  }
+
+  /// This rank looks at nobody's slot of this number any more, whether it has written its own or
+  /// not. Each number that was taken is finished once.
+  ///
+  /// Hot path.
+  public void finish(long number) {
+    int index = (int) (number % SLOTS);
+    if (written[index] == number) {
+      unfinished &= ~(1 << index);
+    }
+    long until = next;
+    for (int left = unfinished; left != 0; left &= left - 1) {
+      until = Math.min(until, written[Integer.numberOfTrailingZeros(left)]);
+    }
+    if (until > finished) {
+      finished = until;
+      LONG.setRelease(own, FINISHED, until); // pairs with the acquire in `tryWrite`
+    }
+  }
+
+  /// This rank begins nothing more and looks at nothing any more.
+  public void end() {
+    unfinished = 0;
+    finished = Long.MAX_VALUE;
+    LONG.setRelease(own, FINISHED, finished);
+  }
+
+  /// Whether nobody looks at this board any more, so that its memory may serve another one. After
+  /// `end`.
+  ///
+  /// @param gone whether a member is gone
+  public boolean isForsaken(IntPredicate gone) {
+    for (int m = 0; m < peers.length; m++) {
+      if (m != rank && !gone.test(m) && !isForsakenBy(m)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isForsakenBy(int member) {
+    PeerMemory peer = peers[member];
+    if (peer == null) {
+      return true; // nothing was written before all boards were known, so it finds nothing here
+    }
+    if (!peer.visit()) {
+      return true;
+    }
+    MemorySegment theirs = boards[member];
+    boolean over =
+        (long) LONG.getAcquire(theirs, OWNER) != owner
+            || (long) LONG.getAcquire(theirs, FINISHED) >= next;
+    peer.leave();
+    return over;
+  }
+
+  private static long slot(long number) {
+    return FIRST_SLOT + number % SLOTS * SLOT_BYTES;
+  }
+}
