@@ -47,9 +47,11 @@ final class Frame {
     /// This rank no longer touches the others' memory; `aux` says whether it did its part.
     DONE(9),
     /// Where this rank's board of slots lies; `aux` 0: it has none, or cannot reach another's.
-    BOARD(10);
+    BOARD(10),
+    /// A slot was written for which the receiver waits. Says nothing; it wakes.
+    SHOWN(11);
 
-    private static final @Nullable Type[] BY_CODE = new Type[11];
+    private static final @Nullable Type[] BY_CODE = new Type[12];
 
     static {
       for (Type type : values()) {

@@ -25,6 +25,9 @@ public final class FrameWords {
     if (type == Frame.Type.ABORT) {
       return what + ": " + Frame.text(frame);
     }
+    if (type == Frame.Type.SHOWN) {
+      return "slot shown";
+    }
     if (type == Frame.Type.BOARD) {
       return what + (Frame.aux(frame) == 0 ? ": none" : "");
     }

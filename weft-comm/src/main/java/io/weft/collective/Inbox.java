@@ -53,8 +53,10 @@ final class Inbox {
       collectives.onAbort(fromRank, Frame.communicator(message), told(fromRank, message));
       return;
     }
-    if (type == Frame.Type.BOARD) {
-      onBoard(fromRank, message);
+    if (type == Frame.Type.BOARD || type == Frame.Type.SHOWN) {
+      if (type == Frame.Type.BOARD) {
+        onBoard(fromRank, message);
+      }
       return;
     }
     Operation<?> operation = collectives.running(key, sequence);

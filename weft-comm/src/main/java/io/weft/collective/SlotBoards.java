@@ -34,7 +34,7 @@ final class SlotBoards {
   Slots of(Group group) {
     Slots slots = group.slots();
     if (slots == null) {
-      slots = new Slots(group, collectives.mesh(), region());
+      slots = new Slots(group, collectives.mesh(), collectives.wires().outbox(), region());
       group.has(slots);
       tell(group, slots);
     }

@@ -21,6 +21,7 @@ final class SlotExchange implements Exchange {
   private final Wires wires;
   private long number;
   private long subject;
+  private boolean waits;
   private boolean over;
 
   SlotExchange(Operation<?> operation, SlotStage stage, Slots slots, Wires wires) {
@@ -52,7 +53,10 @@ final class SlotExchange implements Exchange {
   void resume(long taken, long what, boolean shown) {
     number = taken;
     subject = what;
-    if (!shown) {
+    if (shown) {
+      waits = true;
+      slots.beginWait();
+    } else {
       leaveSlots(!slots.isUnusable());
     }
   }
@@ -91,6 +95,9 @@ final class SlotExchange implements Exchange {
   private void end() {
     over = true;
     slots.finish(number);
+    if (waits) {
+      slots.endWait();
+    }
   }
 
   private void leaveSlots(boolean tell) {

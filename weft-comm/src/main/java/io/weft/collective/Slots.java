@@ -18,15 +18,17 @@ final class Slots {
 
   private final Group group;
   private final Mesh mesh;
+  private final Outbox outbox;
   private final @Nullable MemoryRegion region;
   private final SlotBoard board;
   private final TreeSum sum;
   private boolean unusable;
 
   /// `region` is null where there is no memory for a board.
-  Slots(Group group, Mesh mesh, @Nullable MemoryRegion region) {
+  Slots(Group group, Mesh mesh, Outbox outbox, @Nullable MemoryRegion region) {
     this.group = group;
     this.mesh = mesh;
+    this.outbox = outbox;
     this.region = region;
     this.unusable = region == null;
     MemorySegment memory =
@@ -102,12 +104,26 @@ final class Slots {
       return false;
     }
     for (int member = 0; member < group.size(); member++) {
-      int world = group.world(member);
-      if (member != group.rank() && !mesh.isGone(world)) {
-        mesh.endpoint(world).nudge();
+      if (member != group.rank() && board.isWaiting(member)) {
+        wake(member);
       }
     }
     return true;
+  }
+
+  /// By a message, since a nudge may come just before a sleep.
+  private void wake(int member) {
+    Frame.header(outbox.scratch(), Frame.Type.SHOWN, group.key(), 0, 0, 0, 0, 0);
+    outbox.send(group.world(member), Frame.HEADER_BYTES);
+  }
+
+  /// See `SlotBoard.beginWait`.
+  void beginWait() {
+    board.beginWait();
+  }
+
+  void endWait() {
+    board.endWait();
   }
 
   /// Hot path.

@@ -54,6 +54,9 @@ public final class SlotBoard {
   /// All smaller numbers are finished here. Apart from the slots, which peers poll.
   private static final long FINISHED = 128;
 
+  /// How many operations wait here whose caller may sleep.
+  private static final long WAITING = 256;
+
   private static final long FIRST_SLOT = 512;
   private static final long SLOT_BYTES = 448;
 
@@ -73,6 +76,8 @@ public final class SlotBoard {
   private long next;
   private long finished;
   private int unfinished;
+  private int waiting;
+  private boolean ended;
 
   /// A fresh board in memory that no peer looks at; it is cleared.
   ///
@@ -161,9 +166,34 @@ public final class SlotBoard {
     MemorySegment.copy(from, 0, own, slot + PAYLOAD, from.byteSize());
     LONG.set(own, slot + SUBJECT, subject);
     LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
+    VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
     written[index] = number;
     unfinished |= 1 << index;
     return true;
+  }
+
+  /// An operation begins to wait, and whoever waits for it may sleep: members wake him from now on.
+  /// Look once more before the sleep.
+  public void beginWait() {
+    waiting++;
+    LONG.setOpaque(own, WAITING, (long) waiting);
+    // Pairs with the fence in `tryWrite`: either the member sees that we wait or we see its slot.
+    VarHandle.fullFence();
+  }
+
+  /// It waits no longer.
+  public void endWait() {
+    waiting--;
+    if (!ended) {
+      LONG.setOpaque(own, WAITING, (long) waiting);
+    }
+  }
+
+  /// Whether a member must be woken for what was just written. Inside `enter`.
+  ///
+  /// Hot path.
+  public boolean isWaiting(int member) {
+    return (long) LONG.getOpaque(boards[member], WAITING) != 0;
   }
 
   /// What all members show as this number. Inside `enter`, until `finish`.
@@ -223,6 +253,9 @@ public final class SlotBoard {
   ///
   /// Hot path.
   public void finish(long number) {
+    if (ended) {
+      return;
+    }
     int index = (int) (number % SLOTS);
     if (written[index] == number) {
       unfinished &= ~(1 << index);
@@ -237,11 +270,11 @@ public final class SlotBoard {
     }
   }
 
-  /// This rank begins nothing more and looks at nothing any more.
+  /// This rank begins nothing more and looks at nothing any more. Nothing is written here from now
+  /// on.
   public void end() {
-    unfinished = 0;
-    finished = Long.MAX_VALUE;
-    LONG.setRelease(own, FINISHED, finished);
+    ended = true;
+    LONG.setRelease(own, FINISHED, Long.MAX_VALUE);
   }
 
   /// Whether nobody looks at this board any more, so that its memory may serve another one. After

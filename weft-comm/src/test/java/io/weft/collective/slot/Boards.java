@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.transport.PeerMemory;
+import io.weft.transport.region.RegionTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+/// The boards of all members of a communicator, in this process.
+final class Boards {
+
+  private Boards() {}
+
+  /// Each knows all others.
+  static List<SlotBoard> of(int members) {
+    RegionTable table = new RegionTable("boards");
+    List<PeerMemory> memories = new ArrayList<>();
+    List<SlotBoard> boards = new ArrayList<>();
+    for (int m = 0; m < members; m++) {
+      var region = table.allocate(SlotBoard.BYTES);
+      memories.add(Objects.requireNonNull(table.find(region.export().key())));
+      boards.add(new SlotBoard(region.segment(), 7, m, members));
+    }
+    for (int m = 0; m < members; m++) {
+      int self = m;
+      IntStream.range(0, members)
+          .filter(other -> other != self)
+          .forEach(other -> boards.get(self).put(other, memories.get(other)));
+    }
+    return boards;
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.collective.slot.SlotBoard.Sight;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class SlotBoardTest {
+
+  /// `-Dweft.test.seed=N` replays.
+  private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
+
+  private static final int NUMBERS = 3_000;
+
+  /// What one member of a random run does: begins numbers in order, some without writing them, some
+  /// for another operation than the others; looks at those it has written, in any order; gives some
+  /// up after it has seen that they come to nothing.
+  private static final class Actor {
+    private final SlotBoard board;
+    private final int rank;
+    private final Map<Long, Long> open = new HashMap<>();
+    private final MemorySegment part = Arena.ofAuto().allocate(8);
+    private long begun;
+
+    Actor(SlotBoard board, int rank) {
+      this.board = board;
+      this.rank = rank;
+    }
+
+    void begin(SplittableRandom random) {
+      long number = board.take();
+      assertThat(number).isEqualTo(begun++);
+      long subject = random.nextInt(12) == 0 ? 1000 + rank : number * 31;
+      part.set(ValueLayout.JAVA_LONG, 0, value(rank, number));
+      assertThat(board.enter()).isTrue();
+      boolean written = random.nextInt(12) > 0 && board.tryWrite(number, subject, part);
+      board.leave();
+      if (written) {
+        open.put(number, subject);
+      } else {
+        board.finish(number);
+      }
+    }
+  }
+
+  private static long value(int rank, long number) {
+    return number * 100 + rank;
+  }
+
+  /// The outcome of a number is the same for all, and what they read is what was written; no slot
+  /// is ever seen with a later number than the one that is looked for.
+  @ParameterizedTest(name = "{0} members")
+  @ValueSource(ints = {2, 3, 5})
+  void allSeeTheSameInAnyOrderOfSteps(int members) {
+    SplittableRandom random = new SplittableRandom(SEED + members);
+    List<SlotBoard> boards = Boards.of(members);
+    List<Actor> actors = new ArrayList<>();
+    boards.forEach(board -> actors.add(new Actor(board, actors.size())));
+    Map<Long, Sight> outcomes = new HashMap<>();
+    int shared = 0;
+    while (actors.stream().anyMatch(a -> a.begun < NUMBERS)) {
+      Actor actor = actors.get(random.nextInt(members));
+      boolean ahead = actor.open.size() > 3 && random.nextInt(20) > 0;
+      if (!ahead && random.nextBoolean() && actor.begun < NUMBERS) {
+        actor.begin(random);
+      } else if (!actor.open.isEmpty()) {
+        List<Long> numbers = new ArrayList<>(actor.open.keySet());
+        long number = numbers.get(random.nextInt(numbers.size()));
+        shared += look(actor, number, actors, outcomes) ? 1 : 0;
+      }
+      // Nobody waits for ever for a number that a member has begun and not written.
+      giveUpHopeless(actors);
+    }
+    assertThat(shared).as("numbers that went by slots, seed %d", SEED).isGreaterThan(20);
+  }
+
+  private static boolean look(
+      Actor actor, long number, List<Actor> actors, Map<Long, Sight> outcomes) {
+    assertThat(actor.board.enter()).isTrue();
+    Sight sight = actor.board.look(number, actor.open.get(number));
+    if (sight == Sight.SAME) {
+      for (int m = 0; m < actors.size(); m++) {
+        long seen = actor.board.board(m).get(ValueLayout.JAVA_LONG, SlotBoard.payload(number));
+        assertThat(seen)
+            .as("number %d of %d, seed %d", number, m, SEED)
+            .isEqualTo(value(m, number));
+      }
+    }
+    actor.board.leave();
+    if (sight != Sight.OPEN) {
+      assertThat(outcomes.merge(number, sight, (first, now) -> first))
+          .as("number %d, seed %d", number, SEED)
+          .isEqualTo(sight);
+      actor.open.remove(number);
+      actor.board.finish(number);
+    }
+    return sight == Sight.SAME;
+  }
+
+  private static void giveUpHopeless(List<Actor> actors) {
+    for (Actor actor : actors) {
+      actor
+          .open
+          .keySet()
+          .removeIf(
+              number -> {
+                boolean hopeless =
+                    actors.stream()
+                        .anyMatch(
+                            other ->
+                                other.begun > number
+                                    && other != actor
+                                    && !actor.board.shows(other.rank, number));
+                if (hopeless) {
+                  actor.board.finish(number);
+                }
+                return hopeless;
+              });
+    }
+  }
+
+  /// Two threads, as two processes would, one number after the other.
+  @Test
+  void whatIsSeenIsWholeBetweenThreads() throws Exception {
+    List<SlotBoard> boards = Boards.of(2);
+    CompletableFuture<Void> other =
+        CompletableFuture.runAsync(() -> exchange(boards.get(1), 1), r -> new Thread(r).start());
+    exchange(boards.get(0), 0);
+    other.get(60, TimeUnit.SECONDS);
+  }
+
+  private static void exchange(SlotBoard board, int rank) {
+    MemorySegment part = Arena.ofAuto().allocate(SlotBoard.PAYLOAD_BYTES, 8);
+    for (long i = 0; i < 2_000; i++) {
+      long number = board.take();
+      for (int word = 0; word < SlotBoard.PAYLOAD_BYTES / 8; word++) {
+        part.setAtIndex(ValueLayout.JAVA_LONG, word, value(rank, number) + word);
+      }
+      assertThat(board.enter()).isTrue();
+      assertThat(board.tryWrite(number, 5, part)).as("room for number %d", number).isTrue();
+      while (board.look(number, 5) == Sight.OPEN) {
+        Thread.yield();
+      }
+      int peer = 1 - rank;
+      for (int word = 0; word < SlotBoard.PAYLOAD_BYTES / 8; word++) {
+        long at = SlotBoard.payload(number) + word * 8L;
+        assertThat(board.board(peer).get(ValueLayout.JAVA_LONG, at))
+            .isEqualTo(value(peer, number) + word);
+      }
+      board.finish(number);
+      board.leave();
+    }
+  }
+
+  @Test
+  void nothingIsWrittenOverWhatSomebodyMayStillRead() {
+    List<SlotBoard> boards = Boards.of(2);
+    MemorySegment part = Arena.ofAuto().allocate(8);
+    SlotBoard fast = boards.get(0);
+    for (long number = 0; number < SlotBoard.SLOTS; number++) {
+      assertThat(fast.tryWrite(fast.take(), 1, part)).isTrue();
+    }
+    long next = fast.take();
+    assertThat(fast.tryWrite(next, 1, part)).as("its own is not finished").isFalse();
+    for (long number = 0; number < SlotBoard.SLOTS; number++) {
+      fast.finish(number);
+    }
+    assertThat(fast.tryWrite(next, 1, part)).as("the peer's is not finished").isFalse();
+    SlotBoard slow = boards.get(1);
+    slow.finish(slow.take());
+    assertThat(fast.tryWrite(next, 1, part)).isTrue();
+    assertThat(slow.shows(0, next)).isTrue();
+  }
+
+  @Test
+  void aBoardIsForsakenWhenAllHaveFinishedOrGone() {
+    List<SlotBoard> boards = Boards.of(3);
+    SlotBoard mine = boards.get(0);
+    MemorySegment part = Arena.ofAuto().allocate(8);
+    assertThat(mine.tryWrite(mine.take(), 1, part)).isTrue();
+    mine.end();
+    assertThat(mine.isForsaken(m -> false)).isFalse();
+    boards.get(1).finish(boards.get(1).take());
+    assertThat(mine.isForsaken(m -> false)).isFalse();
+    assertThat(mine.isForsaken(m -> m == 2)).isTrue();
+    boards.get(2).end();
+    assertThat(mine.isForsaken(m -> false)).isTrue();
+  }
+}
