@@ -21,8 +21,9 @@ public interface Lane extends AutoCloseable {
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
   /// Runs an errand in the agent's place on the calling thread, if the agent has nothing under way
-  /// and nobody is inside it; false if it was not begun, and then the caller should `drive`. Saves
-  /// a short operation the agent's turns, which it gets a few all the same.
+  /// and nobody is inside it. Returns whether the errand is over; if not, because it was not begun
+  /// or took too long, the caller should `drive`. Saves a short operation the agent's turns; the
+  /// agent gets one now and then all the same.
   default boolean lend(Errand errand) {
     return false;
   }

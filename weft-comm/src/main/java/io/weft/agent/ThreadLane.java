@@ -115,22 +115,26 @@ final class ThreadLane implements Lane {
   @Override
   public boolean lend(Errand errand) {
     callers.incrementAndGet();
+    unattended.setOpaque(0);
+    boolean over = false;
     try {
       if (!inside.compareAndSet(false, true)) {
         return false;
       }
       long now = ticker.nanos();
       try {
-        if (now - lastTurn > ERRANDS_NANOS) {
+        over = !closed && !agent.busy() && run(errand, now);
+        if (over && now - lastTurn > ERRANDS_NANOS) {
           var unused = work(now);
         }
-        return !closed && !agent.busy() && run(errand, now);
       } finally {
         lastDriven = now;
         inside.set(false);
       }
+      return over;
     } finally {
-      if (callers.decrementAndGet() == 0 && agent.busy()) {
+      // Where it is not over, the caller drives next.
+      if (callers.decrementAndGet() == 0 && over && (agent.busy() || agent.hasCommands())) {
         LockSupport.unpark(thread);
       }
     }
@@ -145,14 +149,13 @@ final class ThreadLane implements Lane {
       while (!errand.advance()) {
         if (callerPolicy.idle(++idle)) {
           errand.giveUp();
-          break;
+          return false;
         }
       }
-      return true;
     } catch (RuntimeException | Error e) {
       crash(e);
-      return true;
     }
+    return true;
   }
 
   @Override

@@ -34,7 +34,7 @@ public final class Collectives implements MeshService {
   private final long keepBytes;
   private final Commands commands = new Commands();
   private final Groups groups = new Groups();
-  private final LongMap<NameUse> names = new LongMap<>();
+  private final Names names = new Names();
   private final LongMap<Operation<?>> running = new LongMap<>();
   private final List<Operation<?>> order = new ArrayList<>();
   private final Settling settling = new Settling(this);
@@ -183,7 +183,7 @@ public final class Collectives implements MeshService {
     var unused = failures.abortHere(group, Verdicts.closed(group));
     boards.close(group);
     groups.close(group);
-    names.removeIf(use -> use.group() == group);
+    names.forget(group);
     inbox.forget(group.key());
   }
 
@@ -197,29 +197,19 @@ public final class Collectives implements MeshService {
     if (failure == null && closed) {
       failure = Verdicts.closed(operation.group());
     }
-    NameUse use = names.get(operation.key());
     if (failure != null) {
-      operation.taken(this, use == null ? 0 : use.count());
+      operation.taken(this, names.count(operation.key()));
       operation.fail(failure, now);
       operation.settle();
       return;
     }
     operation.taken(
-        this, use(operation.key(), operation.group(), operation.name(), operation.signature()));
+        this,
+        names.use(operation.key(), operation.group(), operation.name(), operation.signature()));
     add(operation);
     if (operation.start()) {
       finish(operation);
     }
-  }
-
-  /// Counts a use of a name; returns its number.
-  int use(long key, Group group, String name, Signature signature) {
-    NameUse use = names.get(key);
-    if (use == null) {
-      use = new NameUse(group, name, signature);
-      names.put(key, use);
-    }
-    return use.next(signature);
   }
 
   private void add(Operation<?> operation) {
@@ -299,10 +289,7 @@ public final class Collectives implements MeshService {
       return;
     }
     operation.fail(cause, now);
-    NameUse use = names.get(operation.key());
-    if (use != null) {
-      use.settle();
-    }
+    names.settle(operation.key());
     drop(operation);
     settling.add(operation);
     pending = order.size() + settling.size();
@@ -387,8 +374,8 @@ public final class Collectives implements MeshService {
     return boards;
   }
 
-  @Nullable NameUse name(long key) {
-    return names.get(key);
+  Names names() {
+    return names;
   }
 
   /// A member has aborted a communicator, which may not be open here yet.

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Epochs implements EpochFollower {
 
   private final Groups groups;
-  private final LongMap<NameUse> names;
+  private final Names names;
   private final Inbox inbox;
   private final Failures failures;
   private final SlotBoards boards;
@@ -25,7 +25,7 @@ final class Epochs implements EpochFollower {
   private @Nullable CommException revoked;
   private long epoch;
 
-  Epochs(Groups groups, LongMap<NameUse> names, Inbox inbox, Failures failures, SlotBoards boards) {
+  Epochs(Groups groups, Names names, Inbox inbox, Failures failures, SlotBoards boards) {
     this.groups = groups;
     this.names = names;
     this.inbox = inbox;

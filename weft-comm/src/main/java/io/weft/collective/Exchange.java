@@ -6,8 +6,7 @@ import java.util.List;
 
 /// One stage of one operation, on one rank, as it runs. Peers are set ranks. What arrives and is
 /// not of this kind of exchange breaks the protocol. Confined to the lane's thread.
-sealed interface Exchange
-    permits WireExchange, SharedExchange, PullExchange, SlotExchange {
+sealed interface Exchange permits WireExchange, SharedExchange, PullExchange, SlotExchange {
 
   /// Whose exchange it is.
   Operation<?> operation();

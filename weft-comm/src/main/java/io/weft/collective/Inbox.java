@@ -66,7 +66,7 @@ final class Inbox {
       deliver(operation, type, fromRank, message);
     } else if (type != Frame.Type.PROBE_REPLY
         && !collectives.isClosed(Frame.communicator(message))) {
-      NameUse use = collectives.name(key);
+      NameUse use = collectives.names().get(key);
       if (use == null || !use.begun(sequence)) {
         keep(Collectives.id(key, sequence), fromRank, message);
       } else if (use.latest(sequence) && use.group().member(fromRank) >= 0) {
@@ -207,7 +207,7 @@ final class Inbox {
     long communicator = Frame.communicator(probe);
     long key = Frame.key(probe);
     int sequence = Frame.sequence(probe);
-    NameUse use = collectives.name(key);
+    NameUse use = collectives.names().get(key);
     Frame.Progress progress = Frame.Progress.NOT_SUBMITTED;
     if (operation != null) {
       progress = Frame.Progress.RUNNING;

@@ -102,7 +102,7 @@ final class PromptAllreduce extends PendingHandle<TensorView>
     }
     slots = open;
     begunNanos = nowNanos;
-    sequence = collectives.use(key, group, name(), signature());
+    sequence = collectives.names().use(key, group, name(), signature());
     observed = collectives.observer().onBegin(this, nowNanos);
     collectives.observer().onStage(observed, 0, nowNanos);
     number = open.take();

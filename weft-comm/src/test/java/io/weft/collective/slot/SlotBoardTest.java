@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,9 +75,9 @@ class SlotBoardTest {
     Map<Long, Sight> outcomes = new HashMap<>();
     int shared = 0;
     while (actors.stream().anyMatch(a -> a.begun < NUMBERS)) {
-      Actor actor = actors.get(random.nextInt(members));
-      boolean ahead = actor.open.size() > 3 && random.nextInt(20) > 0;
-      if (!ahead && random.nextBoolean() && actor.begun < NUMBERS) {
+      Actor slowest = actors.stream().min(Comparator.comparingLong(a -> a.begun)).orElseThrow();
+      Actor actor = random.nextInt(3) > 0 ? slowest : actors.get(random.nextInt(members));
+      if (random.nextBoolean() && actor.begun < NUMBERS) {
         actor.begin(random);
       } else if (!actor.open.isEmpty()) {
         List<Long> numbers = new ArrayList<>(actor.open.keySet());
