@@ -110,6 +110,11 @@ public final class Algorithms {
     return combines && bytes <= Tuning.DEFAULT.windowBytes();
   }
 
+  /// Whether the ranks may share memory.
+  boolean sharesMemory() {
+    return sharesMemory;
+  }
+
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
   Plan plan(Kind kind, String name, int root, int rank) {

@@ -194,18 +194,14 @@ public final class Collectives implements MeshService {
 
   void begin(Operation<?> operation) {
     CommException failure = failures.of(operation.group());
-    if (failure == null && closed) {
-      failure = Verdicts.closed(operation.group());
-    }
+    failure = failure == null && closed ? Verdicts.closed(operation.group()) : failure;
     if (failure != null) {
       operation.taken(this, names.count(operation.key()));
       operation.fail(failure, now);
       operation.settle();
       return;
     }
-    operation.taken(
-        this,
-        names.use(operation.key(), operation.group(), operation.name(), operation.signature()));
+    operation.taken(this, names.use(operation));
     add(operation);
     if (operation.start()) {
       finish(operation);
@@ -290,9 +286,8 @@ public final class Collectives implements MeshService {
     }
     operation.fail(cause, now);
     names.settle(operation.key());
-    drop(operation);
     settling.add(operation);
-    pending = order.size() + settling.size();
+    drop(operation);
   }
 
   /// See `Failures.abort`.

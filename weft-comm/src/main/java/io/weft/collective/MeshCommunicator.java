@@ -69,7 +69,7 @@ final class MeshCommunicator implements Communicator {
     checkApart(options, input, output);
     boolean shared = isShared(Kind.ALLREDUCE, options, input.bytes());
     String algorithm = choose(Kind.ALLREDUCE, shared, options, input.bytes());
-    if (mayShareMemory
+    if (algorithms.sharesMemory()
         && !shared
         && algorithm.equals(Algorithms.RECURSIVE_DOUBLING)
         && SlotStage.takes(input.bytes(), size())) {

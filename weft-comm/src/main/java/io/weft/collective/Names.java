@@ -32,6 +32,11 @@ final class Names {
     return use.next(signature);
   }
 
+  /// Counts the use by this operation; returns its number.
+  int use(Operation<?> operation) {
+    return use(operation.key(), operation.group(), operation.name(), operation.signature());
+  }
+
   /// See `NameUse.settle`.
   void settle(long key) {
     NameUse use = uses.get(key);
