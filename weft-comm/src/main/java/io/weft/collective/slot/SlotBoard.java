@@ -5,6 +5,7 @@ import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +69,7 @@ public final class SlotBoard {
   private final MemorySegment own;
   private final long owner;
   private final int rank;
-  private final @Nullable MemorySegment[] boards;
+  private final MemorySegment[] boards;
   private final @Nullable PeerMemory[] peers;
   private final long[] finishedBy;
   private final long[] written = new long[SLOTS];
@@ -91,7 +92,7 @@ public final class SlotBoard {
     this.peers = new PeerMemory[members];
     this.finishedBy = new long[members];
     this.missing = members - 1;
-    boards[rank] = own;
+    Arrays.fill(boards, own); // until they are known
     own.fill((byte) 0);
     LONG.setRelease(own, OWNER, owner);
   }
@@ -231,7 +232,7 @@ public final class SlotBoard {
 
   /// Whether a member's board is known.
   public boolean knows(int member) {
-    return boards[member] != null;
+    return member == rank || peers[member] != null;
   }
 
   /// A member's board; its contribution begins at `payload`. Read after `look` has said SAME and
