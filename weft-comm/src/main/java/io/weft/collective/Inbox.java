@@ -102,7 +102,12 @@ final class Inbox {
   void replayBoards(Group group) {
     List<EarlyFrames.EarlyFrame> frames = early.take(Collectives.id(group.key(), 0));
     if (frames != null) {
-      frames.forEach(frame -> onBoard(frame.worldRank(), MemorySegment.ofArray(frame.bytes())));
+      for (EarlyFrames.EarlyFrame frame : frames) {
+        MemorySegment message = MemorySegment.ofArray(frame.bytes());
+        if (Frame.type(message) == Frame.Type.BOARD) {
+          onBoard(frame.worldRank(), message);
+        }
+      }
     }
   }
 
