@@ -95,7 +95,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     }
     if (!done) {
       long end = lane.nanos() + Math.min(timeout.toNanos(), FOREVER.toNanos());
-      waitUntil(end, timeout);
+      awaitUntil(end, timeout);
     }
     CommException error = failure;
     if (error != null) {
@@ -104,7 +104,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     return value();
   }
 
-  private void waitUntil(long end, Duration timeout) throws InterruptedException {
+  private void awaitUntil(long end, Duration timeout) throws InterruptedException {
     Lane lane = lane();
     while (!done) {
       if (Thread.interrupted()) {
