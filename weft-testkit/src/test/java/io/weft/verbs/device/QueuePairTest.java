@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// What two connected queue pairs do to each other's memory.
+@Tag("rdma")
+@Timeout(300)
+class QueuePairTest {
+
+  private Loop loop;
+
+  @BeforeEach
+  void connect() {
+    loop = new Loop();
+    byte[] bytes = new byte[Loop.BYTES];
+    new Random(1).nextBytes(bytes);
+    loop.mine().copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes));
+  }
+
+  @AfterEach
+  void close() {
+    loop.close();
+  }
+
+  private int key() {
+    return loop.there.remoteKey();
+  }
+
+  @Test
+  void writeLandsInThePeersMemory() {
+    assertThat(
+            loop.one.tryWrite(
+                7, QueuePair.Flag.SIGNALED, loop.here, 3, 500_000, loop.remote(5), key()))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.words(0)).contains("succeeded");
+    assertThat(loop.done.id(0)).isEqualTo(7);
+    assertThat(loop.done.isReceive(0)).isFalse();
+    assertThat(loop.theirs().asSlice(5, 500_000).mismatch(loop.mine().asSlice(3, 500_000)))
+        .isEqualTo(-1);
+    assertThat(loop.theirs().get(JAVA_BYTE, 4)).isZero();
+  }
+
+  @Test
+  void writeWithAnImmediateValueTakesOneReceiveAndTellsIt() {
+    assertThat(loop.other.tryReceiveNotice(70)).isTrue();
+    assertThat(
+            loop.one.tryWriteImmediate(
+                8, QueuePair.Flag.NONE, loop.here, 0, 4097, loop.remote(0), key(), 0xCAFEBABE))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.succeeded(0)).isTrue();
+    assertThat(loop.done.isReceive(0)).isTrue();
+    assertThat(loop.done.id(0)).isEqualTo(70);
+    assertThat(loop.done.immediate(0)).isEqualTo(0xCAFEBABE);
+    assertThat(loop.done.bytes(0)).isEqualTo(4097);
+    assertThat(loop.done.queuePair(0)).isEqualTo(loop.other.number());
+    assertThat(loop.theirs().asSlice(0, 4097).mismatch(loop.mine().asSlice(0, 4097))).isEqualTo(-1);
+  }
+
+  @Test
+  void noticeCarriesAnImmediateValueAlone() {
+    assertThat(loop.one.tryReceiveNotice(71)).isTrue();
+    assertThat(loop.other.tryNotice(9, QueuePair.Flag.NONE, -5)).isTrue();
+    loop.await(1);
+    assertThat(loop.done.immediate(0)).isEqualTo(-5);
+    assertThat(loop.done.bytes(0)).isZero();
+  }
+
+  @Test
+  void readFetchesThePeersMemory() {
+    loop.theirs().fill((byte) 9);
+    assertThat(
+            loop.one.tryRead(
+                10, QueuePair.Flag.SIGNALED, loop.here, 100, 300_000, loop.remote(50), key()))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.words(0)).contains("succeeded");
+    assertThat(loop.mine().asSlice(100, 300_000).mismatch(loop.theirs().asSlice(50, 300_000)))
+        .isEqualTo(-1);
+  }
+
+  @Test
+  void messageArrivesInThePostedReceive() {
+    assertThat(loop.other.tryReceive(72, loop.there, 4096, 4096)).isTrue();
+    assertThat(loop.one.trySend(11, QueuePair.Flag.NONE, loop.here, 0, 1234)).isTrue();
+    loop.await(1);
+    assertThat(loop.done.id(0)).isEqualTo(72);
+    assertThat(loop.done.bytes(0)).isEqualTo(1234);
+    assertThat(loop.theirs().asSlice(4096, 1234).mismatch(loop.mine().asSlice(0, 1234)))
+        .isEqualTo(-1);
+  }
+
+  @Test
+  void inlineMessageIsReusableWhenItIsPosted() {
+    assertThat(loop.one.inlineBytes()).isGreaterThanOrEqualTo(64);
+    assertThat(loop.other.tryReceive(73, loop.there, 0, 64)).isTrue();
+    loop.mine().set(JAVA_LONG, 0, 12345);
+    assertThat(loop.one.trySend(12, QueuePair.Flag.INLINE, loop.here, 0, 8)).isTrue();
+    loop.mine().set(JAVA_LONG, 0, 0);
+    loop.await(1);
+    assertThat(loop.theirs().get(JAVA_LONG, 0)).isEqualTo(12345);
+  }
+
+  @Test
+  void fetchAndAddChangesThePeersMemoryAtomically() {
+    loop.theirs().set(JAVA_LONG, 8, 40);
+    assertThat(
+            loop.one.tryFetchAdd(
+                13, QueuePair.Flag.SIGNALED, loop.here, 0, loop.remote(8), key(), 2))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.words(0)).contains("succeeded");
+    assertThat(loop.mine().get(JAVA_LONG, 0)).isEqualTo(40);
+    assertThat(loop.theirs().get(JAVA_LONG, 8)).isEqualTo(42);
+  }
+
+  @Test
+  void requestsCompleteInTheOrderInWhichTheyWerePosted() {
+    List<Long> expected = new ArrayList<>();
+    for (long id = 100; id < 150; id++) {
+      assertThat(
+              loop.one.tryWrite(
+                  id, QueuePair.Flag.SIGNALED, loop.here, 0, 20_000, loop.remote(id), key()))
+          .isTrue();
+      expected.add(id);
+    }
+    List<Long> completed = new ArrayList<>();
+    long start = System.nanoTime();
+    while (completed.size() < expected.size()) {
+      int count = loop.done.poll();
+      for (int i = 0; i < count; i++) {
+        assertThat(loop.done.words(i)).contains("succeeded");
+        completed.add(loop.done.id(i));
+      }
+      assertThat(System.nanoTime() - start).as("all complete").isLessThan(Loop.LIMIT_NANOS);
+    }
+    assertThat(completed).isEqualTo(expected);
+  }
+
+  @Test
+  void wrongKeyIsAnErrorInWordsAndFlushesTheRest() {
+    assertThat(loop.one.tryReceiveNotice(74)).isTrue();
+    assertThat(
+            loop.one.tryWrite(
+                14, QueuePair.Flag.SIGNALED, loop.here, 0, 64, loop.remote(0), key() ^ 0x5500))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.status(0)).isEqualTo(WorkStatus.REMOTE_ACCESS);
+    assertThat(loop.done.words(0)).contains("remote access", "status 10", "closed or too short");
+    assertThat(loop.theirs().get(JAVA_LONG, 0)).isZero();
+  }
+
+  @Test
+  void accessBeyondTheRegionIsRefusedByThePeersDevice() {
+    assertThat(
+            loop.one.tryRead(
+                15,
+                QueuePair.Flag.SIGNALED,
+                loop.here,
+                0,
+                4096,
+                loop.remote(Loop.BYTES - 100),
+                key()))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.status(0))
+        .isIn(WorkStatus.REMOTE_ACCESS, WorkStatus.REMOTE_INVALID_REQUEST);
+  }
+
+  @Test
+  void failedQueuePairFlushesWhatIsPosted() {
+    assertThat(loop.other.tryReceiveNotice(75)).isTrue();
+    loop.other.fail();
+    loop.await(1);
+    assertThat(loop.done.id(0)).isEqualTo(75);
+    assertThat(loop.done.status(0)).isEqualTo(WorkStatus.FLUSHED);
+  }
+}

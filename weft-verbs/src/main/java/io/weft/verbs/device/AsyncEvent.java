@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+/// What a device tells by itself.
+///
+/// @param kind what happened
+/// @param number of the event in `enum ibv_event_type`
+/// @param element address of the queue or queue pair, or number of the port
+public record AsyncEvent(Kind kind, int number, long element) {
+
+  /// What an event means for those who hear it.
+  public enum Kind {
+    /// One queue pair is in the error state.
+    QUEUE_PAIR_FAILED,
+    /// A completion queue has overflowed: all its queue pairs are lost.
+    COMPLETION_QUEUE_FAILED,
+    /// The device is lost.
+    DEVICE_FAILED,
+    /// The port does not carry anything now.
+    PORT_DOWN,
+    /// The port carries again.
+    PORT_ACTIVE,
+    /// The port's addresses have changed.
+    PORT_CHANGED,
+    /// Nothing that has to be acted on.
+    NOTICE
+  }
+
+  /// With this number.
+  static AsyncEvent of(int number, long element) {
+    Kind kind =
+        switch (number) {
+          case 0 -> Kind.COMPLETION_QUEUE_FAILED;
+          case 1, 2, 3, 7 -> Kind.QUEUE_PAIR_FAILED;
+          case 8 -> Kind.DEVICE_FAILED;
+          case 9 -> Kind.PORT_ACTIVE;
+          case 10 -> Kind.PORT_DOWN;
+          case 11, 12, 18 -> Kind.PORT_CHANGED;
+          default -> Kind.NOTICE;
+        };
+    // A port's number is an int in the union.
+    boolean port =
+        switch (kind) {
+          case PORT_DOWN, PORT_ACTIVE, PORT_CHANGED -> true;
+          case QUEUE_PAIR_FAILED, COMPLETION_QUEUE_FAILED, DEVICE_FAILED, NOTICE -> false;
+        };
+    return new AsyncEvent(kind, number, port ? (int) element : element);
+  }
+
+  /// For a message.
+  public String words() {
+    return switch (kind) {
+      case QUEUE_PAIR_FAILED ->
+          switch (number) {
+            case 2 -> "the device found an invalid request in the queue pair (QP_REQ_ERR)";
+            case 3 -> "a peer's access violated the memory's rights (QP_ACCESS_ERR)";
+            case 7 -> "the queue pair could not migrate its path (PATH_MIG_ERR)";
+            default -> "the queue pair failed in the device (QP_FATAL)";
+          };
+      case COMPLETION_QUEUE_FAILED -> "a completion queue has overflowed (CQ_ERR)";
+      case DEVICE_FAILED -> "the device failed (DEVICE_FATAL)";
+      case PORT_DOWN -> "port " + element + " is down (PORT_ERR)";
+      case PORT_ACTIVE -> "port " + element + " is active (PORT_ACTIVE)";
+      case PORT_CHANGED -> "the addresses of port " + element + " have changed";
+      case NOTICE -> "event " + number;
+    };
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+/// What a device can have at most.
+///
+/// @param queuePairs of all processes
+/// @param workRequests in one queue
+/// @param completions in one completion queue
+/// @param regions registered at a time
+/// @param regionBytes of one region
+/// @param readsAtOnce remote reads that one queue pair may have under way
+/// @param ports number of ports
+public record DeviceLimits(
+    int queuePairs,
+    int workRequests,
+    int completions,
+    int regions,
+    long regionBytes,
+    int readsAtOnce,
+    int ports) {}

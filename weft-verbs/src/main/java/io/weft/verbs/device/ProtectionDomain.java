@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+import io.weft.verbs.ffm.Errno;
+import io.weft.verbs.ffm.ResourceCalls;
+import io.weft.verbs.ffm.Structs;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// What registered memory and queue pairs of a device have in common: only those of one domain work
+/// with each other. Any thread.
+public final class ProtectionDomain extends Owned {
+
+  private final Device device;
+  private final long address;
+
+  private ProtectionDomain(Device device, long address) {
+    super(List.of(device));
+    this.device = device;
+    this.address = address;
+    new ResourceCheck(
+            device.library().file(),
+            "ibv_pd",
+            Structs.PD,
+            ResourceCalls.struct(address, Structs.PD))
+        .holds("context", device.address());
+  }
+
+  static ProtectionDomain allocate(Device device) {
+    ResourceCalls calls = device.library().resources();
+    long address = calls.allocatePd(device.address());
+    if (address < 0) {
+      throw new VerbsException(
+          "allocate a protection domain on " + device.name(), (int) -address, "");
+    }
+    try {
+      ProtectionDomain domain = new ProtectionDomain(device, address);
+      domain.enter();
+      return domain;
+    } catch (RuntimeException e) {
+      var unused = calls.deallocatePd(address);
+      throw e;
+    }
+  }
+
+  /// Registers native memory, which must outlive the registration, for local use and the rights of
+  /// peers. Pins its pages: costs a system call and time in proportion to the length. Throws
+  /// `VerbsException`.
+  public Registration register(MemorySegment memory, Registration.Access access) {
+    return whileOpen(() -> pin(memory, access));
+  }
+
+  private Registration pin(MemorySegment memory, Registration.Access access) {
+    ResourceCalls calls = device.library().resources();
+    long mr = calls.register(address, memory, access.flags());
+    if (mr < 0) {
+      int errno = (int) -mr;
+      throw new VerbsException(
+          "register " + memory.byteSize() + " bytes on " + device.name(),
+          errno,
+          errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN
+              ? MemoryLock.advice(memory.byteSize())
+              : "");
+    }
+    try {
+      Registration registration = new Registration(this, memory, mr);
+      registration.enter();
+      return registration;
+    } catch (RuntimeException e) {
+      var unused = calls.deregister(mr);
+      throw e;
+    }
+  }
+
+  /// A reliable connected queue pair that is not connected yet; its completions go to these queues.
+  /// Throws `VerbsException`.
+  public QueuePair queuePair(
+      CompletionQueue sends, CompletionQueue receives, QueuePairSettings settings) {
+    return whileOpen(
+        () ->
+            sends.whileOpen(
+                () -> receives.whileOpen(() -> QueuePair.create(this, sends, receives, settings))));
+  }
+
+  Device device() {
+    return device;
+  }
+
+  long address() {
+    return address;
+  }
+
+  @Override
+  void release() {
+    VerbsException.check(
+        device.library().resources().deallocatePd(address),
+        "give back a protection domain of " + device.name());
+  }
+
+  @Override
+  public String toString() {
+    return "a protection domain of " + device.name();
+  }
+}

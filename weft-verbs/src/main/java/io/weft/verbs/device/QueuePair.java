@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.verbs.ffm.ResourceCalls;
+import io.weft.verbs.ffm.Structs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// A reliable connected queue pair: what is posted to its send queue is carried out in order. The
+/// `try…` methods return false where the queue is full. Posting belongs to one thread at a time.
+public final class QueuePair extends Owned {
+
+  private static final int RELIABLE_CONNECTED = 2;
+
+  private final ProtectionDomain domain;
+  private final QueuePairSettings settings;
+  private final long address;
+  private final int number;
+  private final int inlineBytes;
+  private final QueuePairStates states;
+  private final Arena arena = Arena.ofShared();
+  private final WorkRequests requests;
+
+  private QueuePair(
+      ProtectionDomain domain,
+      List<Owned> owners,
+      QueuePairSettings settings,
+      long address,
+      int inlineBytes) {
+    super(owners);
+    this.domain = domain;
+    this.settings = settings;
+    this.address = address;
+    this.inlineBytes = inlineBytes;
+    number =
+        ResourceCalls.struct(address, Structs.QP)
+            .get(JAVA_INT, Structs.offset(Structs.QP, "qp_num"));
+    states = new QueuePairStates(domain.device(), address);
+    requests = new WorkRequests(domain.device().dataPath(), address, arena);
+  }
+
+  static QueuePair create(
+      ProtectionDomain domain,
+      CompletionQueue sends,
+      CompletionQueue receives,
+      QueuePairSettings settings) {
+    Device device = domain.device();
+    ResourceCalls calls = device.library().resources();
+    try (Arena scratch = Arena.ofConfined()) {
+      MemorySegment init = scratch.allocate(Structs.QP_INIT_ATTR);
+      init.set(JAVA_LONG, initial("send_cq"), sends.address());
+      init.set(JAVA_LONG, initial("recv_cq"), receives.address());
+      init.set(JAVA_INT, initial("max_send_wr"), settings.sends());
+      init.set(JAVA_INT, initial("max_recv_wr"), settings.receives());
+      init.set(JAVA_INT, initial("max_send_sge"), 1);
+      init.set(JAVA_INT, initial("max_recv_sge"), 1);
+      init.set(JAVA_INT, initial("max_inline_data"), settings.inlineBytes());
+      init.set(JAVA_INT, initial("qp_type"), RELIABLE_CONNECTED);
+      long address = calls.createQp(domain.address(), init);
+      if (address < 0) {
+        throw new VerbsException(
+            "create a queue pair with queues of "
+                + settings.sends()
+                + " and "
+                + settings.receives()
+                + " requests and "
+                + settings.inlineBytes()
+                + " inline bytes on "
+                + device.name(),
+            (int) -address,
+            "the device allows "
+                + device.limits().workRequests()
+                + " requests and "
+                + device.limits().queuePairs()
+                + " queue pairs");
+      }
+      try {
+        new ResourceCheck(
+                device.library().file(),
+                "ibv_qp",
+                Structs.QP,
+                ResourceCalls.struct(address, Structs.QP))
+            .holds("context", device.address())
+            .holds("pd", domain.address())
+            .holds("send_cq", sends.address())
+            .holds("recv_cq", receives.address())
+            .holds("state", 0)
+            .holds("qp_type", RELIABLE_CONNECTED);
+        QueuePair pair =
+            new QueuePair(
+                domain,
+                List.of(domain, sends, receives),
+                settings,
+                address,
+                init.get(JAVA_INT, initial("max_inline_data")));
+        pair.enter();
+        return pair;
+      } catch (RuntimeException e) {
+        var unused = calls.destroyQp(address);
+        throw e;
+      }
+    }
+  }
+
+  private static long initial(String field) {
+    return Structs.offset(Structs.QP_INIT_ATTR, field);
+  }
+
+  /// Its number on this device.
+  public int number() {
+    return number;
+  }
+
+  /// Payload up to which `Flag.INLINE` may be used.
+  public int inlineBytes() {
+    return inlineBytes;
+  }
+
+  /// Makes it ready to have receives posted, on this port. Throws `VerbsException`.
+  public void initialize(Port port) {
+    whileOpen(
+        () -> {
+          states.initialize(port);
+          return this;
+        });
+  }
+
+  /// Connects it to a peer's: it may receive and send from here on. Receives are posted before the
+  /// peer sends. Throws `VerbsException`.
+  ///
+  /// @param own what the peer was told of this one
+  public void connect(Port port, QueuePairAddress own, QueuePairAddress peer) {
+    int reads = Math.min(domain.device().limits().readsAtOnce(), QueuePairStates.MAX_READS);
+    whileOpen(
+        () -> {
+          states.receive(port, own, peer, settings.receiverWait(), reads);
+          states.send(own, settings, reads);
+          return this;
+        });
+  }
+
+  /// Ends all work at once: what is posted completes as flushed. Any thread.
+  public void fail() {
+    whileOpen(
+        () -> {
+          states.fail();
+          return this;
+        });
+  }
+
+  /// Whether an event of the device is about this one.
+  public boolean isMeant(AsyncEvent event) {
+    return event.kind() == AsyncEvent.Kind.QUEUE_PAIR_FAILED && event.element() == address;
+  }
+
+  /// How a request is to be carried out, or-ed.
+  public static final class Flag {
+    /// Nothing special: no completion unless it fails.
+    public static final int NONE = 0;
+
+    /// After all reads before it.
+    public static final int FENCE = 1;
+
+    /// With a completion.
+    public static final int SIGNALED = 2;
+
+    /// The payload is copied when posting, which needs no registration.
+    public static final int INLINE = 8;
+
+    private Flag() {}
+  }
+
+  /// Posts a receive for a message, into registered memory.
+  public boolean tryReceive(long id, Registration into, long offset, int bytes) {
+    return requests.receive(id, into, offset, bytes);
+  }
+
+  /// Posts a receive without memory, for writes with an immediate value.
+  ///
+  /// Hot path.
+  public boolean tryReceiveNotice(long id) {
+    return requests.receive(id);
+  }
+
+  /// Sends a message to the peer's next receive.
+  public boolean trySend(long id, int flags, Registration from, long offset, int bytes) {
+    return requests.local(id, flags, from, offset, bytes) && requests.send();
+  }
+
+  /// Writes into the peer's memory.
+  ///
+  /// Hot path.
+  public boolean tryWrite(
+      long id, int flags, Registration from, long offset, int bytes, long remote, int key) {
+    return requests.local(id, flags, from, offset, bytes) && requests.write(remote, key);
+  }
+
+  /// Writes into the peer's memory, and takes one of its receives to tell it so.
+  ///
+  /// Hot path.
+  public boolean tryWriteImmediate(
+      long id,
+      int flags,
+      Registration from,
+      long offset,
+      int bytes,
+      long remote,
+      int key,
+      int immediate) {
+    return requests.local(id, flags, from, offset, bytes)
+        && requests.writeImmediate(remote, key, immediate);
+  }
+
+  /// Tells the peer an immediate value, at the cost of one of its receives.
+  ///
+  /// Hot path.
+  public boolean tryNotice(long id, int flags, int immediate) {
+    return requests.empty(id, flags) && requests.writeImmediate(0, 0, immediate);
+  }
+
+  /// Fills own memory from the peer's.
+  ///
+  /// Hot path.
+  public boolean tryRead(
+      long id, int flags, Registration into, long offset, int bytes, long remote, int key) {
+    return requests.local(id, flags, into, offset, bytes) && requests.read(remote, key);
+  }
+
+  /// Adds to 8 bytes of the peer's memory, aligned, and fetches what was there before.
+  public boolean tryFetchAdd(
+      long id, int flags, Registration into, long offset, long remote, int key, long add) {
+    return requests.local(id, flags, into, offset, Long.BYTES)
+        && requests.fetchAdd(remote, key, add);
+  }
+
+  @Override
+  boolean endsFirst() {
+    return true;
+  }
+
+  @Override
+  void release() {
+    int ended = domain.device().library().resources().destroyQp(address);
+    arena.close();
+    VerbsException.check(ended, "destroy " + this);
+  }
+
+  @Override
+  public String toString() {
+    return "queue pair " + number + " of " + domain.device().name();
+  }
+}

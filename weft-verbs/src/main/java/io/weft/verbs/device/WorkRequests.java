@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.device;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.verbs.ffm.DataPath;
+import io.weft.verbs.ffm.Errno;
+import io.weft.verbs.ffm.Structs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// One send and one receive request in native memory, filled anew for each post, so that posting
+/// allocates nothing. One thread at a time.
+final class WorkRequests {
+
+  private static final int WRITE = 0;
+  private static final int WRITE_IMMEDIATE = 1;
+  private static final int SEND = 2;
+  private static final int READ = 4;
+  private static final int FETCH_ADD = 6;
+
+  private static final long ID = Structs.offset(Structs.SEND_WR, "wr_id");
+  private static final long LIST = Structs.offset(Structs.SEND_WR, "sg_list");
+  private static final long COUNT = Structs.offset(Structs.SEND_WR, "num_sge");
+  private static final long OPCODE = Structs.offset(Structs.SEND_WR, "opcode");
+  private static final long FLAGS = Structs.offset(Structs.SEND_WR, "send_flags");
+  private static final long IMMEDIATE = Structs.offset(Structs.SEND_WR, "imm_data");
+  private static final long REMOTE = Structs.offset(Structs.SEND_WR, "remote_addr");
+  private static final long KEY = Structs.offset(Structs.SEND_WR, "rkey");
+  private static final long SWAP = Structs.offset(Structs.SEND_WR, "swap");
+  private static final long ATOMIC_KEY = Structs.offset(Structs.SEND_WR, "atomic_rkey");
+  private static final long RECEIVE_ID = Structs.offset(Structs.RECV_WR, "wr_id");
+  private static final long RECEIVE_LIST = Structs.offset(Structs.RECV_WR, "sg_list");
+  private static final long RECEIVE_COUNT = Structs.offset(Structs.RECV_WR, "num_sge");
+  private static final long ADDRESS = Structs.offset(Structs.SGE, "addr");
+  private static final long LENGTH = Structs.offset(Structs.SGE, "length");
+  private static final long LOCAL_KEY = Structs.offset(Structs.SGE, "lkey");
+
+  private final DataPath path;
+  private final long queuePair;
+  private final MemorySegment request;
+  private final MemorySegment part;
+  private final MemorySegment receive;
+  private final MemorySegment receivePart;
+  private final MemorySegment bad;
+  private @Nullable Registration claimed;
+
+  WorkRequests(DataPath path, long queuePair, Arena arena) {
+    this.path = path;
+    this.queuePair = queuePair;
+    request = arena.allocate(Structs.SEND_WR);
+    part = arena.allocate(Structs.SGE);
+    receive = arena.allocate(Structs.RECV_WR);
+    receivePart = arena.allocate(Structs.SGE);
+    bad = arena.allocate(JAVA_LONG);
+    request.set(JAVA_LONG, LIST, part.address());
+  }
+
+  /// The next request's own side. Always true.
+  ///
+  /// Hot path.
+  boolean local(long id, int flags, Registration memory, long offset, int bytes) {
+    Objects.checkFromIndexSize(offset, bytes, memory.memory().byteSize());
+    request.set(JAVA_LONG, ID, id);
+    request.set(JAVA_INT, FLAGS, flags);
+    request.set(JAVA_INT, COUNT, 1);
+    part.set(JAVA_LONG, ADDRESS, memory.memory().address() + offset);
+    part.set(JAVA_INT, LENGTH, bytes);
+    part.set(JAVA_INT, LOCAL_KEY, memory.localKey());
+    claimed = memory;
+    return true;
+  }
+
+  /// The same without memory.
+  ///
+  /// Hot path.
+  boolean empty(long id, int flags) {
+    request.set(JAVA_LONG, ID, id);
+    request.set(JAVA_INT, FLAGS, flags);
+    request.set(JAVA_INT, COUNT, 0);
+    claimed = null;
+    return true;
+  }
+
+  boolean send() {
+    request.set(JAVA_INT, OPCODE, SEND);
+    return post();
+  }
+
+  boolean write(long remote, int key) {
+    request.set(JAVA_INT, OPCODE, WRITE);
+    return post(remote, key);
+  }
+
+  boolean writeImmediate(long remote, int key, int immediate) {
+    request.set(JAVA_INT, OPCODE, WRITE_IMMEDIATE);
+    request.set(JAVA_INT, IMMEDIATE, Integer.reverseBytes(immediate));
+    return post(remote, key);
+  }
+
+  boolean read(long remote, int key) {
+    request.set(JAVA_INT, OPCODE, READ);
+    return post(remote, key);
+  }
+
+  boolean fetchAdd(long remote, int key, long add) {
+    request.set(JAVA_INT, OPCODE, FETCH_ADD);
+    request.set(JAVA_LONG, REMOTE, remote);
+    // The operand lies where other requests have their key.
+    request.set(JAVA_LONG, KEY, add);
+    request.set(JAVA_LONG, SWAP, 0);
+    request.set(JAVA_INT, ATOMIC_KEY, key);
+    return post();
+  }
+
+  private boolean post(long remote, int key) {
+    request.set(JAVA_LONG, REMOTE, remote);
+    request.set(JAVA_INT, KEY, key);
+    return post();
+  }
+
+  private boolean post() {
+    Registration memory = claimed;
+    if (memory != null) {
+      memory.claim();
+    }
+    int result = path.postSend(queuePair, request, bad);
+    if (result == 0) {
+      return true;
+    }
+    if (memory != null) {
+      memory.settle();
+    }
+    return refused(result, "send");
+  }
+
+  /// Hot path.
+  boolean receive(long id) {
+    receive.set(JAVA_LONG, RECEIVE_ID, id);
+    receive.set(JAVA_LONG, RECEIVE_LIST, 0);
+    receive.set(JAVA_INT, RECEIVE_COUNT, 0);
+    int result = path.postReceive(queuePair, receive, bad);
+    return result == 0 || refused(result, "receive");
+  }
+
+  boolean receive(long id, Registration into, long offset, int bytes) {
+    Objects.checkFromIndexSize(offset, bytes, into.memory().byteSize());
+    receivePart.set(JAVA_LONG, ADDRESS, into.memory().address() + offset);
+    receivePart.set(JAVA_INT, LENGTH, bytes);
+    receivePart.set(JAVA_INT, LOCAL_KEY, into.localKey());
+    receive.set(JAVA_LONG, RECEIVE_ID, id);
+    receive.set(JAVA_LONG, RECEIVE_LIST, receivePart.address());
+    receive.set(JAVA_INT, RECEIVE_COUNT, 1);
+    into.claim();
+    int result = path.postReceive(queuePair, receive, bad);
+    if (result == 0) {
+      return true;
+    }
+    into.settle();
+    return refused(result, "receive");
+  }
+
+  private static boolean refused(int result, String queue) {
+    // ENOMEM is what drivers say when a queue is full.
+    if (result == -Errno.ENOMEM || result == -Errno.EAGAIN) {
+      return false;
+    }
+    throw new VerbsException("post to a " + queue + " queue", -result, "");
+  }
+}

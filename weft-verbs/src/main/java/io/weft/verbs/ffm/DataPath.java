@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.ffm;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/// The functions that drivers offer in the table of an open device's context, since libibverbs
+/// itself has them only as inline code. All return 0 or a negative `errno`, except `poll`.
+public final class DataPath {
+
+  // int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc); never blocks
+  private static final MethodHandle POLL_CQ =
+      NativeCall.plain(
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS),
+          Linker.Option.critical(false));
+  // int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+  private static final MethodHandle REQ_NOTIFY_CQ =
+      NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+  // int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+  private static final MethodHandle POST_SEND =
+      NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS));
+  // int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+  private static final MethodHandle POST_RECV =
+      NativeCall.plain(
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS),
+          Linker.Option.critical(false));
+
+  private final MemorySegment pollCq;
+  private final MemorySegment reqNotifyCq;
+  private final MemorySegment postSend;
+  private final MemorySegment postRecv;
+
+  /// Of this context, which stays open as long as this is used.
+  public DataPath(MemorySegment context) {
+    pollCq = function(context, "poll_cq");
+    reqNotifyCq = function(context, "req_notify_cq");
+    postSend = function(context, "post_send");
+    postRecv = function(context, "post_recv");
+  }
+
+  private static MemorySegment function(MemorySegment context, String name) {
+    return context.get(ADDRESS, Structs.offset(Structs.CONTEXT, name));
+  }
+
+  /// Whether the table has all four.
+  public boolean isComplete() {
+    return pollCq.address() != 0
+        && reqNotifyCq.address() != 0
+        && postSend.address() != 0
+        && postRecv.address() != 0;
+  }
+
+  /// Takes at most `max` completions into an array of `Structs.WC`; how many, or a negative number.
+  ///
+  /// Hot path.
+  public int poll(long cq, int max, MemorySegment completions) {
+    try {
+      return (int) POLL_CQ.invokeExact(pollCq, cq, max, completions);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw NativeCall.thrown(e);
+    }
+  }
+
+  /// Has the next completion send an event to the queue's channel.
+  public int arm(long cq) {
+    try {
+      return -Math.abs((int) REQ_NOTIFY_CQ.invokeExact(reqNotifyCq, cq, 0));
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw NativeCall.thrown(e);
+    }
+  }
+
+  /// Posts a chain of `Structs.SEND_WR`; the first that was not accepted goes to `bad`.
+  ///
+  /// Hot path.
+  public int postSend(long qp, MemorySegment request, MemorySegment bad) {
+    try {
+      return -Math.abs((int) POST_SEND.invokeExact(postSend, qp, request, bad));
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw NativeCall.thrown(e);
+    }
+  }
+
+  /// Posts a chain of `Structs.RECV_WR`; the first that was not accepted goes to `bad`.
+  ///
+  /// Hot path.
+  public int postReceive(long qp, MemorySegment request, MemorySegment bad) {
+    try {
+      return -Math.abs((int) POST_RECV.invokeExact(postRecv, qp, request, bad));
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw NativeCall.thrown(e);
+    }
+  }
+}

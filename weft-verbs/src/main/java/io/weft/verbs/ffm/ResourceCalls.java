@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.ffm;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/// Protection domains, memory regions, completion channels and queues, queue pairs: what makes,
+/// changes and ends them. What makes one returns its address.
+public final class ResourceCalls {
+
+  // struct ibv_pd *ibv_alloc_pd(struct ibv_context *context);
+  // struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context);
+  private static final MethodHandle MAKE_OF_ONE =
+      NativeCall.withErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+  // int ibv_dealloc_pd(struct ibv_pd *pd);
+  // int ibv_dereg_mr(struct ibv_mr *mr);
+  // int ibv_destroy_comp_channel(struct ibv_comp_channel *channel);
+  // int ibv_destroy_cq(struct ibv_cq *cq);
+  // int ibv_destroy_qp(struct ibv_qp *qp);
+  private static final MethodHandle END =
+      NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+  // struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
+  private static final MethodHandle REG_MR =
+      NativeCall.withErrno(
+          FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT));
+  // struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+  //     struct ibv_comp_channel *channel, int comp_vector);
+  private static final MethodHandle CREATE_CQ =
+      NativeCall.withErrno(
+          FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+  // int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+  private static final MethodHandle GET_CQ_EVENT =
+      NativeCall.withErrno(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS));
+  // void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
+  private static final MethodHandle ACK_CQ_EVENTS =
+      NativeCall.plain(FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT));
+  // struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr);
+  private static final MethodHandle CREATE_QP =
+      NativeCall.withErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS));
+  // int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+  private static final MethodHandle MODIFY_QP =
+      NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_INT));
+
+  private final MemorySegment allocPd;
+  private final MemorySegment deallocPd;
+  private final MemorySegment regMr;
+  private final MemorySegment deregMr;
+  private final MemorySegment createChannel;
+  private final MemorySegment destroyChannel;
+  private final MemorySegment createCq;
+  private final MemorySegment destroyCq;
+  private final MemorySegment getCqEvent;
+  private final MemorySegment ackCqEvents;
+  private final MemorySegment createQp;
+  private final MemorySegment modifyQp;
+  private final MemorySegment destroyQp;
+
+  ResourceCalls(Ibverbs.Symbols symbols) {
+    allocPd = symbols.find("ibv_alloc_pd");
+    deallocPd = symbols.find("ibv_dealloc_pd");
+    regMr = symbols.find("ibv_reg_mr");
+    deregMr = symbols.find("ibv_dereg_mr");
+    createChannel = symbols.find("ibv_create_comp_channel");
+    destroyChannel = symbols.find("ibv_destroy_comp_channel");
+    createCq = symbols.find("ibv_create_cq");
+    destroyCq = symbols.find("ibv_destroy_cq");
+    getCqEvent = symbols.find("ibv_get_cq_event");
+    ackCqEvents = symbols.find("ibv_ack_cq_events");
+    createQp = symbols.find("ibv_create_qp");
+    modifyQp = symbols.find("ibv_modify_qp");
+    destroyQp = symbols.find("ibv_destroy_qp");
+  }
+
+  /// A protection domain.
+  public long allocatePd(long context) {
+    return make(allocPd, context);
+  }
+
+  /// Ends it.
+  public int deallocatePd(long pd) {
+    return end(deallocPd, pd);
+  }
+
+  /// Registers memory for these kinds of access.
+  public long register(long pd, MemorySegment memory, int access) {
+    return NativeCall.pointer(
+        (state, arena) ->
+            (long) REG_MR.invokeExact(regMr, state, pd, memory, memory.byteSize(), access));
+  }
+
+  /// Ends a registration.
+  public int deregister(long mr) {
+    return end(deregMr, mr);
+  }
+
+  /// A completion channel.
+  public long createChannel(long context) {
+    return make(createChannel, context);
+  }
+
+  /// Ends it.
+  public int destroyChannel(long channel) {
+    return end(destroyChannel, channel);
+  }
+
+  /// A completion queue for at least so many entries, whose events go to the channel.
+  public long createCq(long context, int entries, long channel) {
+    return NativeCall.pointer(
+        (state, arena) ->
+            (long) CREATE_CQ.invokeExact(createCq, state, context, entries, 0L, channel, 0));
+  }
+
+  /// Ends it; waits for events that are not acknowledged.
+  public int destroyCq(long cq) {
+    return end(destroyCq, cq);
+  }
+
+  /// Takes the next event of a channel whose descriptor does not block; the address of its queue,
+  /// `-EAGAIN` if there is none.
+  public long takeEvent(long channel) {
+    return NativeCall.number(
+        (state, arena) -> {
+          MemorySegment cq = arena.allocate(JAVA_LONG);
+          MemorySegment context = arena.allocate(JAVA_LONG);
+          int taken = (int) GET_CQ_EVENT.invokeExact(getCqEvent, state, channel, cq, context);
+          return taken == 0 ? cq.get(JAVA_LONG, 0) : -1;
+        });
+  }
+
+  /// Acknowledges events of a queue.
+  public void acknowledge(long cq, int events) {
+    long unused =
+        NativeCall.run(
+            () -> {
+              ACK_CQ_EVENTS.invokeExact(ackCqEvents, cq, events);
+              return 0;
+            });
+  }
+
+  /// A queue pair with a `Structs.QP_INIT_ATTR`, which the device changes to what it gives.
+  public long createQp(long pd, MemorySegment init) {
+    return NativeCall.pointer(
+        (state, arena) -> (long) CREATE_QP.invokeExact(createQp, state, pd, init));
+  }
+
+  /// Changes those fields of a `Structs.QP_ATTR` that the mask names.
+  public int modifyQp(long qp, MemorySegment attr, int mask) {
+    return NativeCall.status(() -> (int) MODIFY_QP.invokeExact(modifyQp, qp, attr, mask));
+  }
+
+  /// Ends a queue pair.
+  public int destroyQp(long qp) {
+    return end(destroyQp, qp);
+  }
+
+  /// The structure behind an address that one of these functions gave.
+  public static MemorySegment struct(long address, MemoryLayout layout) {
+    return NativeCall.struct(address, layout);
+  }
+
+  private static long make(MemorySegment function, long of) {
+    return NativeCall.pointer(
+        (state, arena) -> (long) MAKE_OF_ONE.invokeExact(function, state, of));
+  }
+
+  private static int end(MemorySegment function, long what) {
+    return NativeCall.status(() -> (int) END.invokeExact(function, what));
+  }
+}
