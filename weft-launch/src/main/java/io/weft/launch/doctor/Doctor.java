@@ -18,6 +18,7 @@ public final class Doctor {
             JavaChecks::look,
             MachineChecks::look,
             LimitChecks::look,
+            RdmaChecks::look,
             TransportChecks::look,
             ProgramChecks::look,
             TensorFlowCheck::look);

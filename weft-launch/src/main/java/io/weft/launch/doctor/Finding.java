@@ -3,7 +3,7 @@ package io.weft.launch.doctor;
 
 /// One thing that was looked at.
 ///
-/// @param area "java", "machine", "transport", "program", "tensorflow"
+/// @param area "java", "machine", "limit", "rdma", "transport", "program", "tensorflow"
 /// @param subject what was looked at
 /// @param verdict whether it can be used
 /// @param detail what was found, or why it cannot be used

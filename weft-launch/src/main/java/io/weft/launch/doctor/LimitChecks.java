@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -11,15 +12,13 @@ final class LimitChecks {
   private static final String AREA = "limit";
   private static final String LIMITS = "/proc/self/limits";
   private static final long ENOUGH_FILES = 1024;
-  private static final long ENOUGH_LOCKED = 64L << 20;
 
   private LimitChecks() {}
 
   static List<Finding> look() {
     var findings = new ArrayList<Finding>();
     SystemFiles.field(LIMITS, "Max open files").ifPresent(text -> findings.add(files(soft(text))));
-    SystemFiles.field(LIMITS, "Max locked memory")
-        .ifPresent(text -> findings.add(locked(soft(text))));
+    LockedMemory.look(Path.of("/")).ifPresent(findings::add);
     group("memory", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
         .ifPresent(findings::add);
     group("processor", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
@@ -33,17 +32,6 @@ final class LimitChecks {
         : Finding.limited(AREA, "open files", shown(soft), "run 'ulimit -n 4096'");
   }
 
-  private static Finding locked(long soft) {
-    String text = soft == Long.MAX_VALUE ? "unlimited" : SystemFiles.size(soft);
-    return soft >= ENOUGH_LOCKED
-        ? Finding.works(AREA, "locked memory", text)
-        : Finding.limited(
-            AREA,
-            "locked memory",
-            text + "; RDMA registers memory by locking it",
-            "run 'ulimit -l unlimited' or set LimitMEMLOCK=infinity");
-  }
-
   private static Optional<Finding> group(String what, String second, String first) {
     return SystemFiles.text(second)
         .or(() -> SystemFiles.text(first))
@@ -54,7 +42,7 @@ final class LimitChecks {
   }
 
   /// `1024 524288 files`: the first is in force.
-  private static long soft(String text) {
+  static long soft(String text) {
     String first = text.split("\\s+", 2)[0];
     return first.matches("[0-9]{1,18}") ? Long.parseLong(first) : Long.MAX_VALUE;
   }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// How much memory this process may lock, which is what RDMA may register.
+final class LockedMemory {
+
+  /// What a rank registers when it starts, with something for tensors of the program's own.
+  static final long ENOUGH_BYTES = 64L << 20;
+
+  private static final String AREA = "limit";
+  private static final String SUBJECT = "locked memory";
+  private static final long CAP_IPC_LOCK = 1L << 14;
+
+  private LockedMemory() {}
+
+  /// Nothing where the system does not tell.
+  static Optional<Finding> look(Path root) {
+    return SystemFiles.field(file(root, "limits"), "Max locked memory")
+        .map(LimitChecks::soft)
+        .map(limit -> finding(limit, root));
+  }
+
+  private static Finding finding(long limit, Path root) {
+    if (limit == Long.MAX_VALUE) {
+      return Finding.works(AREA, SUBJECT, "unlimited");
+    }
+    String found = SystemFiles.size(limit);
+    if (mayExceed(root)) {
+      return Finding.works(
+          AREA, SUBJECT, found + ", and this process may lock more (CAP_IPC_LOCK)");
+    }
+    return limit >= ENOUGH_BYTES
+        ? Finding.works(AREA, SUBJECT, found)
+        : Finding.limited(
+            AREA,
+            SUBJECT,
+            found
+                + "; RDMA registers memory by locking it, a rank at least "
+                + SystemFiles.size(ENOUGH_BYTES),
+            "run 'ulimit -l unlimited', set LimitMEMLOCK=infinity for a service, or for a user"
+                + " 'NAME - memlock unlimited' in /etc/security/limits.conf; see docs/rdma.md");
+  }
+
+  /// Whether the limit does not bind: the kernel asks for this capability outside of containers
+  /// that have users of their own.
+  private static boolean mayExceed(Path root) {
+    boolean capable =
+        SystemFiles.field(file(root, "status"), "CapEff")
+            .map(hex -> (Long.parseUnsignedLong(hex, 16) & CAP_IPC_LOCK) != 0)
+            .orElse(false);
+    boolean ownUsers =
+        SystemFiles.text(file(root, "uid_map"))
+            .map(map -> !map.endsWith(" 4294967295"))
+            .orElse(true);
+    return capable && !ownUsers;
+  }
+
+  private static String file(Path root, String name) {
+    return root.resolve("proc/self").resolve(name).toString();
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.launch.doctor.Finding.Verdict;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LockedMemoryTest {
+
+  private static final String ALL_USERS = "         0          0 4294967295";
+  private static final String FEW_USERS = "         0     100000      65536";
+
+  @TempDir private Path root;
+
+  @Test
+  void aLimitThatIsTooLowIsToldWithWhatIsNeeded() throws IOException {
+    Finding finding = look("65536", "0000000000000000", ALL_USERS);
+    assertThat(finding.verdict()).isEqualTo(Verdict.LIMITED);
+    assertThat(finding.detail()).contains("0.1 MiB", SystemFiles.size(LockedMemory.ENOUGH_BYTES));
+    assertThat(finding.remedy()).contains("ulimit -l", "LimitMEMLOCK");
+  }
+
+  @Test
+  void enoughAndUnlimitedWork() throws IOException {
+    long enough = LockedMemory.ENOUGH_BYTES;
+    assertThat(look(Long.toString(enough), "0", ALL_USERS).verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(look(Long.toString(enough - 1), "0", ALL_USERS).verdict())
+        .isEqualTo(Verdict.LIMITED);
+    assertThat(look("unlimited", "0", ALL_USERS).detail()).isEqualTo("unlimited");
+  }
+
+  @Test
+  void whoMayLockMemoryIsNotBound() throws IOException {
+    assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(look("65536", "0000000000004000", ALL_USERS).detail()).contains("CAP_IPC_LOCK");
+  }
+
+  @Test
+  void inAContainerWithUsersOfItsOwnRootIsBound() throws IOException {
+    assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict()).isEqualTo(Verdict.LIMITED);
+  }
+
+  private Finding look(String limit, String capabilities, String users) throws IOException {
+    new SystemTree(root)
+        .file("proc/self/limits", "Max locked memory         " + limit + "     unlimited     bytes")
+        .file("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities)
+        .file("proc/self/uid_map", users);
+    return LockedMemory.look(root).orElseThrow();
+  }
+}

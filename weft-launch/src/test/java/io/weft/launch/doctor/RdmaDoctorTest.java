@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.launch.doctor.Finding.Verdict;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// What the doctor says of a real RDMA device: the one that tools/rdma-vm makes. The tests change
+/// it and put it back, so they run one after the other.
+@Tag("rdma")
+class RdmaDoctorTest {
+
+  private static final int LIMIT_SECONDS = 300;
+
+  /// Prints what is found of RDMA and of locked memory, a line each.
+  static final class Report {
+    public static void main(String[] none) {
+      System.out.println("report");
+      LockedMemory.look(Path.of("/")).ifPresent(System.out::println);
+      RdmaChecks.look().forEach(System.out::println);
+    }
+  }
+
+  @Test
+  void aDeviceThatWorksIsShownWithItsAddress() {
+    assertThat(RdmaChecks.look()).extracting(Finding::verdict).containsOnly(Verdict.WORKS);
+    assertThat(of("libibverbs").detail()).contains("rxe");
+    assertThat(of("rxe0, port 1").detail()).contains("ACTIVE", "Ethernet");
+    assertThat(of("rxe0, port 1, GIDs").detail()).contains("::ffff:10.77.0.1 on dummy0");
+  }
+
+  @Test
+  void aPortThatIsDownIsToldWithItsRemedy() throws IOException, InterruptedException {
+    run("ip", "link", "set", "dummy0", "down");
+    Finding down = of("rxe0, port 1");
+    run("ip", "link", "set", "dummy0", "up");
+    assertThat(down.verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(down.remedy()).contains("ip link set dummy0 up");
+    assertThat(of("rxe0, port 1").verdict()).isEqualTo(Verdict.WORKS);
+  }
+
+  @Test
+  void aDeviceThatIsGoneIsMissed() throws IOException, InterruptedException {
+    run("rdma", "link", "delete", "rxe0");
+    List<Finding> without = RdmaChecks.look();
+    run("rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0");
+    assertThat(without).extracting(Finding::subject).containsExactly("libibverbs", "devices");
+    assertThat(of("rxe0").verdict()).isEqualTo(Verdict.WORKS);
+  }
+
+  @Test
+  void withoutPermissionAndLockedMemoryBothAreTold() throws IOException, InterruptedException {
+    String node = "/dev/infiniband/uverbs0";
+    run("chmod", "600", node);
+    String report =
+        run(
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "prlimit",
+            "--memlock=65536:65536",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Report.class.getName());
+    run("chmod", "666", node);
+    assertThat(report)
+        .contains("no permission to read and write " + node, "chmod 666 " + node)
+        .contains("locked memory", "0.1 MiB; RDMA registers memory by locking it");
+  }
+
+  private static Finding of(String subject) {
+    return RdmaChecks.look().stream()
+        .filter(finding -> finding.subject().equals(subject))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no " + subject + " in " + RdmaChecks.look()));
+  }
+
+  private static String run(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as("%s said: %s", List.of(command), said).isZero();
+    return said;
+  }
+}
