@@ -20,6 +20,32 @@ record Host(String identity) {
     return new Host(boot + " " + namespace + " " + name);
   }
 
+  /// Whether the other place runs on the same kernel, be it under another name or in another
+  /// process namespace. Two containers of one machine do.
+  boolean isOneMachineWith(String other) {
+    return boot(identity).equals(boot(other));
+  }
+
+  private static String boot(String identity) {
+    return identity.split(" ", 2)[0];
+  }
+
+  /// Why a process in the other place shares no memory with one here; empty if it can.
+  String apartFrom(String other) {
+    if (other.equals(identity)) {
+      return "";
+    }
+    if (other.isEmpty()) {
+      return "it has no memory to share";
+    }
+    if (!isOneMachineWith(other)) {
+      return "it is on another host";
+    }
+    return "it is on this machine but in another process namespace or under another host name, as"
+        + " containers are; start both with the same ones ('--pid host --uts host') to share"
+        + " memory";
+  }
+
   /// When the process was started, in ticks since boot; -1 if it is dead.
   static long startTicks(long process) {
     try {

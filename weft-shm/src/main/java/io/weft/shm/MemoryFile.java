@@ -5,7 +5,9 @@ import io.weft.shm.ffm.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /// A file that exists only in memory and only as long as somebody has it open or mapped: nothing is
@@ -58,7 +60,15 @@ final class MemoryFile {
   }
 
   private static void checkName(Path path, String name) throws IOException {
-    String target = Files.readSymbolicLink(path).toString();
+    String target;
+    try {
+      target = Files.readSymbolicLink(path).toString();
+    } catch (AccessDeniedException e) {
+      throw new IOException(
+          path + " is not permitted; both processes must run as one user to share memory", e);
+    } catch (NoSuchFileException e) {
+      throw new IOException(path + " is not there", e);
+    }
     if (!target.equals("/memfd:" + name + " (deleted)")) {
       throw new IOException(path + " is " + target + ", not " + name);
     }
@@ -77,6 +87,7 @@ final class MemoryFile {
       case 1, 13 -> "not permitted";
       case 2 -> "no such file";
       case Libc.ENOMEM, 28 -> "not enough memory";
+      case Libc.EFBIG -> "files may not be so long; raise 'ulimit -f'";
       case 23, Libc.EMFILE -> "too many open files; raise 'ulimit -n'";
       default -> "errno " + -negativeErrno;
     };

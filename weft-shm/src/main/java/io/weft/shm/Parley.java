@@ -84,11 +84,8 @@ final class Parley {
     if (!problem.isEmpty()) {
       return;
     }
-    if (!heard.host().equals(home.host().identity())) {
-      problem =
-          heard.host().isEmpty()
-              ? "it has no memory to share"
-              : "it is on another host or in another process namespace";
+    problem = home.host().apartFrom(heard.host());
+    if (!problem.isEmpty()) {
       return;
     }
     try {
@@ -131,10 +128,10 @@ final class Parley {
     return problem;
   }
 
-  /// Whether the two ought to share memory, being in one place.
-  boolean isOneHost() {
+  /// Whether the two might share memory, were they started otherwise.
+  boolean isOneMachine() {
     Greeting.Hello heard = hello;
-    return heard != null && heard.host().equals(home.host().identity());
+    return heard != null && home.host().isOneMachineWith(heard.host());
   }
 
   Greeting.Hello peer() {

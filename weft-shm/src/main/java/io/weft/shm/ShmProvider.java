@@ -31,15 +31,15 @@ public final class ShmProvider implements TransportProvider {
 
   @Override
   public Availability probe() {
-    if (!System.getProperty("os.name").equals("Linux") || !Futex.isKnownHere()) {
-      return new Availability.Unavailable(
-          "shared memory needs Linux on x86-64 or aarch64, this is "
-              + System.getProperty("os.name")
-              + " on "
-              + System.getProperty("os.arch"),
-          "use --transport tcp");
-    }
     try {
+      if (!System.getProperty("os.name").equals("Linux") || !Futex.isKnownHere()) {
+        return new Availability.Unavailable(
+            "shared memory needs Linux on x86-64 or aarch64, this is "
+                + System.getProperty("os.name")
+                + " on "
+                + System.getProperty("os.arch"),
+            "use --transport tcp");
+      }
       var unused = Host.here();
       tryMemory();
       return new Availability.Available(List.of(ShmTransport.CAPABILITIES));
@@ -47,26 +47,29 @@ public final class ShmProvider implements TransportProvider {
       return new Availability.Unavailable(
           "memory cannot be shared here: " + e.getMessage(),
           "mount /proc and allow memfd_create in this container" + INSTEAD);
-    } catch (IllegalCallerException e) {
-      return new Availability.Unavailable(
-          "this JVM may not call native functions: " + e.getMessage(),
-          "start it with --enable-native-access=io.weft.shm (ALL-UNNAMED on a class path)"
-              + INSTEAD);
     } catch (LinkageError e) {
+      // The first that needs native functions is a class that is being initialised.
+      if (e.getCause() instanceof IllegalCallerException refused) {
+        return new Availability.Unavailable(
+            "this JVM may not call native functions: " + refused.getMessage(),
+            "start it with --enable-native-access=io.weft.shm (ALL-UNNAMED on a class path)"
+                + INSTEAD);
+      }
       return new Availability.Unavailable(
           "the C library lacks what shared memory needs: " + e.getMessage(),
           "use a Linux with glibc 2.27 or newer" + INSTEAD);
     }
   }
 
-  /// Makes a file and opens it in the way of a peer.
+  /// Makes a file, as long as the longest that every process needs, and opens it in the way of a
+  /// peer.
   private static void tryMemory() throws IOException {
     String name = "weft-probe";
     try (Arena arena = Arena.ofShared()) {
-      MemoryFile file = MemoryFile.create(name, Layout.PAGE, arena);
+      MemoryFile file = MemoryFile.create(name, Layout.CONTROL_BYTES, arena);
       try {
         long self = ProcessHandle.current().pid();
-        var unused = MemoryFile.open(self, file.descriptor(), name, Layout.PAGE, arena);
+        var unused = MemoryFile.open(self, file.descriptor(), name, Layout.CONTROL_BYTES, arena);
         Futex.wake(file.memory(), 0);
       } finally {
         file.closeDescriptor();

@@ -63,6 +63,7 @@ final class ShmTransport implements Transport, FrameSink {
   private long nowNanos;
   private long sweptNanos;
   private volatile boolean woken;
+  private boolean toldApart;
   private boolean closed;
 
   private record Fault(ShmEndpoint endpoint, ShmFault fault) {}
@@ -309,12 +310,14 @@ final class ShmTransport implements Transport, FrameSink {
       shared = EndpointArrays.with(shared, endpoint);
     } else {
       apart++;
+      // Said of one peer for all: on a host of many ranks each would have as much to say.
       LOG.log(
-          parley.isOneHost() ? Level.WARNING : Level.DEBUG,
+          parley.isOneMachine() && !toldApart ? Level.WARNING : Level.DEBUG,
           "node {0} talks to node {1} over TCP: {2}",
           node,
           endpoint.node(),
           parley.problem());
+      toldApart |= parley.isOneMachine();
     }
     sink.onConnect(endpoint);
   }

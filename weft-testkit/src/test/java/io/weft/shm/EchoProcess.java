@@ -10,8 +10,12 @@ import io.weft.transport.RemoteRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 
 /// A process of its own that connects to a test, fills a region of the test's with its messages'
 /// first bytes, goes inside that region for good if so told, and sends every message back.
@@ -20,6 +24,28 @@ final class EchoProcess {
   static final int STAY_INSIDE = 99;
 
   private EchoProcess() {}
+
+  /// One that connects to this address, started by the command that stands before it.
+  static Process start(List<String> before, String classPath, Address address) throws IOException {
+    List<String> command = new ArrayList<>(before);
+    command.addAll(java(classPath, EchoProcess.class));
+    command.add(address.toString());
+    return new ProcessBuilder(command).inheritIO().start();
+  }
+
+  /// How a class is started with this JVM's flags.
+  static List<String> java(String classPath, Class<?> main) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      if (flag.startsWith("--") || flag.startsWith("-XX:")) {
+        command.add(flag);
+      }
+    }
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", classPath));
+    command.add(main.getName());
+    return command;
+  }
 
   /// The export of a region as a message, after a first byte.
   static MemorySegment invitation(int first, MemoryRegion region) {

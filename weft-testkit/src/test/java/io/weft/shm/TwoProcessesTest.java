@@ -9,7 +9,6 @@ import io.weft.transport.TransportException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,17 +30,9 @@ class TwoProcessesTest {
   @BeforeEach
   void start() throws IOException {
     own = Peer.here(0);
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (flag.startsWith("--") || flag.startsWith("-XX:")) {
-        command.add(flag);
-      }
-    }
-    command.addAll(
-        List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(EchoProcess.class.getName(), own.transport.address().toString()));
-    process = new ProcessBuilder(command).inheritIO().start();
+    process =
+        EchoProcess.start(
+            List.of(), System.getProperty("java.class.path"), own.transport.address());
     Peer.until("the process connects", () -> !own.connected.isEmpty() || !process.isAlive(), own);
     endpoint = own.to(1);
   }

@@ -25,6 +25,9 @@ public final class Libc {
   /// Too many open files in this process.
   public static final int EMFILE = 24;
 
+  /// Longer than files of this process may be.
+  public static final int EFBIG = 27;
+
   private static final int EINVAL = 22;
   private static final int MFD_CLOEXEC = 1;
   private static final int MFD_ALLOW_SEALING = 2;

@@ -12,9 +12,10 @@ import io.weft.cluster.store.PemFileTarget;
 import io.weft.cluster.store.SecretFileTarget;
 import io.weft.cluster.store.StoreClientTarget;
 import io.weft.cluster.store.StoreSessionTarget;
-import io.weft.collective.AlgorithmsFileTarget;
-import io.weft.collective.CollectivesTarget;
+import io.weft.collective.plan.AlgorithmsFileTarget;
+import io.weft.collective.service.CollectivesTarget;
 import io.weft.flight.FlightFileTarget;
+import io.weft.shm.GreetingTarget;
 import io.weft.transport.secure.HandshakeTarget;
 import io.weft.transport.tcp.AddressTarget;
 import io.weft.transport.tcp.InboundTarget;
@@ -30,6 +31,7 @@ class DecodersFuzzTest extends FuzzContract {
         List.of(
             CollectivesTarget.class,
             HandshakeTarget.class,
+            GreetingTarget.class,
             InboundTarget.class,
             StoreSessionTarget.class,
             AnnouncementTarget.class,
