@@ -18,10 +18,10 @@ import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Algorithms;
-import io.weft.collective.Collectives;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.service.Collectives;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;
@@ -223,8 +223,8 @@ public final class Weft implements AutoCloseable {
     WaitPolicy caller = WaitPolicy.forCaller(local, cores);
     WaitPolicy own = WaitPolicy.forLane(local, cores);
     if (config.spin().isPresent()) {
-      caller = new WaitPolicy(config.spin().getAsInt(), caller.yields());
-      own = new WaitPolicy(config.spin().getAsInt(), own.yields());
+      caller = new WaitPolicy(config.spin().getAsInt(), caller.yieldNanos());
+      own = new WaitPolicy(config.spin().getAsInt(), own.yieldNanos());
     }
     return lanes.lane(mesh, own, caller);
   }

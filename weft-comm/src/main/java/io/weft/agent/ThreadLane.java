@@ -43,8 +43,8 @@ final class ThreadLane implements Lane {
 
   private final Agent agent;
   private final Ticker ticker;
-  private final WaitPolicy lanePolicy;
-  private final WaitPolicy callerPolicy;
+  private final Patience ownPatience;
+  private final Patience callerPatience;
   private final AtomicBoolean inside = new AtomicBoolean();
   private final AtomicInteger callers = new AtomicInteger();
   private final AtomicInteger unattended = new AtomicInteger();
@@ -56,11 +56,11 @@ final class ThreadLane implements Lane {
   private long lastTurn;
 
   /// Takes the agent over; `start` begins.
-  ThreadLane(Agent agent, Ticker ticker, WaitPolicy lanePolicy, WaitPolicy callerPolicy) {
+  ThreadLane(Agent agent, Ticker ticker, WaitPolicy own, WaitPolicy caller) {
     this.agent = agent;
     this.ticker = ticker;
-    this.lanePolicy = lanePolicy;
-    this.callerPolicy = callerPolicy;
+    this.ownPatience = new Patience(own, ticker);
+    this.callerPatience = new Patience(caller, ticker);
     this.lastDriven = ticker.nanos() - LINGER_NANOS;
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
   }
@@ -145,9 +145,9 @@ final class ThreadLane implements Lane {
       if (!errand.begin(now)) {
         return false;
       }
-      int idle = 0;
+      callerPatience.renew();
       while (!errand.advance()) {
-        if (callerPolicy.idle(++idle)) {
+        if (callerPatience.isOver()) {
           errand.giveUp();
           return false;
         }
@@ -178,15 +178,15 @@ final class ThreadLane implements Lane {
   }
 
   private void turn(BooleanSupplier done, long deadlineNanos) {
-    int idle = 0;
+    callerPatience.renew();
     while (!closed && !done.getAsBoolean()) {
       long now = ticker.nanos();
       if (now - deadlineNanos >= 0) {
         return;
       }
       if (work(now) > 0) {
-        idle = 0;
-      } else if (callerPolicy.idle(++idle)) {
+        callerPatience.renew();
+      } else if (callerPatience.isOver()) {
         park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
       }
     }
@@ -258,11 +258,11 @@ final class ThreadLane implements Lane {
   }
 
   private void turnUntilACallerComes() {
-    int idle = 0;
+    ownPatience.renew();
     while (!closed && callers.get() == 0) {
       if (work(ticker.nanos()) > 0) {
-        idle = 0;
-      } else if (!agent.busy() || lanePolicy.idle(++idle)) {
+        ownPatience.renew();
+      } else if (!agent.busy() || ownPatience.isOver()) {
         park(PARK_NANOS, true);
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.Hash;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Optional;

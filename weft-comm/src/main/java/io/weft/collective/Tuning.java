@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
-import io.weft.transport.spi.Capabilities;
-
 /// Sizes that all ranks must share, since both sides of a transfer derive its segments from them.
 ///
 /// @param eagerBytes chunks up to this travel inside messages; `AUTO` = as the transport says
@@ -15,6 +13,9 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
   /// Segments of 256 KiB, four in flight.
   public static final Tuning DEFAULT = new Tuning(AUTO, 256 << 10, 4);
+
+  /// Private tensors up to this get a window of their length where ranks share memory.
+  public static final long LONGEST_STAND_IN_BYTES = 64L << 20;
 
   /// Counts and barriers always travel inside messages.
   private static final int MIN_EAGER_BYTES = 8;
@@ -40,15 +41,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   }
 
   /// Bytes of a full window.
-  long windowBytes() {
+  public long windowBytes() {
     return (long) segmentBytes * windowSlots;
-  }
-
-  /// The same over a transport: with an eager limit, which leaves room for a header in its
-  /// messages.
-  Tuning over(Capabilities transport, int headerBytes) {
-    int wanted = eagerBytes == AUTO ? Math.min(transport.eagerBytes(), segmentBytes) : eagerBytes;
-    return new Tuning(
-        Math.min(wanted, transport.maxMessageBytes() - headerBytes), segmentBytes, windowSlots);
   }
 }

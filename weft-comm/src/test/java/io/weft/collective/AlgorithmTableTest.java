@@ -10,6 +10,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Rule;
+import io.weft.collective.plan.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +63,8 @@ final class AlgorithmTableTest {
   @CsvSource({
     "2, 1, 8192, true, recursive-doubling",
     "2, 1, 8193, true, shared",
-    "2, 1, 8193, false, ring",
+    "2, 1, 8193, false, recursive-doubling",
+    "2, 1, 16777217, false, ring",
     "1, 1, 8193, false, direct",
     "8, 1, 524288, false, direct",
     "8, 1, 524289, false, ring",
@@ -75,7 +77,7 @@ final class AlgorithmTableTest {
     "4, 2, 262148, false, hierarchical-ring",
     "6, 3, 9000, false, hierarchical-ring", // three hosts
     "18, 9, 9000, false, hierarchical-halving", // more than eight
-    "2, 2, 1048576, false, ring", // one rank a host
+    "2, 2, 1048576, false, recursive-doubling", // one rank a host
   })
   void boundsAreWhereTheTableSays(
       int ranks, int hosts, long bytes, boolean shares, String algorithm) {

@@ -8,6 +8,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -20,8 +22,13 @@ public final class EchoServer {
 
   private EchoServer() {}
 
-  /// Takes no arguments.
+  /// Takes no arguments. Ends with 0, 1 if calls did not end in time.
   public static void main(String[] none) throws IOException, InterruptedException {
+    System.exit(run(System.in, System.out));
+  }
+
+  private static int run(InputStream end, PrintStream out)
+      throws IOException, InterruptedException {
     Server server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -32,14 +39,12 @@ public final class EchoServer {
                     .build())
             .build()
             .start();
-    System.out.println(server.getPort());
-    System.out.flush();
-    while (System.in.read() >= 0) {
+    out.println(server.getPort());
+    out.flush();
+    while (end.read() >= 0) {
       // Nothing is said there: its end is that of rank 0.
     }
-    if (!server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
-      System.exit(1);
-    }
+    return server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS) ? 0 : 1;
   }
 
   private static ServerCall.Listener<byte[]> answering(ServerCall<byte[], byte[]> call) {

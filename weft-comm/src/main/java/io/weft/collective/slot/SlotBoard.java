@@ -5,7 +5,10 @@ import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -26,16 +29,19 @@ import org.jspecify.annotations.Nullable;
 public final class SlotBoard {
 
   /// Length of a board: a page.
-  public static final int BYTES = 4096;
+  static final int BYTES = 4096;
 
   /// Slots of a board.
-  public static final int SLOTS = 8;
+  static final int SLOTS = 8;
 
   /// Longest contribution.
-  public static final int PAYLOAD_BYTES = 432;
+  static final int PAYLOAD_BYTES = 432;
 
   /// Most members: each reads what all others show, so that messages are better among many.
-  public static final int MAX_MEMBERS = 16;
+  static final int MAX_MEMBERS = 16;
+
+  /// The subject of a slot in which nothing is shown; no operation has it.
+  static final long NOTHING = 0;
 
   /// What stands in the members' slots of one number.
   public enum Sight {
@@ -73,6 +79,7 @@ public final class SlotBoard {
   private final @Nullable PeerMemory[] peers;
   private final long[] finishedBy;
   private final long[] written = new long[SLOTS];
+  private final List<Long> owed = new ArrayList<>();
   private int missing;
   private long next;
   private long finished;
@@ -84,7 +91,7 @@ public final class SlotBoard {
   ///
   /// @param owner tells it from boards that lie in the same memory later
   /// @param rank this rank among the members
-  public SlotBoard(MemorySegment own, long owner, int rank, int members) {
+  SlotBoard(MemorySegment own, long owner, int rank, int members) {
     this.own = own;
     this.owner = owner;
     this.rank = rank;
@@ -98,19 +105,19 @@ public final class SlotBoard {
   }
 
   /// The board of another member, which is not known yet.
-  public void put(int member, PeerMemory memory) {
+  void put(int member, PeerMemory memory) {
     peers[member] = memory;
     boards[member] = memory.segment();
     missing--;
   }
 
   /// Whether the boards of all members are known.
-  public boolean isReady() {
+  boolean isReady() {
     return missing == 0;
   }
 
   /// The number of an operation that begins now.
-  public long take() {
+  long take() {
     return next++;
   }
 
@@ -118,7 +125,7 @@ public final class SlotBoard {
   /// `leave`.
   ///
   /// Hot path.
-  public boolean enter() {
+  boolean enter() {
     for (int m = 0; m < peers.length; m++) {
       PeerMemory peer = peers[m];
       if (peer != null && !peer.visit()) {
@@ -132,7 +139,7 @@ public final class SlotBoard {
   /// Ends an `enter`.
   ///
   /// Hot path.
-  public void leave() {
+  void leave() {
     leave(peers.length);
   }
 
@@ -146,10 +153,51 @@ public final class SlotBoard {
   }
 
   /// Shows this rank's contribution to all. False, and nothing is shown, if some member may still
-  /// look at what stands in the slot. Inside `enter`.
+  /// look at what stands in the slot, or has not been shown what stood there before. Inside
+  /// `enter`.
   ///
   /// Hot path.
-  public boolean tryWrite(long number, long subject, MemorySegment from) {
+  boolean tryWrite(long number, long subject, MemorySegment from) {
+    int index = (int) (number % SLOTS);
+    if (!owed.isEmpty() && owed.stream().anyMatch(earlier -> earlier % SLOTS == index)) {
+      return false;
+    }
+    if (!hasRoom(number)) {
+      return false;
+    }
+    MemorySegment.copy(from, 0, own, slot(number) + PAYLOAD, from.byteSize());
+    written[index] = number;
+    unfinished |= 1 << index;
+    stamp(number, subject);
+    return true;
+  }
+
+  /// This rank shows nothing as a number that it has taken. The others must see that, or they would
+  /// wait for it with what they show as this number: so it is said in the slot, by `tryPay`.
+  void owe(long number) {
+    owed.add(number);
+  }
+
+  /// Whether there is something to pay.
+  boolean owes() {
+    return !owed.isEmpty();
+  }
+
+  /// Says in a slot that nothing is shown as a number that is owed; false if there is none, or no
+  /// room yet. Inside `enter`.
+  boolean tryPay() {
+    for (Iterator<Long> each = owed.iterator(); each.hasNext(); ) {
+      long number = each.next();
+      if (hasRoom(number)) {
+        stamp(number, NOTHING);
+        each.remove();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean hasRoom(long number) {
     int index = (int) (number % SLOTS);
     if ((unfinished >> index & 1) != 0) {
       return false;
@@ -163,19 +211,19 @@ public final class SlotBoard {
         }
       }
     }
+    return true;
+  }
+
+  private void stamp(long number, long subject) {
     long slot = slot(number);
-    MemorySegment.copy(from, 0, own, slot + PAYLOAD, from.byteSize());
     LONG.set(own, slot + SUBJECT, subject);
     LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
-    written[index] = number;
-    unfinished |= 1 << index;
-    return true;
   }
 
   /// An operation begins to wait, and whoever waits for it may sleep: members wake him from now on.
   /// Look once more before the sleep.
-  public void beginWait() {
+  void beginWait() {
     waiting++;
     LONG.setOpaque(own, WAITING, (long) waiting);
     // Pairs with the fence in `tryWrite`: either the member sees that we wait or we see its slot.
@@ -183,7 +231,7 @@ public final class SlotBoard {
   }
 
   /// It waits no longer.
-  public void endWait() {
+  void endWait() {
     waiting--;
     if (!ended) {
       LONG.setOpaque(own, WAITING, (long) waiting);
@@ -193,14 +241,14 @@ public final class SlotBoard {
   /// Whether a member must be woken for what was just written. Inside `enter`.
   ///
   /// Hot path.
-  public boolean isWaiting(int member) {
+  boolean isWaiting(int member) {
     return (long) LONG.getOpaque(boards[member], WAITING) != 0;
   }
 
   /// What all members show as this number. Inside `enter`, until `finish`.
   ///
   /// Hot path.
-  public Sight look(long number, long subject) {
+  Sight look(long number, long subject) {
     long slot = slot(number);
     Sight sight = Sight.SAME;
     for (int m = 0; m < boards.length; m++) {
@@ -220,7 +268,7 @@ public final class SlotBoard {
 
   /// Whether another member shows something as this number; false if its board is closed or not
   /// known.
-  public boolean shows(int member, long number) {
+  boolean shows(int member, long number) {
     PeerMemory peer = peers[member];
     if (peer == null || !peer.visit()) {
       return false;
@@ -231,7 +279,7 @@ public final class SlotBoard {
   }
 
   /// Whether a member's board is known.
-  public boolean knows(int member) {
+  boolean knows(int member) {
     return member == rank || peers[member] != null;
   }
 
@@ -253,7 +301,7 @@ public final class SlotBoard {
   /// not. Each number that was taken is finished once.
   ///
   /// Hot path.
-  public void finish(long number) {
+  void finish(long number) {
     if (ended) {
       return;
     }
@@ -273,7 +321,7 @@ public final class SlotBoard {
 
   /// This rank begins nothing more and looks at nothing any more. Nothing is written here from now
   /// on.
-  public void end() {
+  void end() {
     ended = true;
     LONG.setRelease(own, FINISHED, Long.MAX_VALUE);
   }
@@ -282,7 +330,7 @@ public final class SlotBoard {
   /// `end`.
   ///
   /// @param gone whether a member is gone
-  public boolean isForsaken(IntPredicate gone) {
+  boolean isForsaken(IntPredicate gone) {
     for (int m = 0; m < peers.length; m++) {
       if (m != rank && !gone.test(m) && !isForsakenBy(m)) {
         return false;

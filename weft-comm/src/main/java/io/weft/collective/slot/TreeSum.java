@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /// or by messages. With p the largest power of two up to n, member 2i + 1 first takes over from 2i
 /// for all i < n - p; then the p that are left combine with their neighbours at distance 1, 2, 4, …
 /// [THAKUR05 §4.5]. Confined to the lane's thread.
-public final class TreeSum {
+final class TreeSum {
 
   private final SlotBoard board;
   private final int active;
@@ -22,7 +22,7 @@ public final class TreeSum {
   private final long[] at;
 
   /// Over the slots of this board and its peers.
-  public TreeSum(SlotBoard board) {
+  TreeSum(SlotBoard board) {
     this.board = board;
     this.active = Integer.highestOneBit(board.members());
     this.folded = board.members() - active;
@@ -35,8 +35,7 @@ public final class TreeSum {
   /// from. `divisor` of AVERAGE, 1 = none.
   ///
   /// Hot path.
-  public void combine(
-      long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {
+  void combine(long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {
     long elements = output.byteSize() / dtype.bytes();
     long payload = SlotBoard.payload(number);
     if (active == 2 && folded == 0) {

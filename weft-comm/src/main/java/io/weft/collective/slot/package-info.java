@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory in which the ranks of one host show each other small tensors, without messages.
+/// Exchanges of small tensors by memory in which the ranks of one host show them to each other,
+/// without messages.
 @NullMarked
 package io.weft.collective.slot;
 

@@ -20,7 +20,11 @@ final class ArrowRules {
   private static final List<List<Part>> LAYERS =
       List.of(
           List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
-          List.of(part("io.weft.agent.."), part("io.weft.memory.."), part("io.weft.shm..")),
+          List.of(
+              part("io.weft.agent.."),
+              part("io.weft.memory.."),
+              part("io.weft.shm.."),
+              part("io.weft.verbs..")),
           List.of(part("io.weft.cluster..")),
           List.of(part("io.weft.collective.."), part("io.weft.rendezvous.."), part("io.weft.kv..")),
           List.of(part("io.weft.flight..")),

@@ -4,15 +4,17 @@ package io.weft.testkit.arch;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.ArrayList;
 import java.util.List;
 
-/// Names that say something, and packages that show little.
+/// Names that say something, and packages that are small and show little.
 final class ShapeRules {
 
   private ShapeRules() {}
 
   static List<ArchRule> all() {
-    return List.of(
+    List<ArchRule> rules = new ArrayList<>(PackageSizes.all());
+    rules.add(
         noClasses()
             .should()
             .haveSimpleNameEndingWith("Util")
@@ -24,7 +26,7 @@ final class ShapeRules {
             .haveSimpleNameEndingWith("Manager")
             .orShould()
             .haveSimpleNameEndingWith("Impl")
-            .because("a class is a noun of the field"),
-        PublicTypesRule.rule());
+            .because("a class is a noun of the field"));
+    return rules;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
 import io.weft.kv.schedule.OffenderHelper;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -34,6 +35,14 @@ class LayerRulesTest {
   }
 
   @Test
+  void aLargePackageIsFound() {
+    JavaClasses large = new ClassFileImporter().importPackages("java.util.function");
+    assertThat(violations(PackageSizes.all(), large))
+        .anyMatch(violation -> violation.startsWith("java.util.function has"))
+        .anyMatch(violation -> violation.startsWith("java.util.function shows"));
+  }
+
+  @Test
   void everyRuleSaysWhy() {
     assertThat(LayerRules.all())
         .isNotEmpty()
@@ -41,8 +50,12 @@ class LayerRulesTest {
   }
 
   private List<String> violations() {
-    return LayerRules.all().stream()
-        .map(rule -> rule.allowEmptyShould(true).evaluate(offender))
+    return violations(LayerRules.all(), offender);
+  }
+
+  private static List<String> violations(List<ArchRule> rules, JavaClasses classes) {
+    return rules.stream()
+        .map(rule -> rule.allowEmptyShould(true).evaluate(classes))
         .flatMap(result -> result.getFailureReport().getDetails().stream())
         .collect(Collectors.toList());
   }

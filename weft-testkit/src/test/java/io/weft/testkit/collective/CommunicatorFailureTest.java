@@ -19,6 +19,7 @@ import io.weft.testkit.job.Failures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -214,6 +215,32 @@ class CommunicatorFailureTest {
               }
               var unused = comm.barrier(named("now")).await();
               return sum(comm, t.view(), "slow").await().dtype();
+            }
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void whatOnlyOneRankHasSubmittedHoldsUpNothingElse(String transport) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      var begun = new CountDownLatch(1);
+      job.run(
+          weft -> {
+            Communicator comm = weft.communicator();
+            try (OwnedTensor t = floats(10)) {
+              if (weft.rank() == 0) {
+                // The first of all operations: it begins before rank 1's memory is known here.
+                Handle<TensorView> first = sum(comm, t.view(), "first");
+                assertThatThrownBy(() -> first.await(Duration.ofMillis(50)))
+                    .isInstanceOf(CommException.TimedOut.class);
+                begun.countDown();
+                var unused = comm.barrier(named("second")).await();
+                return first.await().dtype();
+              }
+              begun.await();
+              var unused = comm.barrier(named("second")).await();
+              return sum(comm, t.view(), "first").await().dtype();
             }
           });
     }

@@ -4,11 +4,9 @@ package io.weft.testkit.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.CommException;
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
@@ -17,15 +15,12 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Kernels;
 import io.weft.testkit.job.LocalJob;
-import io.weft.transport.spi.Availability;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -44,10 +39,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class SharedCollectivesTest {
 
-  /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
-  private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
-
-  private static final int CASES = Integer.getInteger("weft.test.collectives", 60);
   private static final int LONG_ROWS = 60_000;
 
   enum What {
@@ -142,7 +133,7 @@ class SharedCollectivesTest {
           }
         }
         case REDUCE_SCATTER -> {
-          try (OwnedTensor sum = sum(size)) {
+          try (OwnedTensor sum = TensorModel.inOrder(dtype, op, size, this::input)) {
             long from = 0;
             for (int r = 0; r < rank; r++) {
               from += share(r, size);
@@ -162,22 +153,6 @@ class SharedCollectivesTest {
       try (OwnedTensor input = input(rank)) {
         all.writeBytes(bytes(input.view().rows(from, count)));
       }
-    }
-
-    /// The inputs combined in the order of the ranks, by the kernels that define the bits.
-    private OwnedTensor sum(int size) {
-      OwnedTensor sum = input(0);
-      long elements = sum.view().shape().elements();
-      for (int rank = 1; rank < size; rank++) {
-        try (OwnedTensor next = input(rank)) {
-          Kernels.reference(dtype, op)
-              .reduce(sum.view().data(), 0, next.view().data(), 0, elements);
-        }
-      }
-      if (op == ReduceOp.AVERAGE) {
-        Kernels.divide(dtype, sum.view().data(), 0, elements, size);
-      }
-      return sum;
     }
 
     @Override
@@ -208,40 +183,21 @@ class SharedCollectivesTest {
   @ParameterizedTest(name = "{0}, {1} ranks, of which {2} cannot reach the others'' memory")
   @MethodSource("jobs")
   void allRanksGetWhatTheModelSays(String scheme, int size, Set<Integer> blind) {
-    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
-    System.getLogger("weft.test")
-        .log(System.Logger.Level.INFO, "replay with -Dweft.test.seed={0}", Long.toString(SEED));
-    SplittableRandom random = new SplittableRandom(SEED + size);
-    List<Case> cases = new ArrayList<>();
-    for (int i = 0; i < CASES; i++) {
-      cases.add(Case.random(i, size, random));
-    }
-    WeftConfig config = WeftConfig.builder().build();
-    var provider = new BlindProvider(MortalJob.provider(scheme), blind);
-    try (LocalJob job = LocalJob.start(size, config, provider)) {
-      List<List<byte[]>> results = job.run(weft -> results(weft, cases));
-      for (Case c : cases) {
-        boolean exact = c.what() != What.REDUCE_SCATTER || (blind.isEmpty() && c.inOrder(size));
-        for (int rank = 0; rank < size; rank++) {
-          byte[] got = results.get(rank).get(c.number());
-          byte[] expected = c.expected(rank);
-          assertThat(got.length).as("length on rank %d: %s", rank, c).isEqualTo(expected.length);
-          if (exact || !c.dtype().floating()) {
-            assertThat(Arrays.mismatch(got, expected))
-                .as("first wrong byte on rank %d: %s", rank, c)
-                .isEqualTo(-1);
-          }
+    for (var result :
+        RandomCases.results(scheme, size, blind, Case::random, SharedCollectivesTest::result)) {
+      Case c = result.one();
+      boolean exact = c.what() != What.REDUCE_SCATTER || (blind.isEmpty() && c.inOrder(size));
+      for (int rank = 0; rank < size; rank++) {
+        byte[] got = result.byRank().get(rank);
+        byte[] expected = c.expected(rank);
+        assertThat(got.length).as("length on rank %d: %s", rank, c).isEqualTo(expected.length);
+        if (exact || !c.dtype().floating()) {
+          assertThat(Arrays.mismatch(got, expected))
+              .as("first wrong byte on rank %d: %s", rank, c)
+              .isEqualTo(-1);
         }
       }
     }
-  }
-
-  private static List<byte[]> results(Weft weft, List<Case> cases) throws Exception {
-    List<byte[]> results = new ArrayList<>();
-    for (Case c : cases) {
-      results.add(result(weft, c));
-    }
-    return results;
   }
 
   private static byte[] result(Weft weft, Case c) throws Exception {
@@ -288,11 +244,9 @@ class SharedCollectivesTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
   void reduceScatterMayStoreIntoItsInput(String scheme) {
-    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
     int size = 3;
     int rows = 9_000;
-    WeftConfig config = WeftConfig.builder().transport(scheme).build();
-    try (LocalJob job = LocalJob.start(size, config)) {
+    try (LocalJob job = RandomCases.job(scheme, size)) {
       for (int at = 0; at < size; at++) {
         int place = at;
         List<byte[]> results =
@@ -326,9 +280,7 @@ class SharedCollectivesTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
   void whatAnAllgatherBringsCanBeWorkedOnWhereItLies(String scheme) {
-    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
-    WeftConfig config = WeftConfig.builder().transport(scheme).build();
-    try (LocalJob job = LocalJob.start(2, config)) {
+    try (LocalJob job = RandomCases.job(scheme, 2)) {
       List<Boolean> mappable =
           job.run(
               weft -> {
@@ -347,10 +299,8 @@ class SharedCollectivesTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
   void aRankThatDoesNotComeIsNamedAtTheDeadline(String scheme) {
-    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
-    WeftConfig config = WeftConfig.builder().transport(scheme).build();
     for (What what : What.values()) {
-      try (LocalJob job = LocalJob.start(3, config)) {
+      try (LocalJob job = RandomCases.job(scheme, 3)) {
         List<String> messages = job.run(weft -> weft.rank() == 1 ? "" : overdue(weft, what));
         assertThat(messages.get(2)).as(what.toString()).contains("rank 1");
       }
@@ -394,9 +344,7 @@ class SharedCollectivesTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
   void ranksThatDisagreeAreToldSo(String scheme) {
-    assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
-    WeftConfig config = WeftConfig.builder().transport(scheme).build();
-    try (LocalJob job = LocalJob.start(2, config)) {
+    try (LocalJob job = RandomCases.job(scheme, 2)) {
       var unused =
           job.run(
               weft -> {

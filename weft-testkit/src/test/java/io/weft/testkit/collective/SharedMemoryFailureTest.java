@@ -9,12 +9,14 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.tensor.DType;
+import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.transport.spi.Availability;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -63,14 +65,17 @@ class SharedMemoryFailureTest {
   void nobodyTouchesATensorThatWasGivenBack(String scheme, End end) throws Exception {
     assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
     for (int round = 0; round < 3; round++) {
-      WeftConfig config = WeftConfig.builder().transport(scheme).build();
+      // Nobody waits for the deadline.
+      WeftConfig config =
+          WeftConfig.builder().transport(scheme).deadline(Duration.ofMinutes(10)).build();
       try (MortalJob job = new MortalJob(RANKS, config)) {
         Weft victim = job.rank(VICTIM);
         AtomicInteger sums = new AtomicInteger();
         CyclicBarrier allFailed = new CyclicBarrier(RANKS);
         List<Future<CommException>> ranks = new ArrayList<>();
         for (int rank = 0; rank < RANKS; rank++) {
-          ranks.add(job.start(rank, weft -> sumUntilItFails(weft, sums, allFailed)));
+          boolean isPrivate = rank < round;
+          ranks.add(job.start(rank, weft -> sumUntilItFails(weft, isPrivate, sums, allFailed)));
         }
         int enough = RANKS * (2 + round);
         while (sums.get() < enough && ranks.stream().noneMatch(Future::isDone)) {
@@ -85,9 +90,13 @@ class SharedMemoryFailureTest {
   }
 
   /// Sums until one sum fails, marks its tensor, and looks at it when all others have failed too.
-  private static CommException sumUntilItFails(Weft weft, AtomicInteger sums, CyclicBarrier all)
-      throws Exception {
-    try (TensorLease tensor = weft.allocate(DType.FLOAT32, Shape.of(ELEMENTS))) {
+  private static CommException sumUntilItFails(
+      Weft weft, boolean isPrivate, AtomicInteger sums, CyclicBarrier all) throws Exception {
+    Shape shape = Shape.of(ELEMENTS);
+    try (TensorLease tensor =
+        isPrivate
+            ? OwnedTensor.allocate(DType.FLOAT32, shape)
+            : weft.allocate(DType.FLOAT32, shape)) {
       TensorView view = tensor.view();
       CommException failure = null;
       while (failure == null) {

@@ -4,7 +4,6 @@ package io.weft.testkit.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
@@ -15,15 +14,9 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Kernels;
 import io.weft.testkit.job.LocalJob;
-import io.weft.transport.spi.Availability;
-import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -38,11 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class SharedMemoryTest {
 
-  /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
-  private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
-
-  private static final int CASES = Integer.getInteger("weft.test.collectives", 60);
-  private static final int LONG_ELEMENTS = 150_000;
+  private static final int LONG_ELEMENTS = 400_000;
 
   /// One allreduce, the same on all ranks. Rank r's tensors are in shared memory if bit r of
   /// `shared` is set.
@@ -90,18 +79,8 @@ class SharedMemoryTest {
       return TensorModel.random(dtype, shape(), new SplittableRandom(seed + rank));
     }
 
-    /// The inputs combined in the order of the ranks, by the kernels that define the bits.
     byte[] expected(int size) {
-      try (OwnedTensor sum = input(0)) {
-        for (int rank = 1; rank < size; rank++) {
-          try (OwnedTensor next = input(rank)) {
-            Kernels.reference(dtype, op)
-                .reduce(sum.view().data(), 0, next.view().data(), 0, elements);
-          }
-        }
-        if (op == ReduceOp.AVERAGE) {
-          Kernels.divide(dtype, sum.view().data(), 0, elements, size);
-        }
+      try (OwnedTensor sum = TensorModel.inOrder(dtype, op, size, this::input)) {
         return bytes(sum.view());
       }
     }
@@ -109,14 +88,6 @@ class SharedMemoryTest {
 
   private static byte[] bytes(TensorView tensor) {
     return tensor.data().toArray(ValueLayout.JAVA_BYTE);
-  }
-
-  private static TransportProvider transport(String scheme) {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals(scheme))
-        .findFirst()
-        .orElseThrow();
   }
 
   static Stream<Arguments> jobs() {
@@ -136,48 +107,32 @@ class SharedMemoryTest {
   @ParameterizedTest(name = "{0}, {1} ranks, of which {2} cannot reach the others'' memory")
   @MethodSource("jobs")
   void allRanksGetTheSameBits(String scheme, int size, Set<Integer> blind) {
-    assumeThat(transport(scheme).probe()).isInstanceOf(Availability.Available.class);
-    System.getLogger("weft.test")
-        .log(System.Logger.Level.INFO, "replay with -Dweft.test.seed={0}", Long.toString(SEED));
-    SplittableRandom random = new SplittableRandom(SEED + size);
-    List<Case> cases = new ArrayList<>();
-    for (int i = 0; i < CASES; i++) {
-      cases.add(Case.random(i, size, random));
-    }
-    WeftConfig config = WeftConfig.builder().build();
-    try (LocalJob job = LocalJob.start(size, config, new BlindProvider(transport(scheme), blind))) {
-      List<List<byte[]>> results = job.run(weft -> results(weft, cases));
-      for (Case c : cases) {
-        byte[] first = results.getFirst().get(c.number());
-        for (List<byte[]> ofRank : results) {
-          assertThat(Arrays.equals(first, ofRank.get(c.number())))
-              .as("same bits on all ranks: %s", c)
-              .isTrue();
-        }
-        if (!c.dtype().floating()
-            || (blind.isEmpty() && c.shared() == (1 << size) - 1 && c.chosen())) {
-          assertThat(first).as("%s", c).isEqualTo(c.expected(size));
-        }
+    for (var result :
+        RandomCases.results(scheme, size, blind, Case::random, SharedMemoryTest::result)) {
+      Case c = result.one();
+      byte[] first = result.byRank().getFirst();
+      for (byte[] ofRank : result.byRank()) {
+        assertThat(Arrays.equals(first, ofRank)).as("same bits on all ranks: %s", c).isTrue();
+      }
+      if (!c.dtype().floating()
+          || (blind.isEmpty() && c.shared() == (1 << size) - 1 && c.chosen())) {
+        assertThat(first).as("%s", c).isEqualTo(c.expected(size));
       }
     }
   }
 
-  private static List<byte[]> results(Weft weft, List<Case> cases) throws Exception {
-    List<byte[]> results = new ArrayList<>();
-    for (Case c : cases) {
-      try (TensorLease input = c.tensor(weft);
-          TensorLease output = c.tensor(weft);
-          OwnedTensor model = c.input(weft.rank())) {
-        input.view().data().copyFrom(model.view().data());
-        TensorView result = (c.inPlace() ? input : output).view();
-        weft.communicator().allreduce(input.view(), result, c.op(), c.options()).await();
-        results.add(bytes(result));
-        if (!c.inPlace()) {
-          assertThat(input.view().data().mismatch(model.view().data())).as("input").isEqualTo(-1);
-        }
+  private static byte[] result(Weft weft, Case c) throws Exception {
+    try (TensorLease input = c.tensor(weft);
+        TensorLease output = c.tensor(weft);
+        OwnedTensor model = c.input(weft.rank())) {
+      input.view().data().copyFrom(model.view().data());
+      TensorView result = (c.inPlace() ? input : output).view();
+      weft.communicator().allreduce(input.view(), result, c.op(), c.options()).await();
+      if (!c.inPlace()) {
+        assertThat(input.view().data().mismatch(model.view().data())).as("input").isEqualTo(-1);
       }
+      return bytes(result);
     }
-    return results;
   }
 
   @Test

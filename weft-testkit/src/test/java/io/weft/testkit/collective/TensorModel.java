@@ -13,7 +13,10 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
+import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /// The straightforward model: elements as `double` or `long`, one at a time.
@@ -33,6 +36,25 @@ final class TensorModel {
               : random.nextInt(dtype == DType.INT64 ? 64 : 256));
     }
     return tensor;
+  }
+
+  /// The tensors of all ranks combined in the order of the ranks, by the kernels that define the
+  /// bits.
+  ///
+  /// @param tensor a new one for each rank
+  static OwnedTensor inOrder(DType dtype, ReduceOp op, int size, IntFunction<OwnedTensor> tensor) {
+    OwnedTensor sum = tensor.apply(0);
+    MemorySegment into = sum.view().data();
+    long elements = sum.view().shape().elements();
+    for (int rank = 1; rank < size; rank++) {
+      try (OwnedTensor next = tensor.apply(rank)) {
+        Kernels.reference(dtype, op).reduce(into, 0, next.view().data(), 0, elements);
+      }
+    }
+    if (op == ReduceOp.AVERAGE) {
+      Kernels.divide(dtype, into, 0, elements, size);
+    }
+    return sum;
   }
 
   /// What all ranks' random tensors combine to, worked out once, by whoever asks first. Exact for

@@ -6,9 +6,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 
 /// What a logger has written since.
-final class LogLines extends Handler {
+public final class LogLines extends Handler {
+
+  private static final SimpleFormatter WORDS = new SimpleFormatter();
 
   private final Logger logger;
   private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -17,20 +20,21 @@ final class LogLines extends Handler {
     this.logger = logger;
   }
 
-  static LogLines of(String name) {
+  /// Of the logger with this name, until it is closed.
+  public static LogLines of(String name) {
     LogLines lines = new LogLines(Logger.getLogger(name));
     lines.logger.addHandler(lines);
     return lines;
   }
 
   /// Whether one line has all these words.
-  boolean has(String... words) {
+  public boolean has(String... words) {
     return lines.stream().anyMatch(line -> List.of(words).stream().allMatch(line::contains));
   }
 
   @Override
   public void publish(LogRecord line) {
-    lines.add(line.getMessage());
+    lines.add(WORDS.formatMessage(line));
   }
 
   @Override

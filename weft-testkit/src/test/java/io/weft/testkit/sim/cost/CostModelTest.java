@@ -24,8 +24,9 @@ class CostModelTest {
   @ParameterizedTest(name = "{1} KiB on {0} ranks")
   @CsvSource({
     "2, 1, recursive-doubling",
-    "2, 64, ring",
-    "2, 4096, ring",
+    "2, 64, recursive-doubling",
+    "2, 4096, recursive-doubling",
+    "2, 16385, ring",
     "4, 8, recursive-doubling",
     "4, 256, direct",
     "5, 1024, ring",

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+/// One waiter's patience, by its policy. A yield that comes back late has found the cores crowded
+/// by threads that compute, and the next would too: then this waiter parks at once for a while,
+/// since a sleeper that is woken gets a core soon, where one that yields waits for the end of a
+/// time slice again and again. The while doubles as long as each yield after it comes late again.
+/// Confined to one thread at a time.
+public final class Patience {
+
+  /// Threads that wait themselves give the core back sooner.
+  private static final long LATE_NANOS = 300_000;
+
+  private static final long SHORTEST_CROWD_NANOS = 2_000_000;
+  private static final long LONGEST_CROWD_NANOS = 256_000_000;
+
+  private final WaitPolicy policy;
+  private final Ticker ticker;
+  private int turns;
+  private long yieldingSince;
+  private long crowdedSince;
+  private long crowdNanos;
+
+  /// Has all of it.
+  public Patience(WaitPolicy policy, Ticker ticker) {
+    this.policy = policy;
+    this.ticker = ticker;
+  }
+
+  /// There was something to do.
+  public void renew() {
+    turns = 0;
+  }
+
+  /// Waits a turn. Returns whether it is time to park instead.
+  ///
+  /// Hot path.
+  public boolean isOver() {
+    if (turns < policy.spins()) {
+      turns++;
+      Thread.onSpinWait();
+      return false;
+    }
+    long now = ticker.nanos();
+    if (turns == policy.spins()) {
+      turns++;
+      yieldingSince = now;
+    }
+    boolean crowded = crowdNanos > 0 && now - crowdedSince < crowdNanos;
+    if (crowded || now - yieldingSince >= policy.yieldNanos()) {
+      return true;
+    }
+    Thread.yield();
+    long back = ticker.nanos();
+    if (back - now > LATE_NANOS) {
+      crowdNanos = Math.clamp(2 * crowdNanos, SHORTEST_CROWD_NANOS, LONGEST_CROWD_NANOS);
+      crowdedSince = back;
+    } else {
+      crowdNanos = 0;
+    }
+    return false;
+  }
+}

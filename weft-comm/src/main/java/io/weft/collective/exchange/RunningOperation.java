@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.exchange;
+
+import io.weft.collective.group.Group;
+import io.weft.collective.group.Signature;
+import io.weft.transport.TransportException;
+
+/// An operation that runs, as its exchanges see it. Confined to the lane's thread.
+public interface RunningOperation {
+
+  /// Of whose members.
+  Group group();
+
+  /// The hash of communicator and name.
+  long key();
+
+  /// How often the name was used on the communicator before.
+  int sequence();
+
+  /// What all ranks must agree on.
+  Signature signature();
+
+  /// A peer broke the protocol: nothing it says can be trusted.
+  ///
+  /// @param what to be read behind "sent"
+  void brokenBy(int member, String what);
+
+  /// There is no memory for the result.
+  void noRoom(OutOfMemoryError cause);
+
+  /// A write to this member was not done.
+  void writeFailed(int member, TransportException cause);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.exchange;
+
+import io.weft.cluster.Mesh;
+import io.weft.collective.Tuning;
+import io.weft.collective.frame.Frame;
+import io.weft.transport.Completion;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.spi.Capabilities;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
+/// staging windows and the rule by which chunks are cut. Confined to the lane's thread.
+public final class Wires {
+
+  /// Of `block`: few enough to stay in the first-level cache.
+  public static final int BLOCK_BYTES = 16 << 10;
+
+  private final Mesh mesh;
+  private final Tuning tuning;
+  private final Tokens tokens = new Tokens();
+  private final Staging staging;
+  private final Outbox outbox;
+  private final MemorySegment landing;
+  private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
+
+  public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
+    this.mesh = mesh;
+    Capabilities transport = mesh.transport().capabilities();
+    int longest = transport.maxMessageBytes();
+    this.tuning = over(transport, tuning);
+    this.staging = new Staging(mesh.transport(), tuning.windowBytes(), keepBytes);
+    this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
+    this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
+  }
+
+  /// With an eager limit, which leaves room for a header in the transport's messages.
+  private static Tuning over(Capabilities transport, Tuning asked) {
+    int wanted =
+        asked.eagerBytes() == Tuning.AUTO
+            ? Math.min(transport.eagerBytes(), asked.segmentBytes())
+            : asked.eagerBytes();
+    int eager = Math.min(wanted, transport.maxMessageBytes() - Frame.HEADER_BYTES);
+    return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
+  }
+
+  public Tokens tokens() {
+    return tokens;
+  }
+
+  public Staging staging() {
+    return staging;
+  }
+
+  /// Sends the first `bytes` of the scratch to a world rank, now or later; nothing to one that is
+  /// gone.
+  public void send(int rank, long bytes) {
+    outbox.send(rank, bytes);
+  }
+
+  /// Whether something waits until this world rank has room for it.
+  public boolean owes(int rank) {
+    return outbox.holds(rank);
+  }
+
+  /// Tries what waits; returns how much went.
+  public int flush() {
+    return outbox.flush();
+  }
+
+  /// Where a message is composed before `send`.
+  public MemorySegment scratch() {
+    return outbox.scratch();
+  }
+
+  public int windowSlots() {
+    return tuning.windowSlots();
+  }
+
+  public long segmentBytes() {
+    return tuning.segmentBytes();
+  }
+
+  public int eagerBytes() {
+    return tuning.eagerBytes();
+  }
+
+  /// Segments of a chunk; an empty one has one empty segment, which keeps the order.
+  public int segments(long chunkBytes) {
+    return (int) Math.max(1, (chunkBytes + tuning.segmentBytes() - 1) / tuning.segmentBytes());
+  }
+
+  public long segmentBytes(long chunkBytes, int segment) {
+    return Math.min(tuning.segmentBytes(), chunkBytes - (long) segment * tuning.segmentBytes());
+  }
+
+  /// Kept bytes, in native memory until the next call.
+  public MemorySegment land(byte[] kept) {
+    MemorySegment.copy(MemorySegment.ofArray(kept), 0, landing, 0, kept.length);
+    return landing.asSlice(0, kept.length);
+  }
+
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    return mesh.transport().register(segment, owner);
+  }
+
+  /// A peer's memory, or null; see `Endpoint.map`.
+  public @Nullable PeerMemory map(RunningOperation operation, int peer, RemoteRegion region) {
+    int world = operation.group().world(peer);
+    return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
+  }
+
+  /// Where sums grow that lie nowhere yet; the lane's, until the next use.
+  public MemorySegment block() {
+    return block;
+  }
+
+  /// Sends a control message whose body stands in the scratch; it is kept if there is no room now.
+  public void send(
+      RunningOperation operation, int peer, Frame.Type type, int phase, int aux, long bytes) {
+    Frame.header(
+        outbox.scratch(),
+        type,
+        operation.group().key(),
+        phase,
+        operation.signature().hash(),
+        operation.key(),
+        operation.sequence(),
+        aux);
+    outbox.send(operation.group().world(peer), bytes);
+  }
+
+  /// Sends a segment inside a message, or nothing.
+  ///
+  /// Hot path.
+  public boolean trySendEager(
+      RunningOperation operation,
+      int peer,
+      int phase,
+      MemorySegment from,
+      long offset,
+      long bytes) {
+    MemorySegment frame = outbox.scratch();
+    Frame.header(
+        frame,
+        Frame.Type.EAGER,
+        operation.group().key(),
+        phase,
+        operation.signature().hash(),
+        operation.key(),
+        operation.sequence(),
+        0);
+    MemorySegment.copy(from, offset, frame, Frame.HEADER_BYTES, bytes);
+    return outbox.trySend(operation.group().world(peer), Frame.HEADER_BYTES + bytes);
+  }
+
+  /// Hot path.
+  public PostResult tryWrite(
+      RunningOperation operation,
+      int peer,
+      Slice from,
+      RemoteSlice into,
+      int token,
+      Completion done) {
+    int world = operation.group().world(peer);
+    if (mesh.isGone(world)) {
+      return PostResult.CLOSED;
+    }
+    return mesh.endpoint(world).tryWrite(from, into, token, done);
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.frame;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// A receiver's permission to write, as it stands behind a message's header.
+///
+/// @param staging the window for segments that will be combined; the target again where there are
+///   none
+/// @param target the result
+/// @param base where in the target this peer's chunks begin
+/// @param slots staging slots that are free
+public record Grant(RemoteRegion staging, RemoteRegion target, long base, int slots) {
+
+  private static final long STAGING_AT = Frame.HEADER_BYTES;
+  private static final long TARGET_AT = STAGING_AT + RemoteRegion.WIRE_BYTES;
+  private static final long BASE_AT = TARGET_AT + RemoteRegion.WIRE_BYTES;
+  private static final long SLOTS_AT = BASE_AT + Long.BYTES;
+
+  /// Bytes of the whole message.
+  public static final long MESSAGE_BYTES = SLOTS_AT + Integer.BYTES;
+
+  public void write(MemorySegment frame) {
+    Frame.region(frame, STAGING_AT, staging);
+    Frame.region(frame, TARGET_AT, target);
+    frame.set(JAVA_LONG_UNALIGNED, BASE_AT, base);
+    frame.set(JAVA_INT_UNALIGNED, SLOTS_AT, slots);
+  }
+
+  /// Null if the message is too short.
+  public static @Nullable Grant read(MemorySegment frame) {
+    if (frame.byteSize() < MESSAGE_BYTES) {
+      return null;
+    }
+    return new Grant(
+        Frame.region(frame, STAGING_AT),
+        Frame.region(frame, TARGET_AT),
+        frame.get(JAVA_LONG_UNALIGNED, BASE_AT),
+        frame.get(JAVA_INT_UNALIGNED, SLOTS_AT));
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.frame;
+
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+
+/// The memory on which peers may work, as it stands behind a message's header: the regions of input
+/// and output, the same one twice where they are the same memory.
+public final class Share {
+
+  private static final long INPUT_AT = Frame.HEADER_BYTES;
+  private static final long OUTPUT_AT = INPUT_AT + RemoteRegion.WIRE_BYTES;
+
+  /// Bytes of the whole message.
+  public static final long MESSAGE_BYTES = OUTPUT_AT + RemoteRegion.WIRE_BYTES;
+
+  private Share() {}
+
+  public static void write(MemorySegment frame, RemoteRegion input, RemoteRegion output) {
+    Frame.region(frame, INPUT_AT, input);
+    Frame.region(frame, OUTPUT_AT, output);
+  }
+
+  public static RemoteRegion input(MemorySegment frame) {
+    return Frame.region(frame, INPUT_AT);
+  }
+
+  public static RemoteRegion output(MemorySegment frame) {
+    return Frame.region(frame, OUTPUT_AT);
+  }
+}

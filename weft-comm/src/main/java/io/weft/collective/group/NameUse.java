@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.group;
+
+import io.weft.collective.frame.Hash;
+
+/// How often this rank has used a name, and what it submitted last: so that a late frame is told
+/// from an early one, and a disagreement is noticed even after the operation completed here.
+/// Confined to the lane's thread.
+public final class NameUse {
+
+  private final Group group;
+  private final String name;
+  private Signature last;
+  private int count;
+  private boolean settled;
+
+  NameUse(Group group, String name, Signature first) {
+    this.group = group;
+    this.name = name;
+    this.last = first;
+  }
+
+  /// One use of a name among all that are under way.
+  public static long id(long key, int sequence) {
+    return Hash.mix(key + sequence * 0x9E3779B97F4A7C15L);
+  }
+
+  /// Counts a submission; returns its number.
+  int next(Signature signature) {
+    last = signature;
+    settled = false;
+    return count++;
+  }
+
+  /// How many uses have begun here.
+  int count() {
+    return count;
+  }
+
+  /// Whether this use has begun here.
+  public boolean begun(int sequence) {
+    return sequence - count < 0;
+  }
+
+  /// Whether this is the latest use, whose signature is known.
+  public boolean latest(int sequence) {
+    return sequence == count - 1;
+  }
+
+  /// The latest use has failed here, or its peer has been told: further disagreement is no news.
+  public void settle() {
+    settled = true;
+  }
+
+  public boolean settled() {
+    return settled;
+  }
+
+  public Group group() {
+    return group;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public Signature last() {
+    return last;
+  }
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.agent.Lane;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
+import io.weft.cluster.ProcessSet;
+import io.weft.cluster.elastic.EpochFollower;
+import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.collective.CollectiveObserver;
+import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
+import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.exchange.Wires;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.Groups;
+import io.weft.collective.group.NameUse;
+import io.weft.collective.group.Names;
+import io.weft.collective.slot.SlotBoards;
+import io.weft.memory.TensorPool;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The collectives of one rank: takes operations from user threads, runs them over the mesh, and
+/// ends them in time.
+///
+/// Operations are matched by the hash of communicator and name, and a count of that name's uses;
+/// nobody coordinates, so a small operation costs no round trip to agree on it. What must agree
+/// travels as a hash in every message.
+public final class Collectives implements MeshService {
+
+  private static final int MAX_RUNNING = 1 << 12;
+
+  private final Duration defaultDeadline;
+  private final Tuning tuning;
+  private final AlgorithmTable table;
+  private final long keepBytes;
+  private final Commands commands = new Commands();
+  private final Groups groups = new Groups();
+  private final Names names = new Names();
+  private final Underway underway = new Underway();
+  private final Consumer<Operation<?>> finisher = this::finish;
+  private final Settling settling = new Settling(this);
+  private final Inbox inbox = new Inbox(this);
+  private final Failures failures = new Failures(this);
+  private final Epochs epochs =
+      new Epochs(groups, names, inbox, failures, group -> boards().close(group));
+  private CollectiveObserver observer = CollectiveObserver.NONE;
+  private @Nullable Mesh mesh;
+  private @Nullable Wires wires;
+  private @Nullable SlotBoards boards;
+  private @Nullable Deadlines deadlines;
+  private @Nullable TensorPool tensors;
+  private long now;
+  private volatile int pending;
+  private boolean closed;
+
+  /// Collectives with this hard deadline, which keep this much idle staging memory.
+  public Collectives(Duration deadline, Tuning tuning, AlgorithmTable table, long keepBytes) {
+    this.defaultDeadline = deadline;
+    this.tuning = tuning;
+    this.table = table;
+    this.keepBytes = keepBytes;
+  }
+
+  /// Tells whose thread turns this; before the first communicator.
+  public void runBy(Lane owner) {
+    commands.runBy(owner);
+  }
+
+  /// Tells who watches; before the first communicator.
+  public void observedBy(CollectiveObserver onlooker) {
+    observer = onlooker;
+  }
+
+  CollectiveObserver observer() {
+    return observer;
+  }
+
+  /// See `Weft.onFailure`.
+  public void onFailure(Consumer<? super CommException> action) {
+    commands.submitUrgently(() -> failures.onFailure(action));
+  }
+
+  /// What has to hear of epochs.
+  public EpochFollower epochs() {
+    return epochs;
+  }
+
+  /// A communicator of these world ranks in an epoch that this rank has entered. All members make
+  /// theirs in the same order; others must not. User thread.
+  public Communicator communicator(ProcessSet set, Epoch in) {
+    Mesh connected = Objects.requireNonNull(mesh, "the mesh is not connected");
+    Group group = epochs.group(set, in, connected.topology(), connected.rank());
+    commands.submit(() -> open(group), defaultDeadline);
+    return new MeshCommunicator(this, group, commands.lane(), defaultDeadline);
+  }
+
+  // --- user threads
+
+  /// Tensors in memory of the transport, once the mesh is connected; closed when this is.
+  public TensorPool tensors() {
+    return Objects.requireNonNull(tensors, "the mesh is not connected");
+  }
+
+  AlgorithmTable table() {
+    return table;
+  }
+
+  Tuning tuning() {
+    return tuning;
+  }
+
+  Commands commands() {
+    return commands;
+  }
+
+  @Override
+  public int number() {
+    return Frame.SERVICE;
+  }
+
+  @Override
+  public boolean owes(int rank) {
+    return wires != null && wires.owes(rank);
+  }
+
+  @Override
+  public boolean busy() {
+    return pending > 0;
+  }
+
+  @Override
+  public boolean hasCommands() {
+    return !commands.isEmpty();
+  }
+
+  // --- the lane
+
+  Wires wires() {
+    return Objects.requireNonNull(wires);
+  }
+
+  Mesh mesh() {
+    return Objects.requireNonNull(mesh);
+  }
+
+  long now() {
+    return now;
+  }
+
+  Underway underway() {
+    return underway;
+  }
+
+  Inbox inbox() {
+    return inbox;
+  }
+
+  Failures failures() {
+    return failures;
+  }
+
+  @Override
+  public void onStart(Mesh connected) {
+    mesh = connected;
+    Wires opened = new Wires(connected, tuning, keepBytes);
+    wires = opened;
+    boards = new SlotBoards(connected, opened);
+    tensors = new TensorPool(connected.transport(), keepBytes);
+    deadlines = new Deadlines(this);
+  }
+
+  private void open(Group group) {
+    group.tell(observer);
+    CommException failure = epochs.open(group);
+    failure = failure == null ? failures.atBirth(group) : failure;
+    if (failure != null) {
+      failures.failAtBirth(group, failure);
+    }
+    if (group.isClosed()) {
+      close(group);
+    } else {
+      inbox.replayBoards(group);
+    }
+  }
+
+  /// Closes a communicator, perhaps before it was opened: its operations fail, and it is forgotten
+  /// with all its names.
+  void close(Group group) {
+    group.close();
+    if (groups.get(group.key()) != group) {
+      return;
+    }
+    observer.onClosed(group.key(), now);
+    var unused = failures.abortHere(group, Verdicts.closed(group));
+    boards().close(group);
+    groups.close(group);
+    names.forget(group);
+    inbox.forget(group.key());
+  }
+
+  /// Whether this communicator was closed here, so that what still comes for it is old.
+  boolean isClosed(long groupKey) {
+    return groups.isClosed(groupKey);
+  }
+
+  void begin(Operation<?> operation) {
+    CommException failure = failures.of(operation.group());
+    failure = failure == null && closed ? Verdicts.closed(operation.group()) : failure;
+    if (failure != null) {
+      operation.taken(this, names.count(operation.key()));
+      operation.fail(failure, now);
+      operation.settle();
+      return;
+    }
+    operation.taken(
+        this,
+        names.use(operation.key(), operation.group(), operation.name(), operation.signature()));
+    add(operation);
+    if (operation.start()) {
+      finish(operation);
+    }
+  }
+
+  private void add(Operation<?> operation) {
+    underway.add(operation);
+    pending = underway.size() + settling.size();
+  }
+
+  /// Whether a deferred command of this communicator is all that there is to do for it.
+  ///
+  /// Hot path.
+  boolean isAlone(Commands.Deferred command, Group group) {
+    return commands.holdsOnly(command) && inbox.isEmpty() && failures.of(group) == null && !closed;
+  }
+
+  /// Goes on with an operation whose first stage was begun without it, outside a turn.
+  void resume(Operation<?> operation, long nowNanos) {
+    now = nowNanos;
+    add(operation);
+    if (operation.resume()) {
+      finish(operation);
+    }
+  }
+
+  private void finish(Operation<?> operation) {
+    drop(operation);
+    operation.complete();
+  }
+
+  private void drop(Operation<?> operation) {
+    underway.remove(operation);
+    inbox.forgetOperation(NameUse.id(operation.key(), operation.sequence()));
+    pending = underway.size() + settling.size();
+  }
+
+  @Override
+  public int work(long nowNanos) {
+    now = nowNanos;
+    int work = wires == null ? 0 : wires().flush();
+    work += commands.runUrgent();
+    while (underway.size() < MAX_RUNNING) {
+      Runnable command = commands.poll();
+      if (command == null) {
+        break;
+      }
+      command.run();
+      work++;
+    }
+    if (boards != null) {
+      boards.work();
+    }
+    work += underway.advance(finisher);
+    if (settling.size() > 0) {
+      work += settling.work(nowNanos);
+      pending = underway.size() + settling.size();
+    }
+    if (deadlines != null) {
+      deadlines.check(nowNanos);
+    }
+    return work;
+  }
+
+  // --- failure
+
+  /// Fails one operation; its communicator works on.
+  void fail(Operation<?> operation, CommException cause) {
+    if (operation.failed()) {
+      return;
+    }
+    operation.fail(cause, now);
+    names.settle(operation.key());
+    settling.add(operation);
+    drop(operation);
+  }
+
+  void forEachGroup(Consumer<? super Group> action) {
+    groups.forEach(action);
+  }
+
+  @Override
+  public void onPeerLeft(int rank) {
+    observer.onPeerLeft(rank, now);
+    groups.forEach(group -> failures.onLeft(group, rank));
+  }
+
+  @Override
+  public String onPeerLost(int rank, Loss loss) {
+    observer.onPeerLost(rank, loss.witness(), Verdicts.loss(mesh(), rank, loss), now);
+    return failures.onLost(rank, loss);
+  }
+
+  @Override
+  public void onExcluded(int witness, String why) {
+    failures.abortAllHere(new CommException.Excluded(why, witness));
+  }
+
+  @Override
+  public void onClose() {
+    closed = true;
+    commands.runAll();
+    groups.forEach(
+        group -> {
+          group.close();
+          observer.onClosed(group.key(), now);
+          var unused = failures.abortHere(group, Verdicts.closed(group));
+        });
+    settling.settle();
+  }
+
+  @Override
+  public void onCrash(Throwable cause) {
+    closed = true;
+    failures.abortAllHere(Verdicts.crashed(mesh(), cause));
+    commands.runAll();
+  }
+
+  @Override
+  public void onClosing() {
+    commands.end();
+    settling.end();
+    if (wires != null) {
+      wires.staging().close();
+    }
+    if (tensors != null) {
+      tensors.close();
+    }
+    if (boards != null) {
+      boards.end();
+    }
+  }
+
+  // --- from the wire
+
+  @Nullable Group group(long key) {
+    return groups.get(key);
+  }
+
+  SlotBoards boards() {
+    return Objects.requireNonNull(boards);
+  }
+
+  Names names() {
+    return names;
+  }
+
+  /// A member has aborted a communicator, which may not be open here yet.
+  void onAbort(int fromRank, long groupKey, CommException cause) {
+    failures.onAbort(groups, fromRank, groupKey, cause);
+  }
+
+  @Override
+  public void onNotify(int fromRank, int immediate) {
+    inbox.onNotify(fromRank, immediate);
+  }
+
+  @Override
+  public void onMessage(int fromRank, MemorySegment message) {
+    inbox.onMessage(fromRank, message);
+  }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.cluster.ProcessSet;
+import io.weft.cluster.Topology;
+import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.exchange.Wires;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.NameUse;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the messages of collectives and gives each to its operation: now, or when that operation
+/// or its stage begins. Confined to the lane's thread.
+final class Inbox {
+
+  private final Collectives collectives;
+  private final EarlyFrames early = new EarlyFrames();
+  private long[] announced = {};
+
+  Inbox(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  /// The rank is on its way into this epoch; what it sent for an earlier one is worth nothing.
+  void onAnnounced(int rank, long epoch) {
+    if (announced.length == 0) {
+      announced = new long[collectives.mesh().topology().size()];
+    }
+    if (epoch > announced[rank]) {
+      announced[rank] = epoch;
+      early.forgetRank(rank);
+    }
+  }
+
+  /// This rank enters an epoch; what others sent that are not members is worth nothing.
+  void onEpoch(ProcessSet members) {
+    for (int rank = 0; rank < collectives.mesh().topology().size(); rank++) {
+      if (members.rankOf(rank) < 0) {
+        early.forgetRank(rank);
+      }
+    }
+  }
+
+  void onMessage(int fromRank, MemorySegment message) {
+    Frame.Type type = Frame.type(message);
+    if (type == null) {
+      collectives.mesh().drop(fromRank, "it sent a message of collectives that cannot be read");
+      return;
+    }
+    long key = Frame.key(message);
+    int sequence = Frame.sequence(message);
+    if (type == Frame.Type.ABORT) {
+      collectives.onAbort(fromRank, Frame.communicator(message), told(fromRank, message));
+      return;
+    }
+    if (type == Frame.Type.BOARD || type == Frame.Type.SHOWN) {
+      if (type == Frame.Type.BOARD) {
+        onBoard(fromRank, message);
+      }
+      return;
+    }
+    Operation<?> operation = collectives.underway().find(key, sequence);
+    if (type == Frame.Type.PROBE) {
+      answer(fromRank, message, operation);
+    } else if (operation != null) {
+      deliver(operation, type, fromRank, message);
+    } else if (type != Frame.Type.PROBE_REPLY
+        && !collectives.isClosed(Frame.communicator(message))) {
+      NameUse use = collectives.names().get(key);
+      if (use == null || !use.begun(sequence)) {
+        keep(NameUse.id(key, sequence), fromRank, message);
+      } else if (type != Frame.Type.DESERTED
+          && use.latest(sequence)
+          && use.group().member(fromRank) >= 0) {
+        Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
+      }
+    }
+  }
+
+  void onNotify(int fromRank, int immediate) {
+    Exchange exchange = collectives.wires().tokens().get(immediate);
+    if (exchange == null) {
+      return;
+    }
+    int member = exchange.operation().group().member(fromRank);
+    if (member >= 0) {
+      exchange.onNotify(member);
+    } else {
+      collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
+    }
+  }
+
+  private void onBoard(int fromRank, MemorySegment message) {
+    long communicator = Frame.communicator(message);
+    Group group = collectives.group(communicator);
+    if (group != null) {
+      collectives.boards().onBoard(group, fromRank, message);
+    } else if (!collectives.isClosed(communicator)) {
+      keep(NameUse.id(communicator, 0), fromRank, message);
+    }
+  }
+
+  /// Gives a communicator, which was just opened, the boards that were told before.
+  void replayBoards(Group group) {
+    List<EarlyFrames.EarlyFrame> frames = early.take(NameUse.id(group.key(), 0));
+    if (frames != null) {
+      for (EarlyFrames.EarlyFrame frame : frames) {
+        MemorySegment message = MemorySegment.ofArray(frame.bytes());
+        if (Frame.type(message) == Frame.Type.BOARD) {
+          onBoard(frame.worldRank(), message);
+        }
+      }
+    }
+  }
+
+  /// Whether nothing has come early.
+  boolean isEmpty() {
+    return early.operations() == 0;
+  }
+
+  /// Throws away what came early for a communicator that is closed now.
+  void forget(long communicator) {
+    early.forget(communicator);
+  }
+
+  /// Throws away what came for stages that an operation, which is over, did not have.
+  void forgetOperation(long id) {
+    var unused = early.take(id);
+  }
+
+  /// Gives an operation, whose stage has just begun, what came for it before.
+  void replayEarly(Operation<?> operation) {
+    List<EarlyFrames.EarlyFrame> frames =
+        early.take(NameUse.id(operation.key(), operation.sequence()));
+    if (frames == null) {
+      return;
+    }
+    for (EarlyFrames.EarlyFrame frame : frames) {
+      MemorySegment message = MemorySegment.ofArray(frame.bytes());
+      Frame.Type type = Objects.requireNonNull(Frame.type(message));
+      if (!operation.failed()) {
+        deliver(operation, type, frame.worldRank(), message);
+      }
+    }
+  }
+
+  private void deliver(
+      Operation<?> operation, Frame.Type type, int fromRank, MemorySegment message) {
+    int member = operation.group().member(fromRank);
+    if (member < 0) {
+      return;
+    }
+    if (type == Frame.Type.PROBE_REPLY) {
+      Frame.Progress progress = Frame.Progress.of(Frame.aux(message));
+      if (progress != null) {
+        operation.onAnswer(member, progress);
+      }
+      return;
+    }
+    if (type == Frame.Type.MISMATCH || Frame.signature(message) != operation.signature().hash()) {
+      MemorySegment told = type == Frame.Type.MISMATCH ? message : null;
+      Mismatches.on(collectives, operation, member, told);
+      return;
+    }
+    if (type == Frame.Type.DESERTED) {
+      collectives.failures().onDeserted(operation, member, Frame.aux(message));
+      return;
+    }
+    int ahead = Frame.phase(message) - operation.phase();
+    if (ahead > 0) {
+      keep(NameUse.id(operation.key(), operation.sequence()), fromRank, message);
+    } else if (ahead == 0) {
+      Exchange exchange = operation.exchange();
+      if (exchange != null) {
+        deliver(exchange, type, member, message);
+      }
+    }
+  }
+
+  private static void deliver(
+      Exchange exchange, Frame.Type type, int member, MemorySegment message) {
+    switch (type) {
+      case EAGER -> exchange.onEager(member, Frame.body(message));
+      case GRANT -> exchange.onGrant(member, message);
+      case CREDIT -> exchange.onCredit(member, Frame.aux(message));
+      case SHARE -> exchange.onShare(member, message);
+      case DONE -> exchange.onDone(member, message);
+      default -> throw new IllegalStateException(type.toString());
+    }
+  }
+
+  private void keep(long id, int fromRank, MemorySegment message) {
+    if (Frame.phase(message) >= Stage.MAX_PHASES) {
+      collectives.mesh().drop(fromRank, "it sent a frame of phase " + Frame.phase(message));
+      return;
+    }
+    early.keep(id, fromRank, message);
+    if (early.isOverfull()) {
+      int most = early.mostBy();
+      early.forgetRank(most);
+      collectives
+          .mesh()
+          .drop(most, "it sent more for operations that this rank has not begun than is kept");
+    }
+  }
+
+  private CommException told(int fromRank, MemorySegment abort) {
+    Topology topology = collectives.mesh().topology();
+    int culprit = Frame.aux(abort);
+    return Verdicts.told(
+        Frame.phase(abort),
+        Frame.text(abort),
+        culprit < topology.size() ? Math.max(-1, culprit) : -1,
+        topology.describe(fromRank));
+  }
+
+  private void answer(int fromRank, MemorySegment probe, @Nullable Operation<?> operation) {
+    long communicator = Frame.communicator(probe);
+    long key = Frame.key(probe);
+    int sequence = Frame.sequence(probe);
+    NameUse use = collectives.names().get(key);
+    Frame.Progress progress = Frame.Progress.NOT_SUBMITTED;
+    if (operation != null) {
+      progress = Frame.Progress.RUNNING;
+    } else if (use != null && use.begun(sequence)) {
+      progress = Frame.Progress.FINISHED;
+    } else if (collectives.isClosed(communicator)) {
+      progress = Frame.Progress.CLOSED;
+    }
+    Wires wires = collectives.wires();
+    Frame.header(
+        wires.scratch(),
+        Frame.Type.PROBE_REPLY,
+        communicator,
+        0,
+        0,
+        key,
+        sequence,
+        progress.code());
+    wires.send(fromRank, Frame.HEADER_BYTES);
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.NameUse;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// How ranks that disagree on an operation tell each other: whoever notices tells all members what
+/// it has submitted itself, once; whoever learns of another submission than its own fails the
+/// operation with both in words.
+final class Mismatches {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Mismatches.class);
+
+  private Mismatches() {}
+
+  /// A frame with another signature came from this member, or its `told` submission.
+  static void on(
+      Collectives collectives, Operation<?> operation, int member, @Nullable MemorySegment told) {
+    if (!operation.toldMismatch()) {
+      operation.markToldMismatch();
+      tellAll(collectives, operation);
+    }
+    if (told == null) {
+      return;
+    }
+    String theirs = Frame.text(told);
+    if (!theirs.equals(operation.signature().words())) {
+      Group group = operation.group();
+      collectives.fail(
+          operation,
+          new CommException.Mismatch(
+              "ranks disagree on '"
+                  + operation.name()
+                  + "': "
+                  + group.self()
+                  + " submitted "
+                  + operation.signature().words()
+                  + ", "
+                  + group.describe(member)
+                  + " submitted "
+                  + theirs
+                  + "; give the operation the same shape, type and options on all ranks,"
+                  + " or different names"));
+    }
+  }
+
+  /// A frame came for an operation that has ended here. If the peer had submitted something else,
+  /// it is told what this rank had submitted; and if it does not know of the disagreement yet, it
+  /// may have completed too, so that only the communicator is left to fail.
+  static void afterTheEnd(
+      Collectives collectives, NameUse use, Frame.Type type, int fromRank, MemorySegment message) {
+    boolean told = type == Frame.Type.MISMATCH;
+    if (use.settled() || (!told && Frame.signature(message) == use.last().hash())) {
+      return;
+    }
+    use.settle();
+    Group group = use.group();
+    String ours = group.self() + " had submitted " + use.last().words() + " and has completed it";
+    MemorySegment frame = collectives.wires().scratch();
+    long key = Frame.key(message);
+    int sequence = Frame.sequence(message);
+    if (told) {
+      if (!Frame.text(message).equals(use.last().words())) {
+        LOG.warn("ranks disagree on '{}': {}; {} reports the failure", use.name(), ours, fromRank);
+        Frame.header(
+            frame, Frame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, 0);
+        collectives.wires().send(fromRank, Frame.text(frame, use.last().words()));
+      }
+      return;
+    }
+    collectives
+        .failures()
+        .abort(
+            group,
+            new CommException.Mismatch(
+                "ranks disagree on '"
+                    + use.name()
+                    + "': "
+                    + ours
+                    + ", "
+                    + group.describe(group.member(fromRank))
+                    + " submitted something else; give the operation the same shape, type and"
+                    + " options on all ranks, or different names"),
+            fromRank);
+  }
+
+  private static void tellAll(Collectives collectives, Operation<?> operation) {
+    Group group = operation.group();
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank()) {
+        MemorySegment frame = collectives.wires().scratch();
+        int bytes = Frame.text(frame, operation.signature().words());
+        collectives.wires().send(operation, m, Frame.Type.MISMATCH, operation.phase(), 0, bytes);
+      }
+    }
+  }
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.collective.CollectiveObserver;
+import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Script;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.Hash;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.Signature;
+import io.weft.collective.message.BadCount;
+import io.weft.transport.TransportException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One collective of one rank, from submission to completion: its stages one after the other, its
+/// deadline, and what its peers said about it. Created by a user thread, then confined to the
+/// lane's thread.
+final class Operation<T> implements RunningOperation, CollectiveObserver.Subject {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
+
+  private final Group group;
+  private final String name;
+  private final Signature signature;
+  private final Script<T> script;
+  private final PendingHandle<T> handle;
+  private final Duration limit;
+  private final long submittedNanos;
+  private final long key;
+  private final Answers answers;
+  private int sequence;
+  private int observed;
+  private int phase = -1;
+  private int worked;
+  private @Nullable Exchange exchange;
+  private @Nullable CommException failure;
+  private @Nullable Collectives collectives;
+  private boolean probed;
+  private long verdictNanos;
+  private long failedNanos;
+  private boolean toldMismatch;
+
+  Operation(
+      Group group,
+      String name,
+      Signature signature,
+      Script<T> script,
+      PendingHandle<T> handle,
+      Duration limit,
+      long submittedNanos) {
+    this.group = group;
+    this.name = name;
+    this.signature = signature;
+    this.script = script;
+    this.handle = handle;
+    this.limit = limit;
+    this.submittedNanos = submittedNanos;
+    this.key = Hash.of(group.key(), name);
+    this.answers = new Answers(group.rank(), group.size());
+    this.verdictNanos = submittedNanos + limit.toNanos();
+  }
+
+  @Override
+  public Group group() {
+    return group;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Signature signature() {
+    return signature;
+  }
+
+  @Override
+  public long key() {
+    return key;
+  }
+
+  @Override
+  public int sequence() {
+    return sequence;
+  }
+
+  int phase() {
+    return phase;
+  }
+
+  long deadlineNanos() {
+    return submittedNanos + limit.toNanos();
+  }
+
+  /// How long before the deadline the others are asked whether they have submitted it, and how long
+  /// they have to answer.
+  long graceNanos() {
+    return Math.min(500_000_000L, limit.toNanos() / 4);
+  }
+
+  boolean probed() {
+    return probed;
+  }
+
+  void markProbed() {
+    probed = true;
+  }
+
+  /// When the deadline's verdict is due: at the deadline, or a grace after this rank could ask.
+  long verdictNanos() {
+    return verdictNanos;
+  }
+
+  /// To at most twice the deadline, however often this rank stands still.
+  void putOffVerdict(long nanos) {
+    long latest = deadlineNanos() + limit.toNanos();
+    verdictNanos = Math.max(verdictNanos, Math.min(nanos, latest));
+  }
+
+  boolean toldMismatch() {
+    return toldMismatch;
+  }
+
+  void markToldMismatch() {
+    toldMismatch = true;
+  }
+
+  void onAnswer(int member, Frame.Progress progress) {
+    answers.put(member, progress);
+  }
+
+  boolean failed() {
+    return failure != null;
+  }
+
+  long failedNanos() {
+    return failedNanos;
+  }
+
+  /// The lane has taken it as this use of its name.
+  void taken(Collectives owner, int number) {
+    collectives = owner;
+    sequence = number;
+    observed = owner.observer().onBegin(this, owner.now());
+  }
+
+  /// Begins the first stage. Returns whether the operation is already complete.
+  boolean start() {
+    return nextStage();
+  }
+
+  /// Its first stage was begun without it, as this use of its name. Before `resume`.
+  void resumes(Collectives owner, int number, int watched, Exchange begun) {
+    collectives = owner;
+    sequence = number;
+    observed = watched;
+    phase = 0;
+    exchange = begun;
+  }
+
+  /// Goes on with a stage that was begun. Returns whether the operation is complete.
+  boolean resume() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    owner.inbox().replayEarly(this);
+    boolean complete = advance();
+    if (!complete && failure == null) {
+      owner.failures().failIfDeserted(this);
+    }
+    return complete;
+  }
+
+  /// Moves on as far as possible; returns whether the operation is complete.
+  boolean advance() {
+    Exchange running = exchange;
+    if (failure != null || running == null) {
+      return false;
+    }
+    worked += running.advance();
+    return failure == null && !toldMismatch && running.done() && nextStage();
+  }
+
+  /// How much `advance` has done since the last call.
+  int takeWork() {
+    int work = worked;
+    worked = 0;
+    return work;
+  }
+
+  /// Begins the next stage and those after it that need no peer. Returns whether all are done.
+  private boolean nextStage() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    while (true) {
+      if (exchange != null) {
+        exchange.release();
+        exchange = null;
+      }
+      phase++;
+      Stage stage;
+      try {
+        stage = script.stage(phase);
+      } catch (BadCount count) {
+        brokenBy(count.member(), count.what());
+        return false;
+      } catch (OutOfMemoryError noRoom) {
+        noRoom(noRoom);
+        return false;
+      }
+      if (stage == null) {
+        return true;
+      }
+      Exchange next = stage.exchange(this, phase, owner.wires());
+      exchange = next;
+      owner.observer().onStage(observed, phase, owner.now());
+      next.start();
+      owner.inbox().replayEarly(this);
+      next.advance();
+      if (failure != null || toldMismatch) {
+        return false;
+      }
+      if (!next.done()) {
+        owner.failures().failIfDeserted(this);
+        return false;
+      }
+    }
+  }
+
+  /// Tells the handle. After success the result is the caller's.
+  void complete() {
+    Collectives owner = Objects.requireNonNull(collectives);
+    owner.observer().onDone(observed, owner.now());
+    handle.complete(script.result(), null);
+  }
+
+  /// Remembers the failure; `settle` ends it when the transport no longer touches our memory.
+  void fail(CommException cause, long nowNanos) {
+    if (failure == null) {
+      failure = cause;
+      failedNanos = nowNanos;
+      Objects.requireNonNull(collectives).observer().onFailed(observed, this, cause, nowNanos);
+    }
+  }
+
+  /// Whether a failed operation could be ended now, and if so, ends it.
+  boolean settle() {
+    Exchange running = exchange;
+    if (running != null && !running.tryAbandon()) {
+      return false;
+    }
+    end();
+    return true;
+  }
+
+  /// Ends a failed operation though a rank that is lost may still be inside its memory; does
+  /// nothing where that cannot be. Returns whether it has ended.
+  boolean settleWithoutTheLost() {
+    if (exchange == null || !exchange.mayEndWithoutTheLost()) {
+      return false;
+    }
+    LOG.warn("{} ends; a lost rank that is stopped may touch its tensors once more", describe());
+    end();
+    return true;
+  }
+
+  private void end() {
+    exchange = null;
+    script.discard();
+    handle.complete(null, failure);
+  }
+
+  /// The stage that runs; null before the first and after a failure.
+  @Nullable Exchange exchange() {
+    return exchange;
+  }
+
+  @Override
+  public void brokenBy(int member, String what) {
+    Objects.requireNonNull(collectives)
+        .failures()
+        .abort(
+            group,
+            new CommException.Aborted(
+                describe()
+                    + ": "
+                    + group.describe(member)
+                    + " sent "
+                    + what
+                    + "; all ranks must run the same version of Weft with the same tuning",
+                group.world(member),
+                null),
+            group.world(member));
+  }
+
+  @Override
+  public void noRoom(OutOfMemoryError cause) {
+    Objects.requireNonNull(collectives)
+        .failures()
+        .abort(group, Verdicts.noRoom(this, cause), group.world(group.rank()));
+  }
+
+  /// If the peer refused it, the peer has ended the operation and has said so, or will; if the
+  /// endpoint is lost, the mesh says so. So there is nothing to do here but not to complete.
+  @Override
+  public void writeFailed(int member, TransportException cause) {
+    LOG.debug("{}: write to {} failed: {}", name, group.describe(member), cause.getMessage());
+  }
+
+  // --- for the observer
+
+  @Override
+  public long communicator() {
+    return group.key();
+  }
+
+  @Override
+  public String words() {
+    return signature.words();
+  }
+
+  @Override
+  public long bytes() {
+    return signature.bytes();
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return waitingFor().stream().map(group::world).toList();
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return answers.unsubmitted().map(group::world).toList();
+  }
+
+  // --- in words
+
+  /// "allreduce 'g1' (FLOAT32[3] SUM)".
+  String describe() {
+    String words = signature.words();
+    int space = words.indexOf(' ');
+    return words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")";
+  }
+
+  String describe(long nowNanos) {
+    return describe()
+        + String.format(
+            Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, phase);
+  }
+
+  /// Whether the stage that runs cannot end without this member.
+  boolean needs(int member) {
+    return exchange != null && exchange.needs(member);
+  }
+
+  List<Integer> waitingFor() {
+    return exchange == null ? List.of() : exchange.waitingFor();
+  }
+
+  /// See `Exchange.usedBy`.
+  List<Integer> usedBy() {
+    return exchange == null ? List.of() : exchange.usedBy();
+  }
+
+  /// Members that never submitted it or never answered; if none, those that this rank waits for.
+  List<Integer> silent() {
+    return answers.silent(waitingFor());
+  }
+
+  /// What is known of a silent member.
+  String excuse(int member) {
+    return answers.excuse(member);
+  }
+
+  @Override
+  public String toString() {
+    return describe() + " answers " + answers;
+  }
+}

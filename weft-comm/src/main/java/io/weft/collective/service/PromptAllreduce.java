@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.agent.Lane;
+import io.weft.collective.CollectiveObserver;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.exchange.Script;
+import io.weft.collective.frame.Hash;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.Signature;
+import io.weft.collective.plan.Kind;
+import io.weft.collective.slot.SlotBoard.Sight;
+import io.weft.collective.slot.SlotExchange;
+import io.weft.collective.slot.SlotStage;
+import io.weft.collective.slot.Slots;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// A small allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
+/// its user waits for it at once and nothing else is under way, it is done inside `await`: the
+/// caller, in the lane's place, shows its contribution in a slot and looks at the others'. In all
+/// other cases, and when the others keep it waiting, it becomes an `Operation`, with all that
+/// belongs to one.
+///
+/// Made by a user thread; whoever takes it from the commands goes on with it where the lane runs.
+final class PromptAllreduce<T> extends PendingHandle<T>
+    implements Commands.Deferred, Lane.Errand, CollectiveObserver.Subject {
+
+  /// Looks at the slots that take no time worth measuring.
+  private static final int FEW_LOOKS = 16;
+
+  private final Collectives collectives;
+  private final Group group;
+  private final SlotStage stage;
+  private final Kind kind;
+  private final @Nullable T result;
+  private final Duration limit;
+  private final long submittedNanos;
+  private final long key;
+  private @Nullable Slots slots;
+  private int sequence;
+  private int observed;
+  private long number;
+  private long subject;
+  private long begunNanos;
+  private int looks;
+
+  /// An ALLREDUCE or BARRIER. `result`: what the handle gives.
+  PromptAllreduce(
+      MeshCommunicator owner,
+      Kind kind,
+      CollectiveOptions options,
+      Signature signature,
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      @Nullable T result) {
+    super(owner, options.name(), signature);
+    this.collectives = owner.collectives();
+    this.group = owner.group();
+    this.kind = kind;
+    this.result = result;
+    this.limit = owner.limit(options);
+    this.submittedNanos = owner.lane().nanos();
+    this.key = Hash.of(group.key(), options.name());
+    this.stage =
+        new SlotStage(
+            collectives.boards(),
+            input.data(),
+            output.data(),
+            input.dtype(),
+            Kernels.reducer(input.dtype(), op),
+            op == ReduceOp.AVERAGE ? group.size() : 1);
+  }
+
+  // --- the user's thread
+
+  @Override
+  public T await(Duration timeout) throws InterruptedException {
+    if (!isDone() && !Thread.currentThread().isInterrupted() && !lane().isOwnThread()) {
+      var unused = lane().lend(this);
+    }
+    return super.await(timeout);
+  }
+
+  @Override
+  public void refuse(CommException full) {
+    complete(null, full);
+  }
+
+  // --- where the lane runs
+
+  /// Becomes an operation that has not begun.
+  @Override
+  public void run() {
+    collectives.begin(operation());
+  }
+
+  private Operation<T> operation() {
+    Script<T> script = stage.script(owner().planOfMessages(kind), result);
+    return new Operation<>(group, name(), signature(), script, this, limit, submittedNanos);
+  }
+
+  @Override
+  public boolean begin(long nowNanos) {
+    Slots open = collectives.boards().find(group);
+    if (open == null
+        || !open.isReady()
+        || !collectives.isAlone(this, group)
+        || !collectives.commands().take(this)) {
+      return false;
+    }
+    slots = open;
+    begunNanos = nowNanos;
+    sequence = collectives.names().use(key, group, name(), signature());
+    observed = collectives.observer().onBegin(this, nowNanos);
+    collectives.observer().onStage(observed, 0, nowNanos);
+    number = open.take();
+    subject = Slots.subject(key, sequence, signature());
+    if (!open.enter()) {
+      becomeOperation(open, false);
+    } else if (!open.show(number, subject, stage.input())) {
+      open.leave();
+      becomeOperation(open, false);
+    }
+    return true;
+  }
+
+  @Override
+  public boolean advance() {
+    Slots open = slots;
+    if (open == null) {
+      return true;
+    }
+    looks++;
+    Sight sight = open.look(number, subject);
+    if (sight == Sight.OPEN) {
+      return false;
+    }
+    if (sight == Sight.SAME) {
+      stage.combine(open, number);
+      open.finish(number);
+      open.leave();
+      slots = null;
+      long now = looks < FEW_LOOKS ? begunNanos : lane().nanos();
+      collectives.observer().onDone(observed, now);
+      complete(result, null);
+    } else {
+      giveUp();
+    }
+    return true;
+  }
+
+  /// Patience is over, or the others show another operation.
+  @Override
+  public void giveUp() {
+    Slots open = Objects.requireNonNull(slots);
+    open.leave();
+    becomeOperation(open, true);
+  }
+
+  private void becomeOperation(Slots open, boolean shown) {
+    slots = null;
+    Operation<T> operation = operation();
+    SlotExchange exchange = stage.exchange(operation, open, collectives.wires());
+    operation.resumes(collectives, sequence, observed, exchange);
+    exchange.resume(number, subject, shown);
+    collectives.resume(operation, lane().nanos());
+  }
+
+  // --- for the observer
+
+  @Override
+  public long communicator() {
+    return group.key();
+  }
+
+  @Override
+  public String words() {
+    return signature().words();
+  }
+
+  @Override
+  public int sequence() {
+    return sequence;
+  }
+
+  @Override
+  public long bytes() {
+    return signature().bytes();
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return List.of();
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return List.of();
+  }
+}

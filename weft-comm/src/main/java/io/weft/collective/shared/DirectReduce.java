@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.shared;
+
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Wires;
+import io.weft.collective.group.Group;
+import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.Reducer;
+import io.weft.transport.PeerMemory;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
+/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
+/// outputs, or its own, piece by piece. Confined to the lane's thread.
+final class DirectReduce {
+
+  /// Longest piece: what one visit covers, some 50 microseconds.
+  static final long PIECE_BYTES = 256 << 10;
+
+  /// What is combined before it is copied to the other outputs.
+  private static final int BLOCK_BYTES = Wires.BLOCK_BYTES;
+
+  private final SharedStage stage;
+  private final MemorySegment block;
+  private final int rank;
+  private final @Nullable PeerMemory[] in;
+  private final @Nullable PeerMemory[] out;
+  private final MemorySegment[] inputs;
+  private final MemorySegment[] outputs;
+  private final boolean scattered;
+  private final long outputsBegin;
+  private final long end;
+  private long next;
+
+  private DirectReduce(
+      SharedStage stage,
+      MemorySegment block,
+      int rank,
+      @Nullable PeerMemory[] in,
+      @Nullable PeerMemory[] out) {
+    this.stage = stage;
+    this.block = block;
+    this.rank = rank;
+    this.in = in;
+    this.out = out;
+    this.inputs = segments(in, stage.input());
+    this.scattered = stage.scattered();
+    this.outputs = scattered ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
+    this.next = stage.slice(rank);
+    this.end = stage.slice(rank + 1);
+    this.outputsBegin = scattered ? next : 0;
+  }
+
+  private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
+    MemorySegment[] segments = new MemorySegment[memory.length];
+    for (int m = 0; m < memory.length; m++) {
+      PeerMemory peers = memory[m];
+      segments[m] = peers == null ? own : peers.segment();
+    }
+    return segments;
+  }
+
+  /// Null if somebody's memory cannot be reached from here.
+  static @Nullable DirectReduce of(
+      RunningOperation operation,
+      SharedStage stage,
+      Wires wires,
+      @Nullable RemoteRegion[] inputs,
+      @Nullable RemoteRegion[] outputs) {
+    Group group = operation.group();
+    PeerMemory[] in = new PeerMemory[group.size()];
+    PeerMemory[] out = new PeerMemory[group.size()];
+    for (int peer = 0; peer < group.size(); peer++) {
+      if (peer == group.rank()) {
+        continue;
+      }
+      RemoteRegion input = Objects.requireNonNull(inputs[peer]);
+      RemoteRegion output = Objects.requireNonNull(outputs[peer]);
+      in[peer] = wires.map(operation, peer, input);
+      out[peer] = output.equals(input) ? in[peer] : wires.map(operation, peer, output);
+      if (!isAsLong(in[peer], stage) || !isAsLong(out[peer], stage)) {
+        return null;
+      }
+    }
+    return new DirectReduce(stage, wires.block(), group.rank(), in, out);
+  }
+
+  private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
+    return memory != null && memory.segment().byteSize() >= stage.input().byteSize();
+  }
+
+  boolean done() {
+    return next == end;
+  }
+
+  /// Does one more piece. False if a peer has closed its memory: it has failed, and says so.
+  ///
+  /// Hot path.
+  boolean piece() {
+    if (done()) {
+      return true;
+    }
+    int visited = 0;
+    while (visited < in.length && visit(visited)) {
+      visited++;
+    }
+    boolean all = visited == in.length;
+    if (all) {
+      long until = Math.min(end, next + PIECE_BYTES);
+      for (long at = next; at < until; at += BLOCK_BYTES) {
+        reduce(at, Math.min(BLOCK_BYTES, until - at));
+      }
+      next = until;
+    }
+    for (int m = 0; m < visited; m++) {
+      leave(m);
+    }
+    return all;
+  }
+
+  private boolean visit(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source == null || target == null) {
+      return true; // our own
+    }
+    if (!source.visit()) {
+      return false;
+    }
+    if (source != target && !target.visit()) {
+      source.leave();
+      return false;
+    }
+    return true;
+  }
+
+  private void leave(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source != null && target != null) {
+      source.leave();
+      if (source != target) {
+        target.leave();
+      }
+    }
+  }
+
+  /// With two ranks the sum goes straight into our own output. With more it grows in a block of its
+  /// own, because our output may be an input that is not added yet.
+  private void reduce(long at, long bytes) {
+    SharedStage.Arithmetic arithmetic = stage.arithmetic();
+    Reducer reducer = arithmetic.reducer();
+    long elements = bytes / arithmetic.dtype().bytes();
+    boolean direct = inputs.length == 2;
+    int own = scattered ? 0 : rank;
+    long outputAt = at - outputsBegin;
+    MemorySegment sum = direct ? outputs[own] : block;
+    long sumAt = direct ? outputAt : 0;
+    if (inputs.length == 1) {
+      MemorySegment.copy(inputs[0], at, sum, sumAt, bytes);
+    } else {
+      reducer.combine(sum, sumAt, inputs[0], at, inputs[1], at, elements);
+    }
+    for (int m = 2; m < inputs.length; m++) {
+      reducer.reduce(sum, sumAt, inputs[m], at, elements);
+    }
+    if (arithmetic.divisor() > 1) {
+      Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
+    }
+    for (int m = 0; m < outputs.length; m++) {
+      if (!direct || m != own) {
+        MemorySegment.copy(sum, sumAt, outputs[m], outputAt, bytes);
+      }
+    }
+  }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.shared;
+
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Wires;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.Share;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// An exchange in which each rank works on the others' memory where it lies: all say where theirs
+/// is (SHARE), each does its slice, all say that they have done it (DONE). Where a tensor is
+/// private, a staging window stands in for it, which is nothing to the others. Where there is no
+/// window for it, its rank says so and goes on to the next stage at once, and so do the others when
+/// they hear it. A rank that cannot map another's memory leaves its slice undone and says so.
+///
+/// A peer touches a tensor only between its SHARE and our DONE, in visits of a bounded length, and
+/// none after its region is closed: so a failed operation closes its regions, and ends when the
+/// last visit does. Confined to the lane's thread.
+final class SharedExchange extends MappedExchange {
+
+  private final SharedStage stage;
+  private final @Nullable RemoteRegion[] inputs;
+  private final @Nullable RemoteRegion[] outputs;
+  private final BitSet working = new BitSet();
+  private @Nullable MemoryRegion input;
+  private @Nullable MemoryRegion output;
+  private @Nullable StandIn standIn;
+  private @Nullable DirectReduce reduce;
+  private boolean over;
+  private boolean isPrivate;
+
+  SharedExchange(RunningOperation operation, SharedStage stage, int phase, Wires wires) {
+    super(operation, phase, wires);
+    this.stage = stage;
+    this.inputs = new RemoteRegion[size];
+    this.outputs = new RemoteRegion[size];
+    silent.set(0, size);
+    silent.clear(rank);
+    working.or(silent);
+  }
+
+  @Override
+  public void start() {
+    boolean mappable = show();
+    StandIn shown = standIn;
+    if (shown != null) {
+      shown.show();
+    }
+    if (shown == null || shown.isShown()) {
+      announce(mappable);
+    }
+    if (!mappable) {
+      becomePrivate();
+    }
+  }
+
+  private void announce(boolean mappable) {
+    MemoryRegion in = Objects.requireNonNull(input);
+    MemoryRegion out = output == null ? in : output;
+    MemorySegment frame = wires.scratch();
+    for (int d = 1; d < size; d++) {
+      int peer = (rank + d) % size;
+      Share.write(frame, in.export(), out.export());
+      long bytes = mappable ? Share.MESSAGE_BYTES : Frame.HEADER_BYTES;
+      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? 1 : 0, bytes);
+    }
+  }
+
+  /// Registers what peers are to work on. False if that is private, and there is no stand-in.
+  private boolean show() {
+    MemoryRegion in = wires.register(stage.input(), this);
+    input = in;
+    if (!stage.isApart(rank)) {
+      return false;
+    }
+    MemoryRegion out = in;
+    if (!stage.onlyInput()) {
+      out = wires.register(stage.output(), this);
+      output = out;
+    }
+    if (in.isMappable() && out.isMappable()) {
+      return true;
+    }
+    MemoryRegion window = wires.staging().tryLease(stage.input().byteSize());
+    if (window == null) {
+      return false;
+    }
+    release();
+    input = window;
+    output = null;
+    standIn = new StandIn(stage, window, rank);
+    return window.isMappable();
+  }
+
+  private void becomePrivate() {
+    isPrivate = true;
+    stage.leaveAllUndone();
+  }
+
+  @Override
+  public void onShare(int peer, MemorySegment frame) {
+    if (!silent.get(peer)) {
+      operation.brokenBy(peer, "a second offer of its memory");
+    } else if (Frame.aux(frame) == 0) {
+      silent.clear(peer);
+      becomePrivate();
+    } else if (frame.byteSize() < Share.MESSAGE_BYTES) {
+      operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
+    } else {
+      silent.clear(peer);
+      inputs[peer] = Share.input(frame);
+      outputs[peer] = Share.output(frame);
+    }
+  }
+
+  @Override
+  public void onDone(int peer, MemorySegment frame) {
+    if (silent.get(peer) || !working.get(peer) || isPrivate) {
+      operation.brokenBy(peer, "an end where nothing was begun");
+      return;
+    }
+    working.clear(peer);
+    if (Frame.aux(frame) != 0) {
+      stage.leaveUndone(peer);
+    } else if (standIn != null && !stage.scattered()) {
+      standIn.arrived(peer);
+    }
+  }
+
+  /// Works on one piece: of what others wait for first.
+  @Override
+  public int advance() {
+    if (isPrivate) {
+      return 0;
+    }
+    StandIn shown = standIn;
+    if (shown != null && !shown.isShown()) {
+      shown.show();
+      if (shown.isShown()) {
+        announce(true);
+      }
+      return 1;
+    }
+    if (!over && silent.isEmpty()) {
+      return reduce();
+    }
+    if (shown != null && !shown.isTaken()) {
+      shown.take();
+      return 1;
+    }
+    return 0;
+  }
+
+  /// One piece of this rank's slice.
+  private int reduce() {
+    DirectReduce running = reduce;
+    if (running == null) {
+      running = DirectReduce.of(operation, stage, wires, inputs, outputs);
+      reduce = running;
+      if (running == null) {
+        stage.leaveUndone(rank);
+        finish(1);
+        return 1;
+      }
+    }
+    int work = running.piece() ? 1 : 0;
+    if (running.done()) {
+      finish(0);
+    }
+    return work;
+  }
+
+  private void finish(int undone) {
+    over = true;
+    for (int peer = 0; peer < size; peer++) {
+      if (peer != rank) {
+        sendDone(peer, undone);
+      }
+    }
+  }
+
+  @Override
+  public boolean done() {
+    return isPrivate || (over && working.isEmpty() && (standIn == null || standIn.isTaken()));
+  }
+
+  @Override
+  public void release() {
+    if (standIn != null) {
+      wires.staging().giveBack(standIn.window());
+      standIn = null;
+      input = null;
+    }
+    if (input != null) {
+      input.close();
+    }
+    if (output != null) {
+      output.close();
+    }
+  }
+
+  /// Peers may still be inside a stand-in, which then is not used again.
+  @Override
+  public boolean tryAbandon() {
+    over = true;
+    if (standIn != null) {
+      wires.staging().forget(standIn.window());
+      standIn = null;
+      input = null;
+    }
+    release();
+    return !isVisited();
+  }
+
+  private boolean isVisited() {
+    return (input != null && input.isVisited()) || (output != null && output.isVisited());
+  }
+
+  @Override
+  public List<Integer> usedBy() {
+    return isVisited() ? others().toList() : List.of();
+  }
+
+  @Override
+  public boolean needs(int peer) {
+    // Until this rank's slice is done, of everybody's memory.
+    return !isPrivate && (!over || silent.get(peer) || working.get(peer));
+  }
+
+  @Override
+  public List<Integer> waitingFor() {
+    if (isPrivate) {
+      return List.of();
+    }
+    BitSet awaited = silent.isEmpty() ? working : silent;
+    return awaited.stream().boxed().toList();
+  }
+
+  private java.util.stream.Stream<Integer> others() {
+    return IntStream.range(0, size).filter(peer -> peer != rank).boxed();
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Wires;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.slot.SlotBoard.Sight;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// An exchange by slots of a board: no message travels, unless this rank finds that there will be
+/// none by slots. Then it says so to all (SHARE), and all go on to the next stage.
+///
+/// It comes about if and only if all members show the same operation as the same number. What is
+/// shown stays until all have finished the number, so all see the same; and who leaves the slots
+/// knows of a member that does not show it there and never will: itself, one whose slot shows
+/// another operation, or one that says so. Confined to the lane's thread.
+public final class SlotExchange implements Exchange {
+
+  private final RunningOperation operation;
+  private final SlotStage stage;
+  private final Slots slots;
+  private final Wires wires;
+  private long number;
+  private long subject;
+  private boolean waits;
+  private boolean over;
+
+  SlotExchange(RunningOperation operation, SlotStage stage, Slots slots, Wires wires) {
+    this.operation = operation;
+    this.stage = stage;
+    this.slots = slots;
+    this.wires = wires;
+  }
+
+  @Override
+  public RunningOperation operation() {
+    return operation;
+  }
+
+  @Override
+  public void start() {
+    long subject = Slots.subject(operation.key(), operation.sequence(), operation.signature());
+    long taken = slots.take();
+    boolean shown = false;
+    if (slots.isReady() && slots.enter()) {
+      shown = slots.show(taken, subject, stage.input());
+      slots.leave();
+    }
+    resume(taken, subject, shown);
+  }
+
+  /// Goes on with what was begun without an operation; `shown`: whether this rank's slot is
+  /// written.
+  public void resume(long taken, long what, boolean shown) {
+    number = taken;
+    subject = what;
+    if (shown) {
+      waits = true;
+      slots.beginWait();
+    } else {
+      slots.owe(taken);
+      leaveSlots(!slots.isUnusable());
+    }
+  }
+
+  @Override
+  public int advance() {
+    if (over) {
+      return 0;
+    }
+    if (slots.isUnusable()) {
+      leaveSlots(false); // all have heard why
+      return 1;
+    }
+    if (!slots.enter()) {
+      return 0; // a member has closed its board: it has left or failed, which the mesh tells
+    }
+    Sight sight;
+    try {
+      sight = slots.look(number, subject);
+      if (sight == Sight.SAME) {
+        stage.combine(slots, number);
+      }
+    } finally {
+      slots.leave();
+    }
+    switch (sight) {
+      case OPEN -> {
+        return 0;
+      }
+      case SAME -> end();
+      case OTHER -> leaveSlots(true);
+    }
+    return 1;
+  }
+
+  private void end() {
+    over = true;
+    slots.finish(number);
+    if (waits) {
+      slots.endWait();
+    }
+  }
+
+  private void leaveSlots(boolean tell) {
+    end();
+    stage.leaveUndone();
+    int size = operation.group().size();
+    for (int peer = 0; tell && peer < size; peer++) {
+      if (peer != operation.group().rank()) {
+        wires.send(operation, peer, Frame.Type.SHARE, 0, 0, Frame.HEADER_BYTES);
+      }
+    }
+  }
+
+  /// A member does not come to the slots.
+  @Override
+  public void onShare(int peer, MemorySegment frame) {
+    if (Frame.aux(frame) != 0) {
+      operation.brokenBy(peer, "an offer of its memory where none is due");
+    } else if (!over) {
+      leaveSlots(false);
+    }
+  }
+
+  @Override
+  public boolean done() {
+    return over;
+  }
+
+  @Override
+  public void release() {}
+
+  /// Nobody writes to our memory.
+  @Override
+  public boolean tryAbandon() {
+    if (!over) {
+      end();
+    }
+    return true;
+  }
+
+  @Override
+  public List<Integer> usedBy() {
+    return List.of();
+  }
+
+  @Override
+  public boolean needs(int peer) {
+    return !over && peer != operation.group().rank() && !slots.shows(peer, number);
+  }
+
+  @Override
+  public List<Integer> waitingFor() {
+    return IntStream.range(0, operation.group().size()).filter(this::needs).boxed().toList();
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import static io.weft.collective.service.PeerScene.ALLREDUCE;
+import static io.weft.collective.service.PeerScene.CREDIT;
+import static io.weft.collective.service.PeerScene.DONE;
+import static io.weft.collective.service.PeerScene.EAGER;
+import static io.weft.collective.service.PeerScene.GRANT;
+import static io.weft.collective.service.PeerScene.LONG;
+import static io.weft.collective.service.PeerScene.PAIR;
+import static io.weft.collective.service.PeerScene.SHARE;
+import static io.weft.collective.service.PeerScene.SHARED;
+import static io.weft.collective.service.PeerScene.WORLD;
+import static io.weft.collective.service.PeerScene.failure;
+import static io.weft.collective.service.PeerScene.like;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.Handle;
+import io.weft.collective.frame.Frame;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// A member that offers its memory and then says what cannot be, or offers what cannot be reached.
+@Timeout(60)
+class BrokenShareTest {
+
+  private final PeerScene scene = new PeerScene();
+
+  @AfterEach
+  void closeScene() {
+    scene.close();
+  }
+
+  /// The rank's own offer, said back: so rank 0 shares the rank's own memory.
+  private byte[] offer() {
+    return scene.sent(SHARE).array().clone();
+  }
+
+  private byte[] aux(int type, int aux) {
+    byte[] frame = like(scene.sent(SHARE), type, new byte[0]);
+    ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN).putInt(20, aux);
+    return frame;
+  }
+
+  @Test
+  void offerAndEndCompleteTheOperation() {
+    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
+    scene.says(offer());
+    scene.rank.turn(0);
+    assertThat(scene.sent(DONE).getInt(20)).isZero();
+    assertThat(handle.isDone()).isFalse();
+    scene.says(aux(DONE, 0));
+    scene.rank.turn(0);
+    assertThat(failure(handle)).isNull();
+  }
+
+  @Test
+  void memoryThatCannotBeReachedIsLeftUndone() {
+    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
+    byte[] unknown = offer();
+    ByteBuffer.wrap(unknown).order(ByteOrder.LITTLE_ENDIAN).putInt(Frame.HEADER_BYTES + 16, 77);
+    scene.says(unknown);
+    scene.rank.turn(0);
+    assertThat(scene.sent(DONE).getInt(20)).isOne();
+    scene.says(aux(DONE, 0));
+    scene.rank.turn(0);
+    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(handle.isDone()).isFalse();
+  }
+
+  @Test
+  void privateMemoryOfOneIsTheEndOfSharing() {
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    scene.two.says(offer());
+    scene.says(aux(SHARE, 0));
+    scene.rank.turn(0);
+    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(handle.isDone()).isFalse();
+    assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
+  }
+
+  @Test
+  void aSecondOfferAborts() {
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    scene.says(offer());
+    scene.says(offer());
+    scene.rank.turn(0);
+    assertThat(failure(handle)).hasMessageContaining("a second offer");
+  }
+
+  @Test
+  void anOfferThatIsTooShortAborts() {
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    scene.says(aux(SHARE, 1));
+    scene.rank.turn(0);
+    assertThat(failure(handle)).hasMessageContaining("an offer of 32 bytes");
+  }
+
+  @Test
+  void anEndWithoutAnOfferAborts() {
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    scene.says(aux(DONE, 0));
+    scene.rank.turn(0);
+    assertThat(failure(handle)).hasMessageContaining("nothing was begun");
+  }
+
+  @Test
+  void aSecondEndAborts() {
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    scene.says(offer());
+    scene.says(aux(DONE, 0));
+    scene.says(aux(DONE, 0));
+    scene.rank.turn(0);
+    assertThat(failure(handle)).hasMessageContaining("nothing was begun");
+  }
+
+  @Test
+  void whatBelongsToMessagesAndWritesAborts() {
+    for (int type : new int[] {EAGER, GRANT, CREDIT}) {
+      try (var fresh = new PeerScene()) {
+        Handle<?> handle = fresh.submit(WORLD, SHARED, LONG);
+        fresh.says(like(fresh.sent(SHARE), type, new byte[68]));
+        fresh.rank.turn(0);
+        assertThat(failure(handle)).as("type " + type).hasMessageContaining("is due");
+      }
+    }
+  }
+
+  @Test
+  void offersAndEndsInAnOrdinaryOperationAbort() {
+    for (int type : new int[] {SHARE, DONE}) {
+      try (var fresh = new PeerScene()) {
+        Handle<?> handle = fresh.submit(WORLD, ALLREDUCE, LONG);
+        ByteBuffer own =
+            fresh.rank.transport().sent().stream()
+                .filter(frame -> frame[1] == GRANT || frame[1] == EAGER)
+                .map(ByteBuffer::wrap)
+                .findFirst()
+                .orElseThrow();
+        fresh.says(like(own, type, new byte[56]));
+        fresh.rank.turn(0);
+        assertThat(failure(handle)).as("type " + type).hasMessageContaining("rank 0 on host sent");
+      }
+    }
+  }
+}

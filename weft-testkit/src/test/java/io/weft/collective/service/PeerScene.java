@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.Grant;
+import io.weft.transport.region.RegionTable;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+
+/// Rank 1 of three with its real collectives; what ranks 0 and 2 say is made up, mostly after what
+/// rank 1 has said.
+final class PeerScene implements AutoCloseable {
+
+  static final int WORLD = 0;
+  static final int PAIR = 1;
+  static final int ALLREDUCE = 0;
+  static final int BROADCAST = 1;
+  static final int ALLGATHER = 2;
+  static final int ALLTOALL = 3;
+  static final int BY_RING = 4;
+  static final int SHARED = 6;
+  static final int SHARED_BROADCAST = 7;
+  static final int SHARED_ALLGATHER = 8;
+  static final int SHARED_ALLTOALL = 9;
+
+  /// Longer than the eager limit of `ScriptedRank`, for each of two or three ranks.
+  static final int LONG = 200;
+
+  static final int EAGER = 1;
+  static final int GRANT = 2;
+  static final int CREDIT = 3;
+  static final int ABORT = 5;
+  static final int PROBE = 6;
+  static final int SHARE = 8;
+  static final int DONE = 9;
+
+  final ScriptedRank rank = new ScriptedRank(new RegionTable("script"));
+  final ScriptedTransport.Peer zero = rank.transport().peers().get(0);
+  final ScriptedTransport.Peer two = rank.transport().peers().get(1);
+
+  /// Of operation `a`.
+  Handle<?> submit(int communicator, int kind, int elements) {
+    Handle<?> handle = rank.submit(communicator, kind, "a", elements);
+    rank.turn(0);
+    return handle;
+  }
+
+  /// Rank 0 says this.
+  void says(byte[] frame) {
+    zero.says(frame);
+    rank.turn(0);
+  }
+
+  /// The first frame of this type that the rank has sent.
+  ByteBuffer sent(int type) {
+    List<byte[]> frames =
+        rank.transport().sent().stream().filter(f -> f.length > 1 && f[1] == type).toList();
+    assertThat(frames).as("frames of type " + type).isNotEmpty();
+    return ByteBuffer.wrap(frames.getFirst()).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  byte[] grant(long bytes, long base, int slots) {
+    return grant(0, bytes, base, slots);
+  }
+
+  /// After the grant that the rank itself has sent.
+  byte[] grant(int phase, long bytes, long base, int slots) {
+    byte[] frame =
+        like(sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - Frame.HEADER_BYTES]);
+    frame[2] = (byte) phase;
+    ByteBuffer.wrap(frame)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putLong(Frame.HEADER_BYTES + 8, bytes)
+        .putLong(Frame.HEADER_BYTES + 36, bytes)
+        .putLong(Frame.HEADER_BYTES + 56, base)
+        .putInt(Frame.HEADER_BYTES + 64, slots);
+    return frame;
+  }
+
+  /// A frame of another type and body for the same operation.
+  static byte[] like(ByteBuffer frame, int type, byte[] body) {
+    byte[] like = Arrays.copyOf(frame.array(), Frame.HEADER_BYTES + body.length);
+    like[1] = (byte) type;
+    System.arraycopy(body, 0, like, Frame.HEADER_BYTES, body.length);
+    return like;
+  }
+
+  static byte[] count(long rows) {
+    return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(rows).array();
+  }
+
+  /// Of an operation that is done; null if it succeeded.
+  static CommException failure(Handle<?> handle) {
+    assertThat(handle.isDone()).as("the operation is done").isTrue();
+    var failure = new CommException[1];
+    handle.whenDone((result, cause) -> failure[0] = cause);
+    return failure[0];
+  }
+
+  @Override
+  public void close() {
+    rank.close();
+  }
+}
