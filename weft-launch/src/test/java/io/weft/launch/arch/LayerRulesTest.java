@@ -46,6 +46,7 @@ class LayerRulesTest {
             "tensor",
             "transport",
             "shm",
+            "verbs",
             "cluster",
             "tensorflow",
             "workloads",

@@ -3,6 +3,8 @@ package io.weft.launch.perf.link;
 
 import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.agent.Patience;
+import io.weft.agent.Ticker;
 import io.weft.agent.WaitPolicy;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.store.JobStore;
@@ -39,8 +41,9 @@ final class Link implements FrameSink, AutoCloseable {
 
   private final int rank;
   private final Transport transport;
-  private final WaitPolicy policy =
-      WaitPolicy.forCaller(RANKS, Runtime.getRuntime().availableProcessors());
+  private final Patience patience =
+      new Patience(
+          WaitPolicy.forCaller(RANKS, Runtime.getRuntime().availableProcessors()), Ticker.SYSTEM);
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
   private @Nullable Endpoint endpoint;
   private @Nullable TransportException failure;
@@ -144,12 +147,12 @@ final class Link implements FrameSink, AutoCloseable {
   /// `IllegalStateException` after 60 s.
   void until(BooleanSupplier condition) {
     long begin = 0;
-    int idle = 0;
+    patience.renew();
     while (!condition.getAsBoolean()) {
       long now = System.nanoTime();
       if (transport.poll(now) > 0) {
-        idle = 0;
-      } else if (policy.idle(++idle)) {
+        patience.renew();
+      } else if (patience.isOver()) {
         transport.await(NAP_NANOS);
       }
       if (failure != null) {

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.link;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.launch.perf.rank.RankArguments;
 import io.weft.launch.perf.rank.RankArguments.Case;
+import io.weft.launch.perf.rank.RankProgram;
 import io.weft.launch.perf.rank.SpokenReport;
 import io.weft.launch.perf.rank.Tiles;
-import io.weft.transport.TransportException;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 
 /// One of the two ranks of `pingpong`, `bandwidth` or `messages`. Rank 0 prints what `RankReport`
 /// reads.
 public final class LinkRank {
-
-  /// As that of `PerfRank`: the first pass lasts until the JVM has compiled what it will time.
-  private static final long COMPILING_TIMES = 30;
 
   private static final int FEWEST_ITERATIONS = 3;
   private static final int WARM_UP_BATCH = 16;
@@ -35,36 +31,23 @@ public final class LinkRank {
 
   /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
   public static void main(String[] arguments) {
-    System.exit(run(arguments, System.out, System.err));
+    RankProgram program = LinkRank::measure;
+    System.exit(program.run(arguments, System.out, System.err));
   }
 
-  private static int run(String[] words, PrintStream out, PrintStream err) {
-    try {
-      RankArguments arguments = RankArguments.parse(words);
-      LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
-      try (Arena arena = Arena.ofShared();
-          Link link = Link.open(launch, WeftConfig.load())) {
-        new LinkRank(link, arguments, new Tiles(arena, 1))
-            .runAll(new SpokenReport(out, link.rank()));
-        return 0;
-      }
-    } catch (IllegalArgumentException e) {
-      err.println(e.getMessage());
-      return 2;
-    } catch (CommException | TransportException | IllegalStateException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      err.println("interrupted");
-      return 1;
+  private static void measure(RankArguments arguments, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
+    try (Arena arena = Arena.ofShared();
+        Link link = Link.open(launch, WeftConfig.load())) {
+      new LinkRank(link, arguments, new Tiles(arena, 1)).runAll(new SpokenReport(out, link.rank()));
     }
   }
 
   private void runAll(SpokenReport report) {
     report.peer("weft");
     long each = arguments.warmUpNanos();
-    long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
+    long first = arguments.firstWarmUpNanos();
     for (Case one : arguments.cases()) {
       try (Exercise exercise = exercise(one.bytes())) {
         warmUp(exercise, one.bytes(), first);

@@ -9,24 +9,29 @@ import org.jspecify.annotations.Nullable;
 /// Watches this JVM's compiler. One thread.
 final class CompilerWatch {
 
-  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+  private static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+  /// Now and then a method is compiled for as long as a program runs.
+  private static final long AT_REST_MILLIS = 10;
 
   private final @Nullable CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
-  private long seenMillis = -1;
-  private long changedNanos = System.nanoTime();
+  private long windowNanos = System.nanoTime();
+  private long windowMillis;
+  private boolean rested;
 
-  /// Whether no compilation has ended for 300 ms, as far as this was asked in between; true where
-  /// the JVM does not tell.
+  /// Whether the compiler worked for at most 10 of the last 300 ms, as far as this was asked in
+  /// between; true where the JVM does not tell.
   boolean rests() {
-    long now = System.nanoTime();
     if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
       return true;
     }
-    long millis = compiler.getTotalCompilationTime();
-    if (millis != seenMillis) {
-      seenMillis = millis;
-      changedNanos = now;
+    long now = System.nanoTime();
+    if (now - windowNanos >= WINDOW_NANOS) {
+      long millis = compiler.getTotalCompilationTime();
+      rested = millis - windowMillis <= AT_REST_MILLIS;
+      windowMillis = millis;
+      windowNanos = now;
     }
-    return now - changedNanos >= REST_NANOS;
+    return rested;
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.rank;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
@@ -13,12 +12,9 @@ import java.util.concurrent.TimeUnit;
 /// reads.
 public final class PerfRank {
 
-  /// The first pass lasts at least this many warm-ups in all: it runs until the JVM has compiled
-  /// what it will time.
-  private static final long COMPILING_TIMES = 30;
-
-  /// By then it has, or never will.
-  private static final long COMPILED_NANOS = TimeUnit.SECONDS.toNanos(8);
+  /// By then the JVM has compiled what it will time, or never will: four ranks on two cores take 20
+  /// s.
+  private static final long COMPILED_NANOS = TimeUnit.SECONDS.toNanos(40);
 
   private final Weft weft;
   private final Communicator communicator;
@@ -34,34 +30,21 @@ public final class PerfRank {
 
   /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
   public static void main(String[] arguments) {
-    System.exit(run(arguments, System.out, System.err));
+    RankProgram program = PerfRank::measure;
+    System.exit(program.run(arguments, System.out, System.err));
   }
 
-  private static int run(String[] words, PrintStream out, PrintStream err) {
-    RankArguments arguments;
-    try {
-      arguments = RankArguments.parse(words);
-    } catch (IllegalArgumentException e) {
-      err.println(e.getMessage());
-      return 2;
-    }
+  private static void measure(RankArguments arguments, PrintStream out, PrintStream err)
+      throws InterruptedException {
     try (Weft weft = Weft.init()) {
       new PerfRank(weft, arguments, err).runAll(new SpokenReport(out, weft.rank()));
-      return 0;
-    } catch (CommException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      err.println("interrupted");
-      return 1;
     }
   }
 
   private void runAll(SpokenReport report) throws InterruptedException {
     report.peer("weft");
     long each = arguments.warmUpNanos();
-    long first = Math.max(each, COMPILING_TIMES * each / arguments.cases().size());
+    long first = arguments.firstWarmUpNanos();
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
         stopwatch(one, tensors).warmUpUntilCompiled(first, COMPILED_NANOS);

@@ -13,6 +13,10 @@ import java.util.stream.Stream;
 public record RankArguments(
     String benchmark, List<String> settings, long warmUpNanos, List<Case> cases) {
 
+  /// The first pass over all sizes lasts at least this many warm-ups of one: it runs until the JVM
+  /// has compiled what it will time.
+  private static final long COMPILING_TIMES = 30;
+
   /// Copies the lists.
   public RankArguments {
     settings = List.copyOf(settings);
@@ -31,6 +35,11 @@ public record RankArguments(
           Long.parseLong(text.substring(0, Math.max(colon, 0))),
           Integer.parseInt(text.substring(colon + 1)));
     }
+  }
+
+  /// Untimed work on each size in the first pass.
+  public long firstWarmUpNanos() {
+    return Math.max(warmUpNanos, COMPILING_TIMES * warmUpNanos / cases.size());
   }
 
   /// Reads the arguments of a `main`. Throws `IllegalArgumentException` that tells how they look.
