@@ -47,10 +47,15 @@ public final class DataTypes {
   }
 
   /// The type itself, or what a reference type refers to.
-  static DataType value(DataType type) {
+  public static DataType value(DataType type) {
     if (type == DataType.UNRECOGNIZED || type.getNumber() < REFERENCE_OFFSET) {
       return type;
     }
     return DataType.forNumber(type.getNumber() - REFERENCE_OFFSET);
+  }
+
+  /// A reference to a type.
+  public static DataType reference(DataType type) {
+    return DataType.forNumber(value(type).getNumber() + REFERENCE_OFFSET);
   }
 }
