@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /// The communicator that users hold: checks what they ask for, makes an operation of it and hands
 /// it to the lane. Thread-safe.
@@ -78,8 +79,10 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> allreduce(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    check(options, input.dtype() == output.dtype(), "output is " + output.signature());
-    check(options, input.shape().equals(output.shape()), "output is " + output.signature());
+    check(
+        options,
+        input.dtype() == output.dtype() && input.shape().equals(output.shape()),
+        () -> "output is " + output.signature() + ", expected " + input.signature());
     checkApart(options, input, output);
     boolean shared = isShared(Kind.ALLREDUCE, options, input.bytes());
     String algorithm = choose(Kind.ALLREDUCE, shared, options, input.bytes());
@@ -107,13 +110,13 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), "a scalar has no rows to scatter");
+    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to scatter");
     long rows = Rows.even(input.shape().dims().getFirst(), size())[rank()];
     Shape mine = input.shape().withFirst(rows);
     check(
         options,
         output.dtype() == input.dtype() && output.shape().equals(mine),
-        "output is " + output.signature() + ", expected " + input.dtype() + mine);
+        () -> "output is " + output.signature() + ", expected " + input.dtype() + mine);
     boolean shared = isShared(Kind.REDUCE_SCATTER, options, input.bytes());
     String algorithm = choose(Kind.REDUCE_SCATTER, shared, options, input.bytes());
     Plan plan = algorithms.plan(Kind.REDUCE_SCATTER, algorithm, 0, rank());
@@ -132,7 +135,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), "a scalar has no rows to gather");
+    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to gather");
     boolean shared = isShared(Kind.ALLGATHER, options, input.bytes());
     String algorithm = choose(Kind.ALLGATHER, shared, options, input.bytes());
     Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank());
@@ -147,7 +150,8 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
-    check(options, root >= 0 && root < size(), "root " + root + " is not a rank of " + size());
+    check(
+        options, root >= 0 && root < size(), () -> "root " + root + " is not a rank of " + size());
     boolean shared = isShared(Kind.BROADCAST, options, inOut.bytes());
     String algorithm = choose(Kind.BROADCAST, shared, options, inOut.bytes());
     Plan plan = algorithms.plan(Kind.BROADCAST, algorithm, root, rank());
@@ -162,14 +166,14 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), "a scalar has no rows to send");
+    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to send");
     long rows = input.shape().dims().getFirst();
     check(
         options,
         splits.size() == size()
             && splits.stream().allMatch(s -> s >= 0)
             && splits.stream().mapToLong(Long::longValue).sum() == rows,
-        "splits " + splits + " are not " + size() + " counts that sum to " + rows + " rows");
+        () -> "splits " + splits + " are not " + size() + " counts that sum to " + rows + " rows");
     boolean shared = isShared(Kind.ALLTOALL, options, input.bytes());
     String algorithm = choose(Kind.ALLTOALL, shared, options, input.bytes());
     List<Long> rowsFor = List.copyOf(splits);
@@ -315,12 +319,12 @@ final class MeshCommunicator implements Communicator {
     check(
         options,
         distance == 0 || Math.abs(distance) >= a.bytes(),
-        "input and output overlap; they must be the same memory or apart");
+        () -> "input and output overlap; they must be the same memory or apart");
   }
 
-  private static void check(CollectiveOptions options, boolean holds, String what) {
+  private static void check(CollectiveOptions options, boolean holds, Supplier<String> what) {
     if (!holds) {
-      throw new IllegalArgumentException("operation '" + options.name() + "': " + what);
+      throw new IllegalArgumentException("operation '" + options.name() + "': " + what.get());
     }
   }
 }
