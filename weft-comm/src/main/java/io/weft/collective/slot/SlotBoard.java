@@ -5,10 +5,7 @@ import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
-import java.util.List;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +76,7 @@ public final class SlotBoard {
   private final @Nullable PeerMemory[] peers;
   private final long[] finishedBy;
   private final long[] written = new long[SLOTS];
-  private final List<Long> owed = new ArrayList<>();
+  private final OwedSlots owed = new OwedSlots();
   private int missing;
   private long next;
   private long finished;
@@ -158,13 +155,10 @@ public final class SlotBoard {
   ///
   /// Hot path.
   boolean tryWrite(long number, long subject, MemorySegment from) {
+    if (owed.isOwedIn(number) || !hasRoom(number)) {
+      return false;
+    }
     int index = (int) (number % SLOTS);
-    if (!owed.isEmpty() && owed.stream().anyMatch(earlier -> earlier % SLOTS == index)) {
-      return false;
-    }
-    if (!hasRoom(number)) {
-      return false;
-    }
     MemorySegment.copy(from, 0, own, slot(number) + PAYLOAD, from.byteSize());
     written[index] = number;
     unfinished |= 1 << index;
@@ -180,17 +174,17 @@ public final class SlotBoard {
 
   /// Whether there is something to pay.
   boolean owes() {
-    return !owed.isEmpty();
+    return owed.size() > 0;
   }
 
   /// Says in a slot that nothing is shown as a number that is owed; false if there is none, or no
   /// room yet. Inside `enter`.
   boolean tryPay() {
-    for (Iterator<Long> each = owed.iterator(); each.hasNext(); ) {
-      long number = each.next();
+    for (int i = 0; i < owed.size(); i++) {
+      long number = owed.number(i);
       if (hasRoom(number)) {
         stamp(number, NOTHING);
-        each.remove();
+        owed.remove(i);
         return true;
       }
     }
