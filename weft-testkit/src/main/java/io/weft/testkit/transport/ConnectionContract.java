@@ -37,6 +37,11 @@ public abstract class ConnectionContract {
   /// A place where any number of transports can be opened.
   protected abstract String bind();
 
+  /// Factor of what is waited for anything: more than 1 where the machine is emulated.
+  protected int patience() {
+    return 1;
+  }
+
   /// The nodes of this test.
   final Net net() {
     Net open = net;
@@ -48,7 +53,7 @@ public abstract class ConnectionContract {
 
   @BeforeEach
   final void openNet() {
-    net = new Net(provider(), bind());
+    net = new Net(provider(), bind(), patience());
   }
 
   @AfterEach

@@ -206,7 +206,7 @@ public abstract class MemoryContract extends MessageContract {
   @Test
   final void writeToAClosedRegionTouchesNothing() {
     for (int bytes : new int[] {0, 100, 100_000, 8 << 20}) {
-      Net own = new Net(provider(), bind());
+      Net own = new Net(provider(), bind(), patience());
       try (own) {
         Node a = own.node(0);
         Node b = own.node(1);

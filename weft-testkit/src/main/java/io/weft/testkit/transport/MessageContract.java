@@ -87,7 +87,7 @@ public abstract class MessageContract extends ConnectionContract {
     Endpoint endpoint = net().connect(a, b, 1);
     net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {7})));
     a.transport().flush();
-    long end = System.nanoTime() + 20_000_000_000L;
+    long end = System.nanoTime() + patience() * 20_000_000_000L;
     while (b.heard(Event.Received.class).isEmpty() && System.nanoTime() - end < 0) {
       if (b.poll() == 0) {
         b.transport().await(1_000_000);

@@ -15,15 +15,22 @@ import java.util.function.Supplier;
 /// The nodes of one test, all polled by the test's thread.
 final class Net implements AutoCloseable {
 
-  private static final long LIMIT_NANOS = 20_000_000_000L;
+  private static final long LIMIT_SECONDS = 20;
 
   private final TransportProvider provider;
   private final String bind;
+  private final long limitSeconds;
   private final List<Node> nodes = new ArrayList<>();
 
   Net(TransportProvider provider, String bind) {
+    this(provider, bind, 1);
+  }
+
+  /// @param patience factor of what is waited for anything
+  Net(TransportProvider provider, String bind, int patience) {
     this.provider = provider;
     this.bind = bind;
+    limitSeconds = patience * LIMIT_SECONDS;
   }
 
   Node node(int number) {
@@ -49,13 +56,15 @@ final class Net implements AutoCloseable {
     return endpoint;
   }
 
-  /// Polls all nodes until `condition` holds; fails after 20 seconds.
+  /// Polls all nodes until `condition` holds; fails after 20 seconds, times patience.
   void until(BooleanSupplier condition, String what) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
       int work = poll();
-      if (System.nanoTime() - start > LIMIT_NANOS) {
-        fail("not within 20 s: %s; heard: %s", what, nodes.stream().map(Node::events).toList());
+      if (System.nanoTime() - start > limitSeconds * 1_000_000_000L) {
+        fail(
+            "not within %d s: %s; heard: %s",
+            limitSeconds, what, nodes.stream().map(Node::events).toList());
       }
       if (work == 0) {
         Thread.onSpinWait();

@@ -33,6 +33,7 @@ final class Traffic implements FrameSink, AutoCloseable {
   private final Transport transport;
   private final int node;
   private final int operations;
+  private final long limitNanos;
   private final Random mine;
   private final Random theirs;
   private final MemoryRegion outgoing;
@@ -56,8 +57,10 @@ final class Traffic implements FrameSink, AutoCloseable {
   private int length;
   private boolean finished;
 
-  Traffic(TransportProvider provider, String bind, int node, long seed, int operations) {
+  Traffic(
+      TransportProvider provider, String bind, int node, long seed, int operations, int patience) {
     this.node = node;
+    limitNanos = patience * LIMIT_NANOS;
     this.operations = operations;
     mine = new Random(seed + node);
     theirs = new Random(seed + 1 - node);
@@ -100,7 +103,7 @@ final class Traffic implements FrameSink, AutoCloseable {
         transport.poll(now);
         return;
       }
-      if (now - start > LIMIT_NANOS) {
+      if (now - start > limitNanos) {
         throw new AssertionError("not finished in time: " + this);
       }
       if (work == 0) {

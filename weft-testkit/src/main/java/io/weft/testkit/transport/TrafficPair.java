@@ -14,13 +14,15 @@ final class TrafficPair implements AutoCloseable {
   private static final long LIMIT_MILLIS = 40_000;
 
   private final long seed;
+  private final long limitMillis;
   private final Traffic first;
   private final Traffic second;
 
-  TrafficPair(TransportProvider provider, String bind, long seed, int operations) {
+  TrafficPair(TransportProvider provider, String bind, long seed, int operations, int patience) {
     this.seed = seed;
-    first = new Traffic(provider, bind, 0, seed, operations);
-    second = new Traffic(provider, bind, 1, seed, operations);
+    limitMillis = patience * LIMIT_MILLIS;
+    first = new Traffic(provider, bind, 0, seed, operations, patience);
+    second = new Traffic(provider, bind, 1, seed, operations, patience);
     first.meet(second);
     second.meet(first);
   }
@@ -30,8 +32,8 @@ final class TrafficPair implements AutoCloseable {
     first.start(1);
     Thread one = thread(first, failure);
     Thread two = thread(second, failure);
-    one.join(LIMIT_MILLIS);
-    two.join(LIMIT_MILLIS);
+    one.join(limitMillis);
+    two.join(limitMillis);
     assertThat(failure.get()).as("failure with seed %d", seed).isNull();
     assertThat(first.isFinished() && second.isFinished())
         .as("finished with seed %d: %s %s", seed, first, second)

@@ -21,6 +21,11 @@ public abstract class TransportContract extends SharingContract {
   /// For subclasses.
   protected TransportContract() {}
 
+  /// Random operations of each side of a traffic test: fewer where the machine is emulated.
+  protected int operations() {
+    return OPERATIONS;
+  }
+
   @Test
   final void mixedVerbsArriveInPostingOrder() {
     Node a = net().node(0);
@@ -116,7 +121,7 @@ public abstract class TransportContract extends SharingContract {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     System.getLogger("weft.contract")
         .log(System.Logger.Level.INFO, "weft.test.seed={0,number,#}", seed);
-    try (TrafficPair pair = new TrafficPair(provider(), bind(), seed, OPERATIONS)) {
+    try (TrafficPair pair = new TrafficPair(provider(), bind(), seed, operations(), patience())) {
       pair.run();
     }
   }
