@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Moves bytes between processes: the transport seam, and the in-process and TCP transports.
 @org.jspecify.annotations.NullMarked
-@SuppressWarnings("module") // io.weft.comm and io.weft.shm are compiled later
+@SuppressWarnings("module") // io.weft.comm, io.weft.shm and io.weft.verbs are compiled later
 module io.weft.transport {
   requires static transitive org.jspecify;
 
@@ -12,11 +12,13 @@ module io.weft.transport {
   // The bootstrap store, which is no transport, encrypts in the same way.
   exports io.weft.transport.tls to
       io.weft.comm;
-  // Shared memory carries on where TCP has proved the peer, with the same regions.
+  // Shared memory and verbs carry on where TCP has proved the peer, with the same regions.
   exports io.weft.transport.region to
-      io.weft.shm;
+      io.weft.shm,
+      io.weft.verbs;
   exports io.weft.transport.wire to
-      io.weft.shm;
+      io.weft.shm,
+      io.weft.verbs;
 
   uses io.weft.transport.spi.TransportProvider;
 

@@ -26,7 +26,7 @@ public final class ConfigOption<T> {
           String.class,
           "auto",
           ConfigOption::scheme,
-          "transport to use: auto, or the name of one on the class path: shm, tcp, inproc");
+          "transport to use: auto, or the name of one on the class path: shm, tcp, inproc, verbs");
 
   /// Hard limit of one operation.
   public static final ConfigOption<Duration> DEADLINE =

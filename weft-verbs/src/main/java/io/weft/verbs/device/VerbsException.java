@@ -11,8 +11,8 @@ public final class VerbsException extends RuntimeException {
 
   private final int errno;
 
-  /// A refusal of ours, before the device was asked.
-  VerbsException(String message) {
+  /// A refusal of ours, before the device was asked; with what to do.
+  public VerbsException(String message) {
     super(message);
     errno = 0;
   }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.verbs.device.CompletionChannel;
+import io.weft.verbs.device.CompletionQueue;
+import io.weft.verbs.device.Device;
+import io.weft.verbs.device.Gid;
+import io.weft.verbs.device.Port;
+import io.weft.verbs.device.ProtectionDomain;
+import io.weft.verbs.device.VerbsException;
+import io.weft.verbs.ffm.Ibverbs;
+import java.util.List;
+
+/// What one opening of the transport has of a device: a port with its address, a protection domain,
+/// and one completion queue for all sends and one for all receives [PSLITE §3.1, model 3]. Closing
+/// it closes all that was made of it.
+final class Adapter implements AutoCloseable {
+
+  private static final int MAX_COMPLETIONS = 1 << 15;
+
+  private final Device device;
+  private final Port port;
+  private final Gid gid;
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final CompletionQueue sends;
+  private final CompletionQueue receives;
+  private int endpoints;
+
+  private Adapter(Device device, Port port, Gid gid) {
+    this.device = device;
+    this.port = port;
+    this.gid = gid;
+    domain = device.protectionDomain();
+    channel = device.completionChannel();
+    int completions = Math.min(device.limits().completions(), MAX_COMPLETIONS);
+    sends = channel.queue(completions);
+    receives = channel.queue(completions);
+  }
+
+  /// Opens the device that the settings name, else the first with an active port. Throws
+  /// `VerbsException` with what is in the way.
+  static Adapter open(Ibverbs library, VerbsSettings settings) {
+    List<String> names =
+        settings.device().isEmpty() ? Device.names(library) : List.of(settings.device());
+    String found = "";
+    for (String name : names) {
+      Device device = Device.open(library, name);
+      try {
+        Port port = port(device, settings);
+        if (port.isActive()) {
+          return new Adapter(device, port, gid(device, port, settings));
+        }
+        found += "; port " + port.number() + " of " + name + " is " + port.stateWords();
+      } catch (RuntimeException e) {
+        device.close();
+        throw e;
+      }
+      device.close();
+    }
+    throw new VerbsException(
+        "there is no RDMA device with an active port"
+            + (found.isEmpty() ? ": 'ibv_devices' lists none" : found)
+            + "; 'weft doctor' says how to get one");
+  }
+
+  /// The named port, else the first active one, else the first.
+  private static Port port(Device device, VerbsSettings settings) {
+    if (settings.port() > 0) {
+      return device.port(settings.port());
+    }
+    for (int number = 1; number <= device.limits().ports(); number++) {
+      Port port = device.port(number);
+      if (port.isActive()) {
+        return port;
+      }
+    }
+    return device.port(1);
+  }
+
+  private static Gid gid(Device device, Port port, VerbsSettings settings) {
+    List<Gid> gids = device.gids(port);
+    if (settings.gidIndex() < 0) {
+      return Gid.preferred(gids)
+          .orElseThrow(
+              () ->
+                  new VerbsException(
+                      "port "
+                          + port.number()
+                          + " of "
+                          + device.name()
+                          + " has no GID; give its interface an IPv4 address"));
+    }
+    return gids.stream()
+        .filter(gid -> gid.index() == settings.gidIndex())
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new VerbsException(
+                    "port "
+                        + port.number()
+                        + " of "
+                        + device.name()
+                        + " has no GID with index "
+                        + settings.gidIndex()
+                        + ", there are "
+                        + gids));
+  }
+
+  /// Room for the completions of one more endpoint; false if there is none. Every posted request
+  /// may complete at once when a queue pair fails, and a queue that overflows loses all of them.
+  boolean reserve() {
+    int most =
+        Math.min(
+            sends.capacity() / VerbsSettings.SENDS, receives.capacity() / VerbsSettings.RECEIVES);
+    if (endpoints == most) {
+      return false;
+    }
+    endpoints++;
+    return true;
+  }
+
+  /// An endpoint has ended.
+  void giveBack() {
+    endpoints--;
+  }
+
+  String name() {
+    return device.name();
+  }
+
+  Port port() {
+    return port;
+  }
+
+  Gid gid() {
+    return gid;
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  CompletionChannel channel() {
+    return channel;
+  }
+
+  CompletionQueue sends() {
+    return sends;
+  }
+
+  CompletionQueue receives() {
+    return receives;
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}

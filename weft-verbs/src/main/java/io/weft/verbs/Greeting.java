@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.verbs.device.Gid;
+import io.weft.verbs.device.QueuePairAddress;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+
+/// What two ends tell each other over TCP before and beside their queue pairs
+/// (docs/protocol/verbs.md). Little-endian; what does not parse is a `VerbsFault`.
+sealed interface Greeting {
+
+  int MAGIC = 0x42524556;
+  int VERSION = 1;
+  int HEADER_BYTES = 8;
+  int HELLO_BYTES = 72;
+  int MAX_TEXT = 512;
+
+  /// How the sender's queue pair and ring can be reached.
+  ///
+  /// @param incarnation of its transport
+  /// @param queuePair where it is
+  /// @param ringAddress of its receive ring
+  /// @param ringKey permission to write there
+  /// @param ringBytes length of the ring
+  /// @param slots frames that may be in the ring at a time
+  record Hello(
+      long incarnation,
+      QueuePairAddress queuePair,
+      long ringAddress,
+      int ringKey,
+      int ringBytes,
+      int slots)
+      implements Greeting {}
+
+  /// Whether the sender could connect its queue pair.
+  ///
+  /// @param problem empty if it could
+  record Verdict(String problem) implements Greeting {}
+
+  /// The sender ends the connection because of what it received.
+  record Farewell(String reason) implements Greeting {}
+
+  private static int kind(Greeting greeting) {
+    return switch (greeting) {
+      case Hello _ -> 1;
+      case Verdict _ -> 2;
+      case Farewell _ -> 3;
+    };
+  }
+
+  private static int number(Gid.Type type) {
+    return switch (type) {
+      case INFINIBAND -> 0;
+      case ROCE_V1 -> 1;
+      case ROCE_V2 -> 2;
+    };
+  }
+
+  /// As a message.
+  default MemorySegment encode() {
+    byte[] all =
+        switch (this) {
+          case Hello _ -> new byte[0];
+          case Verdict(String problem) -> problem.getBytes(StandardCharsets.US_ASCII);
+          case Farewell(String reason) -> reason.getBytes(StandardCharsets.US_ASCII);
+        };
+    int length = Math.min(all.length, MAX_TEXT);
+    int start = this instanceof Hello ? HELLO_BYTES : HEADER_BYTES;
+    MemorySegment message = MemorySegment.ofArray(new byte[start + length]);
+    message.set(Frame.INT, 0, MAGIC);
+    message.set(ValueLayout.JAVA_BYTE, 4, (byte) VERSION);
+    message.set(ValueLayout.JAVA_BYTE, 5, (byte) kind(this));
+    if (this instanceof Hello hello) {
+      QueuePairAddress pair = hello.queuePair();
+      message.set(Frame.LONG, 8, hello.incarnation());
+      message.set(Frame.LONG, 16, pair.gid().prefix());
+      message.set(Frame.LONG, 24, pair.gid().suffix());
+      message.set(Frame.LONG, 32, hello.ringAddress());
+      message.set(Frame.INT, 40, hello.ringKey());
+      message.set(Frame.INT, 44, hello.ringBytes());
+      message.set(Frame.INT, 48, hello.slots());
+      message.set(Frame.INT, 52, pair.number());
+      message.set(Frame.INT, 56, pair.sequence());
+      message.set(Frame.INT, 60, pair.lid());
+      message.set(Frame.INT, 64, pair.mtu());
+      message.set(Frame.INT, 68, number(pair.gid().type()));
+    }
+    MemorySegment.copy(all, 0, message, ValueLayout.JAVA_BYTE, start, length);
+    return message;
+  }
+
+  /// From a message.
+  static Greeting decode(MemorySegment message) throws VerbsFault {
+    if (message.byteSize() < HEADER_BYTES || message.get(Frame.INT, 0) != MAGIC) {
+      throw new VerbsFault("a message that is no greeting of verbs");
+    }
+    int version = message.get(ValueLayout.JAVA_BYTE, 4);
+    int kind = message.get(ValueLayout.JAVA_BYTE, 5);
+    if (version != VERSION) {
+      throw new VerbsFault("a greeting of version " + version + " of verbs, this is " + VERSION);
+    }
+    return switch (kind) {
+      case 1 -> hello(message);
+      case 2 -> new Verdict(text(message));
+      case 3 -> new Farewell(text(message));
+      default -> throw new VerbsFault("a greeting of unknown kind " + kind);
+    };
+  }
+
+  private static Hello hello(MemorySegment message) throws VerbsFault {
+    if (message.byteSize() != HELLO_BYTES) {
+      throw new VerbsFault("a greeting of " + message.byteSize() + " bytes");
+    }
+    int type = message.get(Frame.INT, 68);
+    int mtu = message.get(Frame.INT, 64);
+    Gid.Type[] types = Gid.Type.values();
+    if (type < 0 || type >= types.length || mtu < 1 || mtu > 5) {
+      throw new VerbsFault("a greeting with address type " + type + " and MTU code " + mtu);
+    }
+    // The index is that of the peer's table and means nothing here.
+    Gid gid = new Gid(0, message.get(Frame.LONG, 16), message.get(Frame.LONG, 24), types[type]);
+    return new Hello(
+        message.get(Frame.LONG, 8),
+        new QueuePairAddress(
+            message.get(Frame.INT, 52),
+            message.get(Frame.INT, 56) & 0xFFFFFF,
+            message.get(Frame.INT, 60) & 0xFFFF,
+            gid,
+            mtu),
+        message.get(Frame.LONG, 32),
+        message.get(Frame.INT, 40),
+        message.get(Frame.INT, 44),
+        message.get(Frame.INT, 48));
+  }
+
+  private static String text(MemorySegment message) throws VerbsFault {
+    long length = message.byteSize() - HEADER_BYTES;
+    if (length > MAX_TEXT) {
+      throw new VerbsFault("a greeting with a text of " + length + " bytes");
+    }
+    byte[] bytes = message.asSlice(HEADER_BYTES).toArray(ValueLayout.JAVA_BYTE);
+    return new String(bytes, StandardCharsets.US_ASCII).replaceAll("[^ -~]", "?");
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.wire.MessageBuffer;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// What comes from one peer: frames in the receive ring, each read once, checked and consumed
+/// before anybody hears of it.
+final class Inbound {
+
+  private final Link link;
+  private final Outbound outbound;
+  private final RegionTable table;
+  private final MessageBuffer messages;
+  private final Listener listener;
+  private long bytes;
+
+  /// Whoever hears of it. It may end the link.
+  interface Listener {
+    /// A message, valid during the call.
+    void message(MemorySegment message);
+
+    /// A write has landed.
+    void notified(int immediate);
+
+    /// The next read is answered; `refused` if the peer has no such memory.
+    void readDone(boolean refused);
+  }
+
+  Inbound(
+      Link link, Outbound outbound, RegionTable table, MessageBuffer messages, Listener listener) {
+    this.link = link;
+    this.outbound = outbound;
+    this.table = table;
+    this.messages = messages;
+    this.listener = listener;
+  }
+
+  /// Payload and headers so far.
+  long bytes() {
+    return bytes;
+  }
+
+  /// Takes what a receive has told.
+  ///
+  /// Hot path.
+  void take(int immediate) throws VerbsFault {
+    if (immediate < 0) {
+      link.credit(immediate);
+      return;
+    }
+    int index = link.indexOf(immediate);
+    MemorySegment ring = link.receiveRing();
+    int kind = ring.get(Frame.INT, index + Frame.KIND);
+    int payload = ring.get(Frame.INT, index + Frame.PAYLOAD);
+    int key = ring.get(Frame.INT, index + Frame.KEY);
+    int value = ring.get(Frame.INT, index + Frame.IMMEDIATE);
+    long offset = ring.get(Frame.LONG, index + Frame.OFFSET);
+    long length = ring.get(Frame.LONG, index + Frame.LENGTH);
+    if (payload < 0
+        || payload > Frame.MAX_PAYLOAD
+        || index + (long) Frame.HEADER + payload > ring.byteSize()) {
+      throw new VerbsFault("a frame of " + payload + " bytes at " + index + " of its ring");
+    }
+    bytes += Frame.HEADER + payload;
+    long from = (long) index + Frame.HEADER;
+    switch (kind) {
+      case Frame.MESSAGE -> {
+        MemorySegment message = messages.copy(ring, from, payload);
+        link.consumed(payload);
+        listener.message(message);
+      }
+      case Frame.WRITE -> {
+        boolean unused = land(key, offset, from, payload);
+        link.consumed(payload);
+      }
+      case Frame.LAST -> {
+        boolean landed = land(key, offset, from, payload);
+        link.consumed(payload);
+        if (landed) {
+          listener.notified(value);
+        }
+      }
+      case Frame.READ -> {
+        if (offset < 0 || length < 0) {
+          throw new VerbsFault("a read of " + length + " bytes at " + offset);
+        }
+        outbound.serve(key, offset, length);
+        link.consumed(payload);
+      }
+      case Frame.ANSWER -> answer(from, payload, length);
+      case Frame.REFUSAL -> {
+        Op op = due(length);
+        link.consumed(payload);
+        op.moved = 0;
+        listener.readDone(true);
+      }
+      default -> throw new VerbsFault("a frame of unknown kind " + kind);
+    }
+  }
+
+  /// Copies a part of a write to where it belongs; false if that region is closed.
+  private boolean land(int key, long offset, long from, int payload) throws VerbsFault {
+    LocalRegion region = table.find(key);
+    if (region == null) {
+      if (table.wasOpen(key)) {
+        return false;
+      }
+      throw new VerbsFault(
+          "a write to region " + Integer.toHexString(key) + ", which was never open here");
+    }
+    if (!region.contains(offset, payload)) {
+      throw new VerbsFault(
+          "a write of " + payload + " bytes at " + offset + ", outside of " + region);
+    }
+    if (!region.visit()) {
+      return false;
+    }
+    MemorySegment.copy(link.receiveRing(), from, region.segment(), offset, payload);
+    region.leave();
+    return true;
+  }
+
+  private Op due(long length) throws VerbsFault {
+    @Nullable Op op = outbound.nextAnswered();
+    if (op == null || op.bytes != length) {
+      throw new VerbsFault("an answer to a read of " + length + " bytes that is not posted");
+    }
+    return op;
+  }
+
+  private void answer(long from, int payload, long length) throws VerbsFault {
+    Op op = due(length);
+    if (payload > op.bytes - op.moved) {
+      throw new VerbsFault(
+          payload + " bytes more for a read of which " + (op.bytes - op.moved) + " are due");
+    }
+    MemorySegment.copy(link.receiveRing(), from, op.own().segment(), op.offset + op.moved, payload);
+    op.moved += payload;
+    link.consumed(payload);
+    if (op.moved == op.bytes) {
+      listener.readDone(false);
+    }
+  }
+}

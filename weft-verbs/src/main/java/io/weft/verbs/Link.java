@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.wire.ByteRing;
+import io.weft.verbs.device.QueuePair;
+import io.weft.verbs.device.QueuePair.Flag;
+import io.weft.verbs.device.QueuePairAddress;
+import io.weft.verbs.device.Registration;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/// A queue pair with its two rings: the receive ring, into which the peer writes frames, and the
+/// send ring, whose bytes go to the same index of the peer's. A frame is written with its index as
+/// immediate value, which takes one of the peer's receives. The peer tells how many frames it has
+/// consumed by an immediate value alone, so no ring is ever overrun and no receive missing.
+final class Link {
+
+  /// Marks an immediate value that counts consumed frames.
+  static final int CREDIT = 1 << 31;
+
+  private static final int SLOTS = VerbsSettings.SLOTS;
+  private static final int SENDS = VerbsSettings.SENDS;
+  private static final int INDEX_SHIFT = 6;
+  private static final int SEQUENCE_BITS = 48;
+  private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
+
+  private final Adapter adapter;
+  private final int number;
+  private final LongConsumer sentOfAll;
+  private final Arena arena = Arena.ofShared();
+  private final int ringBytes;
+  private final Registration rings;
+  private final MemorySegment receiveRing;
+  private final MemorySegment sendRing;
+  private final QueuePair pair;
+  private final QueuePairAddress address;
+  private final ByteRing room;
+  private final long[] ends = new long[SLOTS];
+  private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
+  private long peerRing;
+  private int peerKey;
+  // Frames: sent, of them consumed by the peer; consumed here, of them told.
+  private int sent;
+  private int credited;
+  private int consumed;
+  private int told;
+  private int untoldBytes;
+  // Work requests: posted, the last one that signals, those that have ended.
+  private long posted;
+  private long signaled;
+  private long retired;
+  private long bytesSent;
+  private String failure = "";
+  private boolean ended;
+
+  /// Makes rings and a queue pair, ready to receive once it is connected. Throws `VerbsException`.
+  ///
+  /// @param number by which completions name it, 16 bits
+  /// @param sentOfAll hears of bytes that are posted
+  Link(Adapter adapter, VerbsSettings settings, int number, LongConsumer sentOfAll) {
+    this.sentOfAll = sentOfAll;
+    this.adapter = adapter;
+    this.number = number;
+    ringBytes = settings.ringBytes();
+    room = new ByteRing(ringBytes);
+    Registration registered = null;
+    QueuePair made = null;
+    try {
+      MemorySegment memory = arena.allocate(2L * ringBytes, 4096);
+      receiveRing = memory.asSlice(0, ringBytes);
+      sendRing = memory.asSlice(ringBytes, ringBytes);
+      registered = adapter.domain().register(memory, Registration.Access.REMOTE);
+      made = adapter.domain().queuePair(adapter.sends(), adapter.receives(), settings.queuePair());
+      made.initialize(adapter.port());
+      for (int i = 0; i < VerbsSettings.RECEIVES; i++) {
+        receive(made);
+      }
+    } catch (RuntimeException e) {
+      if (made != null) {
+        made.close();
+      }
+      if (registered != null) {
+        registered.close();
+      }
+      arena.close();
+      throw e;
+    }
+    rings = registered;
+    pair = made;
+    address =
+        new QueuePairAddress(
+            pair.number(),
+            new SecureRandom().nextInt(1 << 24),
+            adapter.port().lid(),
+            adapter.gid(),
+            adapter.port().activeMtu());
+  }
+
+  private void receive(QueuePair some) {
+    if (!some.tryReceiveNotice((long) number << SEQUENCE_BITS)) {
+      throw new IllegalStateException("the receive queue is full though all was consumed");
+    }
+  }
+
+  /// The number in the name of a completion.
+  static int numberOf(long id) {
+    return (int) (id >>> SEQUENCE_BITS);
+  }
+
+  boolean isPair(int queuePair) {
+    return pair.number() == queuePair;
+  }
+
+  /// What the peer has to know.
+  Greeting hello(long incarnation) {
+    return new Greeting.Hello(
+        incarnation, address, receiveRing.address(), rings.remoteKey(), ringBytes, SLOTS);
+  }
+
+  /// Connects to the peer's; throws `VerbsException`, or `VerbsFault` where the two do not fit.
+  void connect(Greeting.Hello peer) throws VerbsFault {
+    if (peer.ringBytes() != ringBytes || peer.slots() != SLOTS) {
+      throw new VerbsFault(
+          "rings of "
+              + peer.ringBytes()
+              + " bytes and "
+              + peer.slots()
+              + " slots, here they have "
+              + ringBytes
+              + " and "
+              + SLOTS
+              + "; WEFT_VERBS_RING_BYTES must be the same on all ranks");
+    }
+    peerRing = peer.ringAddress();
+    peerKey = peer.ringKey();
+    pair.connect(adapter.port(), address, peer.queuePair());
+  }
+
+  // Sending.
+
+  /// Whether a frame with a payload of its own may be posted now.
+  ///
+  /// Hot path.
+  boolean hasRoom() {
+    // One more for what is told of consumed frames, one for a last signal.
+    return failure.isEmpty() && sent - credited < SLOTS && posted - retired + 4 <= SENDS;
+  }
+
+  /// Begins a frame: where it lies in `sendRing`, or -1 if there is no room now.
+  ///
+  /// Hot path.
+  int begin(int payload) {
+    if (!hasRoom()) {
+      return -1;
+    }
+    int index = room.reserve(Frame.span(payload));
+    if (index >= 0) {
+      ends[sent & (SLOTS - 1)] = room.head();
+    }
+    return index;
+  }
+
+  MemorySegment sendRing() {
+    return sendRing;
+  }
+
+  /// Writes a begun frame whose payload lies behind its header.
+  ///
+  /// Hot path.
+  void post(int index, int payload, boolean signal) {
+    postFrame(index, Frame.HEADER + payload, signal);
+    sent(payload);
+  }
+
+  /// Writes a begun frame whose payload the device fetches from elsewhere.
+  ///
+  /// Hot path.
+  void post(int index, int payload, Registration from, long offset, boolean signal) {
+    count(
+        pair.tryWrite(
+            id(posted + 1),
+            Flag.NONE,
+            from,
+            offset,
+            payload,
+            peerRing + index + Frame.HEADER,
+            peerKey),
+        from);
+    postFrame(index, Frame.HEADER, signal);
+    sent(payload);
+  }
+
+  private void sent(int payload) {
+    bytesSent += Frame.HEADER + payload;
+    sentOfAll.accept(Frame.HEADER + payload);
+  }
+
+  private void postFrame(int index, int bytes, boolean signal) {
+    int flags = bytes <= pair.inlineBytes() ? Flag.INLINE : Flag.NONE;
+    count(
+        pair.tryWriteImmediate(
+            id(posted + 1),
+            flags | signal(signal),
+            rings,
+            ringBytes + (long) index,
+            bytes,
+            peerRing + index,
+            peerKey,
+            index >>> INDEX_SHIFT),
+        rings);
+    sent++;
+  }
+
+  /// One request in so many signals, so that the send queue empties.
+  private int signal(boolean wanted) {
+    if (wanted || posted - signaled >= SENDS / 4) {
+      signaled = posted + 1;
+      return Flag.SIGNALED;
+    }
+    return Flag.NONE;
+  }
+
+  private long id(long sequence) {
+    return (long) number << SEQUENCE_BITS | (sequence & SEQUENCE_MASK);
+  }
+
+  private void count(boolean accepted, @Nullable Registration claim) {
+    if (!accepted) {
+      throw new IllegalStateException("the send queue is full after " + (posted - retired));
+    }
+    claims[(int) posted & (SENDS - 1)] = claim;
+    posted++;
+  }
+
+  /// The last work request that was posted.
+  long posted() {
+    return posted;
+  }
+
+  /// All requests up to this one have ended.
+  long retired() {
+    return retired;
+  }
+
+  long bytesSent() {
+    return bytesSent;
+  }
+
+  /// A completion says that requests up to this one have ended.
+  ///
+  /// Hot path.
+  void retire(long id) {
+    long ahead = ((id & SEQUENCE_MASK) - retired) & SEQUENCE_MASK;
+    if (ahead > posted - retired) {
+      fail("the device completed request " + (id & SEQUENCE_MASK) + ", which is not posted");
+      return;
+    }
+    settle(retired + ahead);
+  }
+
+  private void settle(long upTo) {
+    while (retired < upTo) {
+      int place = (int) retired & (SENDS - 1);
+      Registration claim = claims[place];
+      if (claim != null) {
+        claim.settle();
+        claims[place] = null;
+      }
+      retired++;
+    }
+  }
+
+  /// Has the device signal when all that was posted has ended; whether it has.
+  boolean isDrained() {
+    if (failure.isEmpty() && signaled < posted && posted - retired < SENDS) {
+      count(
+          pair.tryWrite(id(posted + 1), signal(true), rings, ringBytes, 0, peerRing, peerKey),
+          rings);
+    }
+    return retired == posted || !failure.isEmpty();
+  }
+
+  // Receiving.
+
+  MemorySegment receiveRing() {
+    return receiveRing;
+  }
+
+  /// Where the frame with this immediate value begins.
+  int indexOf(int immediate) throws VerbsFault {
+    long index = (long) immediate << INDEX_SHIFT;
+    if (index + Frame.HEADER > ringBytes) {
+      throw new VerbsFault("a frame at " + index + " of a ring of " + ringBytes + " bytes");
+    }
+    return (int) index;
+  }
+
+  /// The peer has consumed so many frames.
+  ///
+  /// Hot path.
+  void credit(int immediate) throws VerbsFault {
+    int fresh = ((immediate & ~CREDIT) - credited) & ~CREDIT;
+    if (fresh > sent - credited) {
+      throw new VerbsFault("credit for " + fresh + " frames of " + (sent - credited));
+    }
+    if (fresh > 0) {
+      credited += fresh;
+      room.release(ends[(credited - 1) & (SLOTS - 1)]);
+    }
+    receive(pair);
+  }
+
+  /// A frame with this payload is consumed: its place may be written again.
+  ///
+  /// Hot path.
+  void consumed(int payload) {
+    receive(pair);
+    consumed++;
+    untoldBytes += Frame.span(payload);
+  }
+
+  /// Tells the peer of consumed frames when they are many; whether it did.
+  ///
+  /// Hot path.
+  boolean tell() {
+    if ((consumed - told < SLOTS / 4 && untoldBytes < ringBytes / 4)
+        || !failure.isEmpty()
+        || posted - retired + 2 > SENDS) {
+      return false;
+    }
+    count(pair.tryNotice(id(posted + 1), signal(false), CREDIT | (consumed & ~CREDIT)), null);
+    told = consumed;
+    untoldBytes = 0;
+    return true;
+  }
+
+  // The end.
+
+  /// The first failure counts; the others follow from it.
+  void fail(String why) {
+    if (failure.isEmpty()) {
+      failure = why;
+    }
+  }
+
+  /// Why the queue pair carries nothing any more; empty while it does.
+  String failure() {
+    return failure;
+  }
+
+  /// Ends all work: afterwards the device touches neither rings nor payload.
+  void end() {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    fail("it is closed");
+    try {
+      pair.fail();
+    } finally {
+      try {
+        pair.close();
+      } finally {
+        settle(posted);
+        rings.close();
+        arena.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.Completion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.verbs.device.Registration;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/// What goes to one peer: messages, writes and requests for reads in posting order, and beside them
+/// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
+/// payload is copied into the send ring.
+final class Outbound {
+
+  static final int MAX_IN_FLIGHT = 256;
+
+  private static final long TURN_BYTES = 1 << 20;
+
+  private final Link link;
+  private final Pins pins;
+  private final ArrayDeque<Op> free = new ArrayDeque<>();
+  // Not all of it has been given to the device.
+  private final ArrayDeque<Op> posted = new ArrayDeque<>();
+  // All of it has; the device may still fetch.
+  private final ArrayDeque<Op> leaving = new ArrayDeque<>();
+  // Reads whose answer is due, in order.
+  private final ArrayDeque<Op> waiting = new ArrayDeque<>();
+  private final ArrayDeque<Op> served = new ArrayDeque<>();
+  private boolean servesFirst;
+
+  Outbound(Link link, Pins pins) {
+    this.link = link;
+    this.pins = pins;
+  }
+
+  /// Posts a message; false if there is no room, or something before it.
+  ///
+  /// Hot path.
+  boolean send(MemorySegment message) {
+    int bytes = (int) message.byteSize();
+    int index = posted.isEmpty() ? link.begin(bytes) : -1;
+    if (index < 0) {
+      return false;
+    }
+    header(index, Frame.MESSAGE, bytes, 0, 0, 0, 0);
+    MemorySegment.copy(message, 0, link.sendRing(), (long) index + Frame.HEADER, bytes);
+    link.post(index, bytes, false);
+    return true;
+  }
+
+  private void header(
+      int index, int kind, int payload, int key, int immediate, long offset, long length) {
+    MemorySegment ring = link.sendRing();
+    ring.set(Frame.INT, index + Frame.KIND, kind);
+    ring.set(Frame.INT, index + Frame.PAYLOAD, payload);
+    ring.set(Frame.INT, index + Frame.KEY, key);
+    ring.set(Frame.INT, index + Frame.IMMEDIATE, immediate);
+    ring.set(Frame.LONG, index + Frame.OFFSET, offset);
+    ring.set(Frame.LONG, index + Frame.LENGTH, length);
+  }
+
+  /// Takes a read or write.
+  ///
+  /// @param refusal why it is not carried out; null if it is
+  ///
+  ///   Hot path.
+  PostResult post(
+      Op.Kind kind,
+      LocalRegion region,
+      long offset,
+      RemoteSlice remote,
+      int immediate,
+      Completion done,
+      @Nullable TransportException refusal) {
+    if (posted.size() + leaving.size() + waiting.size() >= MAX_IN_FLIGHT) {
+      return PostResult.BACK_PRESSURED;
+    }
+    region.post();
+    Op op = fresh(kind);
+    op.region = region;
+    op.pinned = remote.bytes() > Pins.COPIED_BYTES ? pins.of(region) : null;
+    op.offset = offset;
+    op.bytes = remote.bytes();
+    op.key = remote.region().key();
+    op.remoteOffset = remote.offset();
+    op.immediate = immediate;
+    op.done = done;
+    op.error = refusal;
+    posted.add(op);
+    return PostResult.POSTED;
+  }
+
+  private Op fresh(Op.Kind kind) {
+    Op op = free.poll();
+    if (op == null) {
+      op = new Op();
+    }
+    op.kind = kind;
+    return op;
+  }
+
+  /// The peer wants to read. Throws `VerbsFault` if it has too many reads under way.
+  void serve(int key, long offset, long bytes) throws VerbsFault {
+    if (served.size() >= MAX_IN_FLIGHT) {
+      throw new VerbsFault("more than " + MAX_IN_FLIGHT + " reads at a time");
+    }
+    Op op = fresh(Op.Kind.SERVE);
+    op.key = key;
+    op.remoteOffset = offset;
+    op.bytes = bytes;
+    served.add(op);
+  }
+
+  /// Gives the device what there is room for; returns the number of frames.
+  ///
+  /// Hot path.
+  int push() {
+    servesFirst = !servesFirst;
+    return servesFirst
+        ? push(served, TURN_BYTES) + push(posted, TURN_BYTES)
+        : push(posted, TURN_BYTES) + push(served, TURN_BYTES);
+  }
+
+  private int push(ArrayDeque<Op> from, long limit) {
+    int frames = 0;
+    long left = limit;
+    while (left > 0) {
+      Op op = from.peek();
+      if (op == null) {
+        break;
+      }
+      long payload =
+          switch (op.kind) {
+            case WRITE -> write(op);
+            case READ -> read(op);
+            case SERVE -> answer(op);
+          };
+      if (payload < 0) {
+        break;
+      }
+      frames++;
+      left -= payload + Frame.HEADER;
+    }
+    return frames;
+  }
+
+  /// One frame of a write; its payload, or -1 if there is no room.
+  private int write(Op op) {
+    if (op.error != null) {
+      leaving.add(posted.remove());
+      return 0;
+    }
+    int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
+    int index = link.begin(payload);
+    if (index < 0) {
+      return -1;
+    }
+    boolean last = op.moved + payload == op.bytes;
+    header(
+        index,
+        last ? Frame.LAST : Frame.WRITE,
+        payload,
+        op.key,
+        op.immediate,
+        op.remoteOffset + op.moved,
+        op.bytes);
+    Registration pinned = op.pinned;
+    if (pinned != null) {
+      link.post(index, payload, pinned, op.offset + op.moved, last);
+    } else {
+      copy(op.own(), op.offset + op.moved, index, payload);
+      link.post(index, payload, last);
+    }
+    op.moved += payload;
+    if (last) {
+      op.lastRequest = link.posted();
+      leaving.add(posted.remove());
+    }
+    return payload;
+  }
+
+  private void copy(LocalRegion from, long offset, int index, int payload) {
+    MemorySegment.copy(
+        from.segment(), offset, link.sendRing(), (long) index + Frame.HEADER, payload);
+  }
+
+  private int read(Op op) {
+    if (op.error != null) {
+      leaving.add(posted.remove());
+      return 0;
+    }
+    int index = link.begin(0);
+    if (index < 0) {
+      return -1;
+    }
+    header(index, Frame.READ, 0, op.key, 0, op.remoteOffset, op.bytes);
+    link.post(index, 0, false);
+    waiting.add(posted.remove());
+    return 0;
+  }
+
+  /// One frame of what the peer reads. Its memory is ours to touch only while we visit it.
+  private int answer(Op op) {
+    LocalRegion region = pins.table().find(op.key);
+    if (region == null || !region.contains(op.remoteOffset, op.bytes) || !region.visit()) {
+      return refuse(op);
+    }
+    int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
+    int index = link.begin(payload);
+    if (index >= 0) {
+      copy(region, op.remoteOffset + op.moved, index, payload);
+    }
+    region.leave();
+    if (index < 0) {
+      return -1;
+    }
+    header(index, Frame.ANSWER, payload, 0, 0, op.moved, op.bytes);
+    link.post(index, payload, false);
+    op.moved += payload;
+    if (op.moved == op.bytes) {
+      retire(served.remove());
+    }
+    return payload;
+  }
+
+  private int refuse(Op op) {
+    int index = link.begin(0);
+    if (index < 0) {
+      return -1;
+    }
+    header(index, Frame.REFUSAL, 0, op.key, 0, op.remoteOffset, op.bytes);
+    link.post(index, 0, false);
+    retire(served.remove());
+    return 0;
+  }
+
+  private void retire(Op op) {
+    op.clear();
+    free.add(op);
+  }
+
+  /// Completes writes whose payload has left; returns how many.
+  ///
+  /// Hot path.
+  int settle() {
+    int done = 0;
+    while (true) {
+      Op op = leaving.peek();
+      if (op == null || op.lastRequest > link.retired()) {
+        return done;
+      }
+      leaving.remove();
+      finish(op, op.error);
+      done++;
+    }
+  }
+
+  private void finish(Op op, @Nullable TransportException error) {
+    op.finish(error);
+    free.add(op);
+  }
+
+  /// The read whose answer comes next, or null.
+  @Nullable Op nextAnswered() {
+    return waiting.peek();
+  }
+
+  /// That read is over.
+  void answered(@Nullable TransportException error) {
+    finish(waiting.remove(), error);
+  }
+
+  /// Fails all that is posted.
+  void end(TransportException cause) {
+    served.clear();
+    fail(leaving, cause);
+    fail(waiting, cause);
+    fail(posted, cause);
+  }
+
+  private static void fail(ArrayDeque<Op> ops, TransportException cause) {
+    for (Op op = ops.poll(); op != null; op = ops.poll()) {
+      op.finish(cause);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import io.weft.verbs.device.VerbsException;
+import io.weft.verbs.ffm.Ibverbs;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/// RDMA between hosts with InfiniBand or RoCE, by libibverbs. Stateless; any thread.
+public final class VerbsProvider implements TransportProvider {
+
+  static final String SCHEME = "verbs";
+
+  private static final String REMEDY = "'weft doctor' says what RDMA needs, or use --transport tcp";
+
+  /// For `ServiceLoader`.
+  public VerbsProvider() {}
+
+  @Override
+  public String scheme() {
+    return SCHEME;
+  }
+
+  @Override
+  public Availability probe() {
+    return switch (Ibverbs.load()) {
+      case Ibverbs.Loading.Missing(String reason, String remedy) ->
+          new Availability.Unavailable(reason, remedy);
+      case Ibverbs.Loading.Loaded(Ibverbs library) -> {
+        try (Adapter adapter = Adapter.open(library, VerbsSettings.ofThisProcess())) {
+          yield new Availability.Available(List.of(VerbsTransport.capabilities(adapter.name())));
+        } catch (VerbsException | TransportException e) {
+          yield new Availability.Unavailable(String.valueOf(e.getMessage()), REMEDY);
+        }
+      }
+    };
+  }
+
+  @Override
+  public Transport open(TransportConfig config, FrameSink sink) {
+    return open(config, sink, VerbsSettings.ofThisProcess());
+  }
+
+  /// With settings of its own.
+  static Transport open(TransportConfig config, FrameSink sink, VerbsSettings settings) {
+    TransportProvider tcp =
+        ServiceLoader.load(TransportProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(provider -> provider.scheme().equals("tcp"))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new TransportException.DeviceLost(
+                        "verbs need the TCP transport, which is not on the class path; add"
+                            + " weft-transport",
+                        null));
+    return switch (Ibverbs.load()) {
+      case Ibverbs.Loading.Missing(String reason, String remedy) ->
+          throw new TransportException.DeviceLost(reason + "; " + remedy, null);
+      case Ibverbs.Loading.Loaded(Ibverbs library) -> open(library, tcp, config, sink, settings);
+    };
+  }
+
+  private static Transport open(
+      Ibverbs library,
+      TransportProvider tcp,
+      TransportConfig config,
+      FrameSink sink,
+      VerbsSettings settings) {
+    Adapter adapter;
+    try {
+      adapter = Adapter.open(library, settings);
+    } catch (VerbsException e) {
+      throw new TransportException.DeviceLost(e.getMessage() + "; " + REMEDY, e);
+    }
+    try {
+      return new VerbsTransport(tcp, config, sink, adapter, settings);
+    } catch (RuntimeException e) {
+      adapter.close();
+      throw e;
+    }
+  }
+}

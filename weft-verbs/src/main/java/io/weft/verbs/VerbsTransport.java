@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.Address;
+import io.weft.transport.Endpoint;
+import io.weft.transport.FrameSink;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.RegionTable;
+import io.weft.transport.spi.Capabilities;
+import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.spi.TransportProvider;
+import io.weft.transport.wire.MessageBuffer;
+import io.weft.verbs.device.CompletionQueue;
+import io.weft.verbs.ffm.Descriptors;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
+/// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
+/// sockets.
+final class VerbsTransport implements Transport, FrameSink {
+
+  static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
+
+  private static final System.Logger LOG = System.getLogger("io.weft.verbs");
+  private static final int MAX_ENDPOINTS = 1 << 16;
+  private static final int RECEIVES_PER_TURN = 256;
+  private static final int LAST_TURNS = 64;
+  private static final long LOOK_NANOS = 100_000;
+  private static final long MEETING_SLEEP_NANOS = 1_000_000;
+  private static final long MAX_SLEEP_NANOS = 10_000_000;
+  private static final long DRAIN_NANOS = 1_000_000_000;
+
+  private final FrameSink sink;
+  private final VerbsSettings settings;
+  private final long connectNanos;
+  private final int node;
+  private final Transport tcp;
+  private final Address address;
+  private final Adapter adapter;
+  private final Pins pins;
+  private final Descriptors descriptors;
+  private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
+  private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
+  private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
+  private VerbsEndpoint[] endpoints = {};
+  // Place of the next polled receive that was not taken, and how many were polled.
+  private int place;
+  private int polled;
+  private long nowNanos;
+  private long lookedNanos;
+  private final AtomicLong bytesSent = new AtomicLong();
+  private int unmet;
+  private boolean toFlush;
+  private boolean closed;
+
+  /// Opens the TCP transport and the device. Throws `VerbsException`.
+  VerbsTransport(
+      TransportProvider provider,
+      TransportConfig config,
+      FrameSink sink,
+      Adapter adapter,
+      VerbsSettings settings) {
+    this.sink = sink;
+    this.settings = settings;
+    this.adapter = adapter;
+    connectNanos = config.connectDeadline().toNanos();
+    node = config.credentials().node();
+    tcp = provider.open(config, this);
+    address = new Address(VerbsProvider.SCHEME, tcp.address().location());
+    pins = new Pins(new RegionTable(adapter.name()), adapter.domain());
+    descriptors = new Descriptors(adapter.channel().descriptor());
+  }
+
+  static Capabilities capabilities(String device) {
+    return new Capabilities(
+        device,
+        false,
+        MAX_MESSAGE_BYTES,
+        8 << 10,
+        Long.MAX_VALUE,
+        Outbound.MAX_IN_FLIGHT,
+        0,
+        false);
+  }
+
+  @Override
+  public Address address() {
+    return address;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return capabilities(adapter.name());
+  }
+
+  @Override
+  public Endpoint connect(Address peer, int peerNode) {
+    if (!peer.scheme().equals(VerbsProvider.SCHEME)) {
+      throw new IllegalArgumentException(peer + " is not an address of " + VerbsProvider.SCHEME);
+    }
+    return enter(tcp.connect(new Address("tcp", peer.location()), peerNode), peer.toString(), true);
+  }
+
+  private VerbsEndpoint enter(Endpoint lower, String peer, boolean dialed) {
+    int number = 0;
+    while (number < byNumber.length && byNumber[number] != null) {
+      number++;
+    }
+    if (number == MAX_ENDPOINTS) {
+      throw new IllegalStateException("more than " + MAX_ENDPOINTS + " endpoints");
+    }
+    if (number == byNumber.length) {
+      byNumber = Arrays.copyOf(byNumber, 2 * number);
+    }
+    VerbsEndpoint endpoint = new VerbsEndpoint(this, lower, peer, dialed, number);
+    byNumber[number] = endpoint;
+    byLower.put(lower, endpoint);
+    endpoints = Arrays.copyOf(endpoints, endpoints.length + 1);
+    endpoints[endpoints.length - 1] = endpoint;
+    unmet++;
+    return endpoint;
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes) {
+    return pins.allocate(bytes);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment segment, Object owner) {
+    return pins.register(segment, owner);
+  }
+
+  // Progress.
+
+  @Override
+  public int poll(long now) {
+    if (closed) {
+      return 0;
+    }
+    nowNanos = now;
+    int work = takeSends() + takeReceives();
+    // A callback may open or close endpoints, which replaces the array.
+    for (VerbsEndpoint endpoint : endpoints) {
+      work += endpoint.turn();
+    }
+    if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
+      lookedNanos = now;
+      toFlush = false;
+      work += tcp.poll(now);
+      if (unmet > 0) {
+        for (VerbsEndpoint endpoint : endpoints) {
+          endpoint.tick(now, connectNanos);
+        }
+      }
+    }
+    return work;
+  }
+
+  /// Whether more is expected from sockets than the end of a process.
+  private boolean needsSockets() {
+    return unmet > 0 || toFlush || endpoints.length == 0;
+  }
+
+  /// Takes finished sends; calls nobody back.
+  ///
+  /// Hot path.
+  private int takeSends() {
+    CompletionQueue sends = adapter.sends();
+    int count = sends.poll();
+    for (int i = 0; i < count; i++) {
+      Link link = linkOf(sends.id(i), sends.queuePair(i));
+      if (link == null) {
+        continue;
+      }
+      if (sends.succeeded(i)) {
+        link.retire(sends.id(i));
+      } else {
+        link.fail("work failed: " + sends.words(i));
+      }
+    }
+    return count;
+  }
+
+  /// What a completion is about; null if that has ended.
+  private @Nullable Link linkOf(long id, int queuePair) {
+    int number = Link.numberOf(id);
+    VerbsEndpoint endpoint = number < byNumber.length ? byNumber[number] : null;
+    Link link = endpoint == null ? null : endpoint.link();
+    return link != null && link.isPair(queuePair) ? link : null;
+  }
+
+  /// Takes what has arrived. The sink that hears of it may come back here.
+  ///
+  /// Hot path.
+  private int takeReceives() {
+    int work = 0;
+    while (!closed && work < RECEIVES_PER_TURN && hasReceived()) {
+      CompletionQueue receives = adapter.receives();
+      int at = place++;
+      work++;
+      Link link = linkOf(receives.id(at), receives.queuePair(at));
+      VerbsEndpoint endpoint = byNumber[Link.numberOf(receives.id(at)) & (byNumber.length - 1)];
+      if (link == null || endpoint == null) {
+        continue;
+      }
+      if (receives.succeeded(at)) {
+        endpoint.received(receives.immediate(at));
+      } else {
+        link.fail("a receive failed: " + receives.words(at));
+      }
+    }
+    return work;
+  }
+
+  private boolean hasReceived() {
+    if (place == polled) {
+      place = 0;
+      polled = adapter.receives().poll();
+    }
+    return place < polled;
+  }
+
+  /// Waits until the device has taken all that was posted, a second at most; calls nobody back.
+  void drain(Link link) {
+    long start = System.nanoTime();
+    while (!link.isDrained() && System.nanoTime() - start < DRAIN_NANOS) {
+      if (takeSends() == 0) {
+        Thread.yield();
+      }
+    }
+  }
+
+  @Override
+  public void flush() {
+    if (!closed) {
+      for (VerbsEndpoint endpoint : endpoints) {
+        endpoint.flush();
+      }
+      tcp.flush();
+    }
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    if (closed || maxNanos <= 0) {
+      return;
+    }
+    if (needsSockets()) {
+      tcp.await(endpoints.length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
+      return;
+    }
+    adapter.sends().arm();
+    adapter.receives().arm();
+    // What came before they were armed rings for nobody.
+    if (takeSends() == 0 && !hasReceived()) {
+      descriptors.await(Math.min(maxNanos, MAX_SLEEP_NANOS));
+    }
+    int unused = adapter.channel().drain();
+  }
+
+  @Override
+  public void wake() {
+    descriptors.ring();
+    tcp.wake();
+  }
+
+  @Override
+  public String trouble() {
+    return tcp.trouble();
+  }
+
+  @Override
+  public long bytesSent() {
+    return tcp.bytesSent() + bytesSent.getOpaque();
+  }
+
+  /// So many more bytes have been given to the device.
+  void countSent(long bytes) {
+    bytesSent.setOpaque(bytesSent.getPlain() + bytes);
+  }
+
+  // What TCP says.
+
+  @Override
+  public void onConnect(Endpoint lower) {
+    VerbsEndpoint endpoint = byLower.get(lower);
+    if (endpoint == null) {
+      endpoint = enter(lower, "its own address", false);
+    }
+    endpoint.meet(nowNanos);
+  }
+
+  @Override
+  public void onMessage(Endpoint from, MemorySegment message) {
+    of(from).lowerMessage(message);
+  }
+
+  @Override
+  public void onNotify(Endpoint from, int immediate) {
+    of(from).lowerNotify();
+  }
+
+  /// What the peer had sent before its end is taken first.
+  @Override
+  public void onFailure(Endpoint from, TransportException cause) {
+    VerbsEndpoint endpoint = of(from);
+    for (int i = 0; i < LAST_TURNS && takeReceives() > 0; i++) {}
+    endpoint.lowerFailure(cause);
+  }
+
+  private VerbsEndpoint of(Endpoint lower) {
+    VerbsEndpoint endpoint = byLower.get(lower);
+    if (endpoint == null) {
+      throw new IllegalStateException("TCP speaks of a connection that is over");
+    }
+    return endpoint;
+  }
+
+  // What endpoints say.
+
+  /// A queue pair for the endpoint with this number. Throws `VerbsException`.
+  Link link(int number) {
+    if (!adapter.reserve()) {
+      throw new IllegalStateException(
+          "the completion queues of "
+              + adapter.name()
+              + " have no room for another endpoint; use fewer ranks on this host or --transport"
+              + " tcp");
+    }
+    try {
+      return new Link(adapter, settings, number, this::countSent);
+    } catch (RuntimeException e) {
+      adapter.giveBack();
+      throw e;
+    }
+  }
+
+  /// The queue pair of an endpoint has ended.
+  void unlink() {
+    adapter.giveBack();
+  }
+
+  /// Both ends may send.
+  void connected(VerbsEndpoint endpoint) {
+    unmet--;
+    sink.onConnect(endpoint);
+  }
+
+  /// The endpoint ends.
+  void forget(VerbsEndpoint endpoint) {
+    byLower.remove(endpoint.lower());
+    byNumber[endpoint.number()] = null;
+    endpoints =
+        Arrays.stream(endpoints)
+            .filter(other -> other.number() != endpoint.number())
+            .toArray(VerbsEndpoint[]::new);
+    unmet -= endpoint.isConnected() ? 0 : 1;
+  }
+
+  void flushSoon() {
+    toFlush = true;
+  }
+
+  Pins pins() {
+    return pins;
+  }
+
+  MessageBuffer messages() {
+    return messages;
+  }
+
+  FrameSink sink() {
+    return sink;
+  }
+
+  void warn(String message) {
+    LOG.log(Level.WARNING, "node {0}: {1}", node, message);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    for (VerbsEndpoint endpoint : List.of(endpoints)) {
+      endpoint.close();
+    }
+    closed = true;
+    tcp.close();
+    descriptors.close();
+    adapter.close();
+  }
+}
