@@ -125,6 +125,10 @@ final class Adapter implements AutoCloseable {
     endpoints--;
   }
 
+  Device device() {
+    return device;
+  }
+
   String name() {
     return device.name();
   }

@@ -47,6 +47,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Adapter adapter;
   private final Pins pins;
   private final Descriptors descriptors;
+  private final DeviceNews news;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
   private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
@@ -76,6 +77,7 @@ final class VerbsTransport implements Transport, FrameSink {
     tcp = provider.open(config, this);
     address = new Address(VerbsProvider.SCHEME, tcp.address().location());
     pins = new Pins(new RegionTable(adapter.name()), adapter.domain());
+    news = new DeviceNews(adapter.device(), this::warn);
     descriptors = new Descriptors(adapter.channel().descriptor());
   }
 
@@ -154,6 +156,7 @@ final class VerbsTransport implements Transport, FrameSink {
     }
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
       lookedNanos = now;
+      news.ask(now, endpoints);
       toFlush = false;
       work += tcp.poll(now);
       if (unmet > 0) {
