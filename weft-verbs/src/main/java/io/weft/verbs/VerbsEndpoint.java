@@ -241,9 +241,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// Posting has failed, which the caller cannot be told now.
   private void failed(RuntimeException e) {
+    failed(String.valueOf(e.getMessage()));
+  }
+
+  /// Its queue pair has failed; it ends in its next turn.
+  void failed(String why) {
     Link open = link;
     if (open != null) {
-      open.fail(String.valueOf(e.getMessage()));
+      open.fail(why);
     }
   }
 

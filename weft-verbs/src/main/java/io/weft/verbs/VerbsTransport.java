@@ -16,11 +16,8 @@ import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.ffm.Descriptors;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
 /// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
@@ -30,7 +27,6 @@ final class VerbsTransport implements Transport, FrameSink {
   static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
-  private static final int MAX_ENDPOINTS = 1 << 16;
   private static final int RECEIVES_PER_TURN = 256;
   private static final int LAST_TURNS = 64;
   private static final long LOOK_NANOS = 100_000;
@@ -49,9 +45,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Descriptors descriptors;
   private final DeviceNews news;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
-  private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
-  private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
-  private VerbsEndpoint[] endpoints = {};
+  private final Endpoints endpoints = new Endpoints();
   // Place of the next polled receive that was not taken, and how many were polled.
   private int place;
   private int polled;
@@ -112,23 +106,8 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint enter(Endpoint lower, String peer, boolean dialed) {
-    int number = 0;
-    while (number < byNumber.length && byNumber[number] != null) {
-      number++;
-    }
-    if (number == MAX_ENDPOINTS) {
-      throw new IllegalStateException("more than " + MAX_ENDPOINTS + " endpoints");
-    }
-    if (number == byNumber.length) {
-      byNumber = Arrays.copyOf(byNumber, 2 * number);
-    }
-    VerbsEndpoint endpoint = new VerbsEndpoint(this, lower, peer, dialed, number);
-    byNumber[number] = endpoint;
-    byLower.put(lower, endpoint);
-    endpoints = Arrays.copyOf(endpoints, endpoints.length + 1);
-    endpoints[endpoints.length - 1] = endpoint;
     unmet++;
-    return endpoint;
+    return endpoints.enter(lower, number -> new VerbsEndpoint(this, lower, peer, dialed, number));
   }
 
   @Override
@@ -151,16 +130,16 @@ final class VerbsTransport implements Transport, FrameSink {
     nowNanos = now;
     int work = takeSends() + takeReceives();
     // A callback may open or close endpoints, which replaces the array.
-    for (VerbsEndpoint endpoint : endpoints) {
+    for (VerbsEndpoint endpoint : endpoints.all()) {
       work += endpoint.turn();
     }
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
       lookedNanos = now;
-      news.ask(now, endpoints);
+      news.ask(now, endpoints.all());
       toFlush = false;
       work += tcp.poll(now);
       if (unmet > 0) {
-        for (VerbsEndpoint endpoint : endpoints) {
+        for (VerbsEndpoint endpoint : endpoints.all()) {
           endpoint.tick(now, connectNanos);
         }
       }
@@ -170,7 +149,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// Whether more is expected from sockets than the end of a process.
   private boolean needsSockets() {
-    return unmet > 0 || toFlush || endpoints.length == 0;
+    return unmet > 0 || toFlush || endpoints.isEmpty();
   }
 
   /// Takes finished sends; calls nobody back.
@@ -180,7 +159,8 @@ final class VerbsTransport implements Transport, FrameSink {
     CompletionQueue sends = adapter.sends();
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
-      Link link = linkOf(sends.id(i), sends.queuePair(i));
+      VerbsEndpoint endpoint = endpoints.of(sends.id(i), sends.queuePair(i));
+      Link link = endpoint == null ? null : endpoint.link();
       if (link == null) {
         continue;
       }
@@ -193,14 +173,6 @@ final class VerbsTransport implements Transport, FrameSink {
     return count;
   }
 
-  /// What a completion is about; null if that has ended.
-  private @Nullable Link linkOf(long id, int queuePair) {
-    int number = Link.numberOf(id);
-    VerbsEndpoint endpoint = number < byNumber.length ? byNumber[number] : null;
-    Link link = endpoint == null ? null : endpoint.link();
-    return link != null && link.isPair(queuePair) ? link : null;
-  }
-
   /// Takes what has arrived. The sink that hears of it may come back here.
   ///
   /// Hot path.
@@ -210,15 +182,14 @@ final class VerbsTransport implements Transport, FrameSink {
       CompletionQueue receives = adapter.receives();
       int at = place++;
       work++;
-      Link link = linkOf(receives.id(at), receives.queuePair(at));
-      VerbsEndpoint endpoint = byNumber[Link.numberOf(receives.id(at)) & (byNumber.length - 1)];
-      if (link == null || endpoint == null) {
+      VerbsEndpoint endpoint = endpoints.of(receives.id(at), receives.queuePair(at));
+      if (endpoint == null) {
         continue;
       }
       if (receives.succeeded(at)) {
         endpoint.received(receives.immediate(at));
       } else {
-        link.fail("a receive failed: " + receives.words(at));
+        endpoint.failed("a receive failed: " + receives.words(at));
       }
     }
     return work;
@@ -245,7 +216,7 @@ final class VerbsTransport implements Transport, FrameSink {
   @Override
   public void flush() {
     if (!closed) {
-      for (VerbsEndpoint endpoint : endpoints) {
+      for (VerbsEndpoint endpoint : endpoints.all()) {
         endpoint.flush();
       }
       tcp.flush();
@@ -258,7 +229,7 @@ final class VerbsTransport implements Transport, FrameSink {
       return;
     }
     if (needsSockets()) {
-      tcp.await(endpoints.length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
+      tcp.await(endpoints.isEmpty() ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
       return;
     }
     adapter.sends().arm();
@@ -295,7 +266,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public void onConnect(Endpoint lower) {
-    VerbsEndpoint endpoint = byLower.get(lower);
+    VerbsEndpoint endpoint = endpoints.over(lower);
     if (endpoint == null) {
       endpoint = enter(lower, "its own address", false);
     }
@@ -321,7 +292,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint of(Endpoint lower) {
-    VerbsEndpoint endpoint = byLower.get(lower);
+    VerbsEndpoint endpoint = endpoints.over(lower);
     if (endpoint == null) {
       throw new IllegalStateException("TCP speaks of a connection that is over");
     }
@@ -360,12 +331,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// The endpoint ends.
   void forget(VerbsEndpoint endpoint) {
-    byLower.remove(endpoint.lower());
-    byNumber[endpoint.number()] = null;
-    endpoints =
-        Arrays.stream(endpoints)
-            .filter(other -> other.number() != endpoint.number())
-            .toArray(VerbsEndpoint[]::new);
+    endpoints.remove(endpoint);
     unmet -= endpoint.isConnected() ? 0 : 1;
   }
 
@@ -394,7 +360,7 @@ final class VerbsTransport implements Transport, FrameSink {
     if (closed) {
       return;
     }
-    for (VerbsEndpoint endpoint : List.of(endpoints)) {
+    for (VerbsEndpoint endpoint : List.of(endpoints.all())) {
       endpoint.close();
     }
     closed = true;
