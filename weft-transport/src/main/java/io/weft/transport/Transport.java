@@ -5,7 +5,7 @@ import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
 
 /// One opened device. Confined to the thread that polls it; only `address`, `capabilities`,
-/// `mayShareMemory`, `allocate`, `register`, `wake` and `bytesSent` may be called from any thread.
+/// `allocate`, `register`, `wake` and `bytesSent` may be called from any thread.
 public interface Transport extends AutoCloseable {
 
   /// Where peers reach this transport; exchanged out of band.
@@ -13,12 +13,6 @@ public interface Transport extends AutoCloseable {
 
   /// What this device can do.
   Capabilities capabilities();
-
-  /// Whether the process at this address may share its memory with others of its host. The same on
-  /// all that use this transport, whatever they can do themselves.
-  default boolean mayShareMemory(Address peer) {
-    return capabilities().directAccess() && peer.scheme().equals(address().scheme());
-  }
 
   /// Starts connecting to `peer`, which must prove to be node `node`. Never blocks: the endpoint
   /// answers `BACK_PRESSURED` until `FrameSink.onConnect`; failure arrives at

@@ -29,11 +29,6 @@ public class ForwardingTransport implements Transport {
   }
 
   @Override
-  public boolean mayShareMemory(Address peer) {
-    return real.mayShareMemory(peer);
-  }
-
-  @Override
   public Endpoint connect(Address peer, int node) {
     return real.connect(peer, node);
   }

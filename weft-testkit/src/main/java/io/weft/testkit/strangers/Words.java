@@ -56,7 +56,7 @@ final class Words {
     return ByteBuffer.allocate(32)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putShort((short) 0xF7E1)
-        .put((byte) 1)
+        .put((byte) 2)
         .put((byte) kind)
         .putInt(0)
         .putInt(0)

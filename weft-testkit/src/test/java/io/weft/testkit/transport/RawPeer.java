@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.Random;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -140,7 +141,7 @@ final class RawPeer implements AutoCloseable {
     return ByteBuffer.allocate(32)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putShort((short) 0xF7E1)
-        .put((byte) 1)
+        .put((byte) 2)
         .put((byte) kind)
         .putInt(immediate)
         .putInt(context)
@@ -148,6 +149,11 @@ final class RawPeer implements AutoCloseable {
         .putLong(offset)
         .putLong(length)
         .array();
+  }
+
+  /// A payload with the zeros that follow it.
+  static byte[] padded(byte[] payload) {
+    return Arrays.copyOf(payload, (payload.length + 31) / 32 * 32);
   }
 
   @Override

@@ -87,14 +87,19 @@ class TcpStrangersTest {
   }
 
   @Test
-  void handshakeIsAsDocumented() throws IOException {
+  void handshakeAndFramesAreAsDocumented() throws IOException {
+    MemoryRegion region = node.region(100);
     try (RawPeer peer = new RawPeer(net, node.address())) {
       peer.authenticate();
       net.until(() -> node.connected().size() == 1, "accepted");
       assertThat(node.connected().getFirst().node()).isEqualTo(5);
       peer.send(RawPeer.frame(1, 0, 0, 0, 0, 3));
-      peer.send(new byte[] {1, 2, 3});
-      net.until(() -> node.heard(Event.Received.class).size() == 1, "the message arrives");
+      peer.send(RawPeer.padded(new byte[] {1, 2, 3}));
+      peer.send(RawPeer.frame(2, 0, 0, region.export().key(), 0, 50));
+      peer.send(RawPeer.padded(new byte[50]));
+      peer.send(RawPeer.frame(1, 0, 0, 0, 0, 32));
+      peer.send(RawPeer.padded(new byte[32]));
+      net.until(() -> node.heard(Event.Received.class).size() == 2, "the messages arrive");
     }
     net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the end is heard");
   }
@@ -224,7 +229,7 @@ class TcpStrangersTest {
       peer.send(new byte[50_000]);
       MemoryRegion next = node.region(8);
       peer.send(RawPeer.frame(2, 0, 7, next.export().key(), 0, 8));
-      peer.send(new byte[8]);
+      peer.send(RawPeer.padded(new byte[8]));
       net.until(() -> !node.heard(Event.Notified.class).isEmpty(), "the next write lands");
     }
     assertThat(node.heard(Event.Notified.class)).hasSize(1);

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
+import java.util.Arrays;
 import java.util.List;
 
 /// The frames of a proved peer that is broken: both halves of a connection, on a peer that sends
@@ -43,15 +44,19 @@ public final class InboundTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return List.of(
-        input(255, frame(Frame.MESSAGE, 0, 0, 0, 0, 3), new byte[] {1, 2, 3}, frame(Frame.BYE)),
-        input(40, frame(Frame.WRITE, 9, 0, OPEN, 100, 50), new byte[50], frame(Frame.BYE)),
-        input(255, frame(Frame.WRITE, 9, 0, CLOSED, 0, 60), new byte[60], frame(Frame.BYE)),
-        input(1, frame(Frame.WRITE, 7, 0, LARGE, 0, 8), new byte[8]),
+        input(
+            255,
+            frame(Frame.MESSAGE, 0, 0, 0, 0, 3),
+            padded((byte) 1, (byte) 2, (byte) 3),
+            frame(Frame.BYE)),
+        input(40, frame(Frame.WRITE, 9, 0, OPEN, 100, 50), padded(new byte[50]), frame(Frame.BYE)),
+        input(255, frame(Frame.WRITE, 9, 0, CLOSED, 0, 60), padded(new byte[60]), frame(Frame.BYE)),
+        input(1, frame(Frame.WRITE, 7, 0, LARGE, 0, 8), padded(new byte[8])),
         input(255, frame(Frame.READ, 0, 5, LARGE, 0, LARGE_BYTES), frame(Frame.BYE)),
         input(255, frame(Frame.READ, 0, 5, OPEN, 0, 8), frame(Frame.READ, 0, 6, CLOSED, 0, 8)),
-        input(9, frame(Frame.READ_DATA, 0, FIRST_READ, 0, 0, 16), new byte[16]),
+        input(9, frame(Frame.READ_DATA, 0, FIRST_READ, 0, 0, 16), padded(new byte[16])),
         input(255, frame(Frame.READ_REFUSED, 1, FIRST_READ + 4097, 0, 0, 0)),
-        input(255, frame(Frame.FAULT, 0, 0, 0, 0, 2), new byte[] {'n', 'o'}));
+        input(255, frame(Frame.FAULT, 0, 0, 0, 0, 2), padded((byte) 'n', (byte) 'o')));
   }
 
   @Override
@@ -84,6 +89,10 @@ public final class InboundTarget implements FuzzTarget {
         .putLong(offset)
         .putLong(length);
     return bytes;
+  }
+
+  private static byte[] padded(byte... payload) {
+    return Arrays.copyOf(payload, payload.length + Frame.padding(payload.length));
   }
 
   private static byte[] input(int piece, byte[]... parts) {

@@ -6,12 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /// How many resources of each kind the kernel has for all devices.
-public final class KernelCounts {
+final class KernelCounts {
 
   private KernelCounts() {}
 
   /// Such as `0: rxe0: pd 1 cq 1 qp 1 cm_id 0 mr 0 ctx 0 srq 0`.
-  public static String now() throws IOException, InterruptedException {
+  static String now() throws IOException, InterruptedException {
     Process rdma = new ProcessBuilder("rdma", "resource", "show").redirectErrorStream(true).start();
     String text = new String(rdma.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (!rdma.waitFor(60, TimeUnit.SECONDS) || rdma.exitValue() != 0 || !text.contains("qp ")) {

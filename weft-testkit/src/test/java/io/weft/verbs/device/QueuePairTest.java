@@ -181,18 +181,6 @@ class QueuePairTest {
   }
 
   @Test
-  void peerWithoutAReceiveIsAnErrorInWordsWhenTheRetriesAreUsedUp() {
-    try (Loop impatient = new Loop(new QueuePairSettings(64, 64, 64, 16, 7, 1, 12))) {
-      assertThat(impatient.one.trySend(16, QueuePair.Flag.SIGNALED, impatient.here, 0, 64))
-          .isTrue();
-      impatient.await(1);
-      assertThat(impatient.done.status(0)).isEqualTo(WorkStatus.RECEIVER_NOT_READY);
-      assertThat(impatient.done.words(0))
-          .contains("receiver not ready", "status 13", "no receive posted");
-    }
-  }
-
-  @Test
   void failedQueuePairFlushesWhatIsPosted() {
     assertThat(loop.other.tryReceiveNotice(75)).isTrue();
     loop.other.fail();

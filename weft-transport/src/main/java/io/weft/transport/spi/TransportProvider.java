@@ -3,7 +3,6 @@ package io.weft.transport.spi;
 
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
-import java.util.Optional;
 
 /// A kind of transport, found by `ServiceLoader`. Stateless.
 public interface TransportProvider {
@@ -13,12 +12,6 @@ public interface TransportProvider {
 
   /// What is there, or why not. Never throws.
   Availability probe();
-
-  /// What speaks with peers of this transport from a process in which `probe` says that it cannot
-  /// be used: with less of it, but in one job with them. Empty where there is none, or no need.
-  default Optional<TransportProvider> substitute() {
-    return Optional.empty();
-  }
 
   /// Opens a device and starts listening. Throws `TransportException.DeviceLost` with the address
   /// and what to do when that cannot be done (address in use, not an address of this host).

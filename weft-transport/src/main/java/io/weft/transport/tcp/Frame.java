@@ -10,8 +10,13 @@ import java.nio.ByteOrder;
 final class Frame {
 
   static final int BYTES = 32;
+
+  /// Every frame with its payload is as long as a multiple of this, so that the kernel copies long
+  /// payloads between aligned addresses (docs/adr/0043).
+  static final int ALIGNMENT = 32;
+
   static final short MAGIC = (short) 0xF7E1;
-  static final byte VERSION = 1;
+  static final byte VERSION = 2;
 
   /// Small message; `length` bytes follow.
   static final byte MESSAGE = 1;
@@ -66,6 +71,11 @@ final class Frame {
     memory.set(INT, at + 12, key);
     memory.set(LONG, at + 16, offset);
     memory.set(LONG, at + 24, length);
+  }
+
+  /// Zeros that follow a payload of this many bytes.
+  static int padding(long payloadBytes) {
+    return (int) (-payloadBytes & (ALIGNMENT - 1));
   }
 
   static boolean hasMagic(MemorySegment memory, long at) {

@@ -29,6 +29,7 @@ final class Inbound {
   private static final int BULK_BYTES = 1 << 15;
 
   private static final int BULK_BITE = 1 << 12;
+  private static final int IDLE_BITE = 1 << 14;
   private static final int MAX_FAULT_TEXT = 256;
 
   /// What arrives. Callbacks may close the endpoint, which `isOpen` then says.
@@ -59,11 +60,16 @@ final class Inbound {
   private int end;
   private boolean bulk;
 
+  /// Something was handed on in this turn. What answers it must not wait for a long payload that
+  /// arrives behind it, or two ranks would write one after the other and not at once.
+  private boolean told;
+
   // The payload that is arriving; `remaining` is 0 between frames.
   private @Nullable LocalRegion into;
   private PostedReads.@Nullable Read read;
   private long offset;
   private long remaining;
+  private int padding;
   private int immediate;
 
   /// The region of the payload that is arriving is closed: the payload is thrown away.
@@ -83,6 +89,7 @@ final class Inbound {
   long receive(ScatteringByteChannel channel) throws IOException {
     long total = 0;
     while (total < TURN_BYTES && listener.isOpen()) {
+      told = false;
       int room;
       long got;
       LocalRegion region = remaining > 0 ? arriving() : null;
@@ -93,7 +100,7 @@ final class Inbound {
         got = receivePayload(channel, region, wanted, last);
       } else {
         makeRoom();
-        room = Math.min(BUFFER_BYTES - end, bulk ? BULK_BITE : BUFFER_BYTES);
+        room = Math.min(BUFFER_BYTES - end, bite());
         got = channel.read(buffer.limit(end + room).position(end));
         end += (int) Math.max(got, 0);
       }
@@ -104,7 +111,7 @@ final class Inbound {
       if (got > 0) {
         parse();
       }
-      if (got < room) {
+      if (got < room || (told && remaining > 0)) {
         break;
       }
     }
@@ -161,12 +168,22 @@ final class Inbound {
       if (discarded) {
         return;
       }
+      told = true;
       if (finished == null) {
         listener.notified(immediate);
       } else {
         listener.readDone(finished);
       }
     }
+  }
+
+  /// How much to read between payloads: the rest of a message that has begun, else less, since a
+  /// long payload may follow, which had better not come through the buffer.
+  private int bite() {
+    if (start < end) {
+      return BUFFER_BYTES;
+    }
+    return bulk ? BULK_BITE : IDLE_BITE;
   }
 
   private void makeRoom() {
@@ -194,6 +211,13 @@ final class Inbound {
         }
         start += have;
         landed(have);
+      } else if (padding > 0) {
+        int have = Math.min(padding, end - start);
+        if (have == 0) {
+          return;
+        }
+        start += have;
+        padding -= have;
       } else if (end - start < Frame.BYTES || !frame()) {
         return;
       }
@@ -239,11 +263,13 @@ final class Inbound {
       throw new ProtocolFault("a message of " + length + " bytes; at most " + max + " are allowed");
     }
     int bytes = (int) length;
-    if (end - start < Frame.BYTES + bytes) {
+    int padded = Frame.BYTES + bytes + Frame.padding(bytes);
+    if (end - start < padded) {
       return false;
     }
     int from = start + Frame.BYTES;
-    start = from + bytes;
+    start += padded;
+    told = true;
     if (kind == Frame.MESSAGE) {
       listener.message(memory, from, bytes);
     } else {
@@ -304,6 +330,7 @@ final class Inbound {
     read = answered;
     offset = at;
     remaining = length;
+    padding = Frame.padding(length);
     if (length == 0) {
       landed(0);
     }

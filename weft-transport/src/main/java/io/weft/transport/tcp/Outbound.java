@@ -27,6 +27,7 @@ final class Outbound {
   private static final int STAGING_BYTES = 1 << 17;
   private static final int FLUSH_BYTES = 4 << 20;
   private static final int MAX_FAULT_TEXT = 256;
+  private static final MemorySegment ZEROS = Arena.ofAuto().allocate(Frame.ALIGNMENT);
 
   private final RegionTable table;
   private final ByteRing ring = new ByteRing(STAGING_BYTES);
@@ -66,7 +67,7 @@ final class Outbound {
   /// Hot path.
   boolean message(MemorySegment message) {
     int bytes = (int) message.byteSize();
-    int at = ring.reserve(Frame.BYTES + bytes);
+    int at = reserve(bytes, bytes);
     if (at < 0) {
       return false;
     }
@@ -85,7 +86,7 @@ final class Outbound {
       int immediate,
       Completion done) {
     boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
-    int at = own == MAX_IN_FLIGHT ? -1 : ring.reserve(Frame.BYTES + (staged ? (int) bytes : 0));
+    int at = own == MAX_IN_FLIGHT ? -1 : reserve(staged ? (int) bytes : 0, bytes);
     if (at < 0) {
       return false;
     }
@@ -94,6 +95,7 @@ final class Outbound {
       MemorySegment.copy(from.segment(), offset, staging, at + Frame.BYTES, bytes);
     }
     TransferRing.Transfer transfer = append(from, offset, staged ? 0 : bytes);
+    transfer.at -= Frame.padding(bytes);
     transfer.own = true;
     transfer.done = done;
     own++;
@@ -133,6 +135,19 @@ final class Outbound {
   /// Queues the answer to a peer's read. False if it asks for more than it may.
   boolean serve(int key, int context, long offset, long length) {
     return served.add(key, context, offset, length);
+  }
+
+  /// Room for a frame: its header, what of the payload is staged, and the zeros behind the payload,
+  /// which are written here. -1 if there is none.
+  ///
+  /// Hot path.
+  private int reserve(int stagedBytes, long payloadBytes) {
+    int padding = Frame.padding(payloadBytes);
+    int at = ring.reserve(Frame.BYTES + stagedBytes + padding);
+    if (at >= 0 && padding > 0) {
+      MemorySegment.copy(ZEROS, 0, staging, at + Frame.BYTES + stagedBytes, padding);
+    }
+    return at;
   }
 
   private TransferRing.Transfer append(@Nullable LocalRegion region, long offset, long bytes) {
@@ -197,21 +212,21 @@ final class Outbound {
     long bytes = served.length();
     LocalRegion region = table.find(served.key());
     if (region == null || !region.visit()) {
-      return answer(Frame.READ_REFUSED, Frame.STALE_KEY, 0) >= 0;
+      return answer(Frame.READ_REFUSED, Frame.STALE_KEY, 0, 0) >= 0;
     }
     try {
       if (!region.contains(served.offset(), bytes)) {
-        return answer(Frame.READ_REFUSED, Frame.OUT_OF_BOUNDS, 0) >= 0;
+        return answer(Frame.READ_REFUSED, Frame.OUT_OF_BOUNDS, 0, 0) >= 0;
       }
       boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
-      int at = answer(Frame.READ_DATA, 0, staged ? (int) bytes : 0);
+      int at = answer(Frame.READ_DATA, 0, staged ? (int) bytes : 0, bytes);
       if (at < 0) {
         return false;
       }
       if (staged) {
         MemorySegment.copy(region.segment(), served.offset(), staging, at + Frame.BYTES, bytes);
       } else {
-        append(region, served.offset(), bytes);
+        append(region, served.offset(), bytes).at -= Frame.padding(bytes);
         serving++;
       }
       return true;
@@ -220,11 +235,10 @@ final class Outbound {
     }
   }
 
-  private int answer(byte kind, int refusal, int stagedBytes) {
-    int at = ring.reserve(Frame.BYTES + stagedBytes);
+  private int answer(byte kind, int refusal, int stagedBytes, long payloadBytes) {
+    int at = reserve(stagedBytes, payloadBytes);
     if (at >= 0) {
-      long length = refusal == 0 ? served.length() : 0;
-      Frame.put(staging, at, kind, refusal, served.context(), served.key(), 0, length);
+      Frame.put(staging, at, kind, refusal, served.context(), served.key(), 0, payloadBytes);
     }
     return at;
   }
@@ -293,7 +307,7 @@ final class Outbound {
     }
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
     int length = Math.min(bytes.length, MAX_FAULT_TEXT);
-    int at = ring.reserve(Frame.BYTES + length);
+    int at = reserve(length, length);
     if (at < 0) {
       return false;
     }
