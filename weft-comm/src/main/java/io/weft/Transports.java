@@ -6,7 +6,6 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
@@ -19,13 +18,7 @@ final class Transports {
   /// with what to do where it is not there or cannot be used.
   static TransportProvider provider(String wanted, int size) {
     List<TransportProvider> all = providers();
-    if (wanted.equals("auto")) {
-      return fitting(all, size);
-    }
-    return usable(all, wanted);
-  }
-
-  private static TransportProvider usable(List<TransportProvider> all, String scheme) {
+    String scheme = wanted.equals("auto") ? fitting(all, size) : wanted;
     TransportProvider provider =
         all.stream()
             .filter(p -> p.scheme().equals(scheme))
@@ -45,18 +38,16 @@ final class Transports {
     return provider;
   }
 
-  /// Shared memory also fits a job over several hosts: between hosts it is TCP. A rank that can
-  /// share none does not know whether others can, so it takes what speaks with those.
-  private static TransportProvider fitting(List<TransportProvider> all, int size) {
+  /// Shared memory also fits a job over several hosts: between hosts it is TCP.
+  private static String fitting(List<TransportProvider> all, int size) {
     if (size == 1) {
-      return usable(all, "inproc");
+      return "inproc";
     }
-    Optional<TransportProvider> shm =
-        all.stream().filter(p -> p.scheme().equals("shm")).findFirst();
-    if (shm.isPresent() && shm.get().probe() instanceof Availability.Available) {
-      return shm.get();
-    }
-    return shm.flatMap(TransportProvider::substitute).orElseGet(() -> usable(all, "tcp"));
+    return all.stream()
+            .filter(p -> p.scheme().equals("shm"))
+            .anyMatch(p -> p.probe() instanceof Availability.Available)
+        ? "shm"
+        : "tcp";
   }
 
   private static List<TransportProvider> providers() {

@@ -44,7 +44,11 @@ public final class Patience {
     long now = ticker.nanos();
     if (turns == policy.spins()) {
       turns++;
-      yieldingSince = now;
+      yieldingSince = now + policy.spinNanos();
+    }
+    if (now < yieldingSince) {
+      Thread.onSpinWait();
+      return false;
     }
     boolean crowded = crowdNanos > 0 && now - crowdedSince < crowdNanos;
     if (crowded || now - yieldingSince >= policy.yieldNanos()) {

@@ -5,28 +5,39 @@ package io.weft.agent;
 /// `Patience` follows it. Measured: a peer that sleeps costs 20 to 35 microseconds, a spin of 2000
 /// turns about 70; a yield to a thread that computes costs a time slice, about 4 milliseconds.
 ///
-/// @param spins turns with a pause hint
+/// @param spins turns with a pause hint, at least
+/// @param spinNanos nanoseconds of more such turns
 /// @param yieldNanos nanoseconds of turns with a yield, after the spins
-public record WaitPolicy(int spins, long yieldNanos) {
+public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
+
+  /// Longer than the slice that a foreign thread gets once it has a core (docs/adr/0044).
+  private static final long BEYOND_A_SLICE_NANOS = 5_000_000;
 
   /// Throws `IllegalArgumentException` for what is negative.
   public WaitPolicy {
-    if (spins < 0 || yieldNanos < 0) {
+    if (spins < 0 || spinNanos < 0 || yieldNanos < 0) {
       throw new IllegalArgumentException(
-          "negative: " + spins + " spins, yields for " + yieldNanos + " ns");
+          "negative: %d spins, spins for %d ns, yields for %d ns"
+              .formatted(spins, spinNanos, yieldNanos));
     }
   }
 
   /// For a caller that waits for its own operation: it has nothing else to do, so it spins where
-  /// each local rank has a core of its own. Where ranks share cores the one that is waited for
-  /// needs this core: it is passed round by yields, which cost a microsecond.
+  /// each local rank has a core of its own, for longer than a rank is away whose core some other
+  /// program got: who gives up his core for that gives the other program one more slice. Where
+  /// ranks share cores the one that is waited for needs this core: it is passed round by yields,
+  /// which cost a microsecond.
   public static WaitPolicy forCaller(int localRanks, int cores) {
-    return localRanks <= cores ? new WaitPolicy(2000, 50_000) : new WaitPolicy(0, 10_000_000);
+    return localRanks <= cores
+        ? new WaitPolicy(0, BEYOND_A_SLICE_NANOS, 50_000)
+        : new WaitPolicy(0, 0, 10_000_000);
   }
 
   /// For the lane's own thread: it shares the cores with the framework's computation, so it hardly
   /// spins.
   public static WaitPolicy forLane(int localRanks, int cores) {
-    return 2 * localRanks <= cores ? new WaitPolicy(1000, 50_000) : new WaitPolicy(20, 20_000);
+    return 2 * localRanks <= cores
+        ? new WaitPolicy(1000, 0, 50_000)
+        : new WaitPolicy(20, 0, 20_000);
   }
 }

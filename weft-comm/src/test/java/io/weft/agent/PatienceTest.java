@@ -11,7 +11,7 @@ final class PatienceTest {
   private static final long MILLI = 1_000_000;
 
   private final Clock clock = new Clock();
-  private final Patience patience = new Patience(new WaitPolicy(3, 10 * MILLI), clock);
+  private final Patience patience = new Patience(new WaitPolicy(3, 0, 10 * MILLI), clock);
 
   /// Reads come in pairs where a turn yields: before it and after it.
   private static final class Clock implements Ticker {
@@ -43,6 +43,18 @@ final class PatienceTest {
     assertThat(patience.isOver()).as("and stays so").isTrue();
     patience.renew();
     assertThat(turnsUntilOver()).isEqualTo(3 + 50);
+  }
+
+  @Test
+  void spinsForAsLongAsThePolicySaysBeforeItYields() {
+    Patience spinning = new Patience(new WaitPolicy(0, 5 * MILLI, 0), clock);
+    clock.step = MILLI;
+    for (int turn = 0; turn < 5; turn++) {
+      assertThat(spinning.isOver()).as("turn %d", turn).isFalse();
+    }
+    assertThat(spinning.isOver()).isTrue();
+    spinning.renew();
+    assertThat(spinning.isOver()).as("anew").isFalse();
   }
 
   @Test

@@ -76,7 +76,7 @@ class ThreadLaneTest {
   }
 
   private static Lane lane(Counter agent) {
-    return Lanes.THREADS.lane(agent, new WaitPolicy(10, 10), new WaitPolicy(100, 10));
+    return Lanes.THREADS.lane(agent, new WaitPolicy(10, 0, 10), new WaitPolicy(100, 0, 10));
   }
 
   @Test

@@ -11,20 +11,13 @@ import java.lang.invoke.VarHandle;
 /// thread.
 final class ControlFile implements AutoCloseable {
 
+  private final String name;
   private final MemoryFile file;
 
   /// A file whose name begins with `prefix`. Throws `IOException` with the reason.
   ControlFile(String prefix) throws IOException {
-    this(MemoryFile.create(prefix + "control", Layout.CONTROL_BYTES, Arena.ofAuto()));
-  }
-
-  private ControlFile(MemoryFile file) {
-    this.file = file;
-  }
-
-  /// One that nobody else sees, where there is no memory to share.
-  static ControlFile unseen() {
-    return new ControlFile(MemoryFile.none(Layout.CONTROL_BYTES));
+    name = prefix + "control";
+    file = MemoryFile.create(name, Layout.CONTROL_BYTES, Arena.ofAuto());
   }
 
   static MemorySegment ofPeer(long process, int descriptor, String prefix) throws IOException {

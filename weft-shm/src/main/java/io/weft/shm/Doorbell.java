@@ -4,7 +4,6 @@ package io.weft.shm;
 import io.weft.shm.ffm.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 
 /// How a process that waits is woken: a word in its control file says how it waits, and whoever
 /// finds it waiting sets it back and wakes it. While it is awake nobody makes a system call.
@@ -19,11 +18,12 @@ final class Doorbell {
   static final int ON_SOCKETS = 2;
 
   private final MemorySegment control;
-  private @Nullable Futex futex;
+  private final Futex futex;
 
   /// The bell of the process that owns this control file.
   Doorbell(MemorySegment control) {
     this.control = control;
+    futex = new Futex(control.asSlice(Layout.BELL, Integer.BYTES));
   }
 
   /// Announces the wait; afterwards its caller looks for work once more.
@@ -33,14 +33,8 @@ final class Doorbell {
     VarHandle.fullFence();
   }
 
-  /// Where no memory is shared nobody comes here, and no native function is needed.
   void sleep(long nanos) {
-    Futex made = futex;
-    if (made == null) {
-      made = new Futex(control.asSlice(Layout.BELL, Integer.BYTES));
-      futex = made;
-    }
-    made.await(ON_WORD, nanos);
+    futex.await(ON_WORD, nanos);
   }
 
   void getUp() {

@@ -12,25 +12,14 @@ final class Home implements AutoCloseable {
   private final ControlFile control;
   private final Visitors visitors = new Visitors();
   private final ExtentPool pool;
-  private final String lack;
   private int links;
 
-  /// For the regions of `table`. With a `lack` it shows nothing, and needs no native functions.
-  /// Throws `IOException` with the reason when memory cannot be had.
-  ///
-  /// @param lack why there is no memory to share; empty where there is
-  Home(Host host, RegionTable table, String lack) throws IOException {
+  /// For the regions of `table`. Throws `IOException` with the reason when memory cannot be had.
+  Home(Host host, RegionTable table) throws IOException {
     this.host = host;
     this.table = table;
-    this.lack = lack;
-    String prefix = prefix(table.incarnation());
-    control = lack.isEmpty() ? new ControlFile(prefix) : ControlFile.unseen();
-    pool = new ExtentPool(prefix, control, visitors);
-  }
-
-  /// Why there is no memory to share; empty where there is.
-  String lack() {
-    return lack;
+    control = new ControlFile(prefix(table.incarnation()));
+    pool = new ExtentPool(prefix(table.incarnation()), control, visitors);
   }
 
   /// How the names of a transport's memory files begin.

@@ -12,9 +12,6 @@ import java.nio.file.Path;
 /// @param identity equal for two processes exactly when they are in one place
 record Host(String identity) {
 
-  /// A place that is not known: no process is in one with it.
-  static final Host UNKNOWN = new Host("");
-
   /// This process's place. Throws `IOException` where the system does not tell.
   static Host here() throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
@@ -26,7 +23,7 @@ record Host(String identity) {
   /// Whether the other place runs on the same kernel, be it under another name or in another
   /// process namespace. Two containers of one machine do.
   boolean isOneMachineWith(String other) {
-    return !identity.isEmpty() && boot(identity).equals(boot(other));
+    return boot(identity).equals(boot(other));
   }
 
   private static String boot(String identity) {

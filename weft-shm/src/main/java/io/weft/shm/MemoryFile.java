@@ -37,11 +37,6 @@ final class MemoryFile {
     }
   }
 
-  /// Zeroed memory of this process alone, in place of a file that cannot be made.
-  static MemoryFile none(long bytes) {
-    return new MemoryFile(-1, Arena.ofAuto().allocate(bytes, Layout.PAGE));
-  }
-
   /// The memory of a peer's file, mapped until `arena` is closed. Throws `IOException` with the
   /// reason, also where it is another file.
   static MemorySegment open(long process, int descriptor, String name, long bytes, Arena arena)
@@ -108,8 +103,6 @@ final class MemoryFile {
 
   /// Nobody can open the file any more; mappings stay.
   void closeDescriptor() {
-    if (descriptor >= 0) {
-      var unused = Libc.close(descriptor);
-    }
+    var unused = Libc.close(descriptor);
   }
 }

@@ -33,14 +33,12 @@ final class Parley {
     this.home = home;
     linkNumber = home.nextLink();
     MemoryFile made = null;
-    String trouble = home.lack();
-    if (trouble.isEmpty()) {
-      try {
-        String name = linkName(home.prefix(), linkNumber);
-        made = MemoryFile.create(name, Layout.LINK_BYTES, Arena.ofAuto());
-      } catch (IOException e) {
-        trouble = "no link file: " + e.getMessage();
-      }
+    String trouble = "";
+    try {
+      made =
+          MemoryFile.create(linkName(home.prefix(), linkNumber), Layout.LINK_BYTES, Arena.ofAuto());
+    } catch (IOException e) {
+      trouble = "no link file: " + e.getMessage();
     }
     file = made;
     link = made == null ? MemorySegment.NULL : made.memory();

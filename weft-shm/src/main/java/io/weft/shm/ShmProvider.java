@@ -11,7 +11,6 @@ import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.Optional;
 import java.util.ServiceLoader;
 
 /// Shared memory between processes of one host and one user, TCP between all others. Stateless; any
@@ -21,36 +20,6 @@ public final class ShmProvider implements TransportProvider {
   static final String SCHEME = "shm";
 
   private static final String INSTEAD = ", or use --transport tcp";
-
-  /// Takes part in a job over shared memory from a process that can share none: greets as the
-  /// others do, says why it has no memory, and stays on TCP. Needs no native functions.
-  ///
-  /// @param lack why there is no memory to share
-  private record Memoryless(String lack) implements TransportProvider {
-
-    @Override
-    public String scheme() {
-      return SCHEME;
-    }
-
-    @Override
-    public Availability probe() {
-      return new Availability.Available(List.of(ShmTransport.capabilities(false)));
-    }
-
-    @Override
-    public Transport open(TransportConfig config, FrameSink sink) {
-      return ShmProvider.open(config, sink, here(), lack);
-    }
-
-    private static Host here() {
-      try {
-        return Host.here();
-      } catch (IOException hidden) {
-        return Host.UNKNOWN;
-      }
-    }
-  }
 
   /// For `ServiceLoader`.
   public ShmProvider() {}
@@ -73,7 +42,7 @@ public final class ShmProvider implements TransportProvider {
       }
       var unused = Host.here();
       tryMemory();
-      return new Availability.Available(List.of(ShmTransport.capabilities(true)));
+      return new Availability.Available(List.of(ShmTransport.CAPABILITIES));
     } catch (IOException e) {
       return new Availability.Unavailable(
           "memory cannot be shared here: " + e.getMessage(),
@@ -90,14 +59,6 @@ public final class ShmProvider implements TransportProvider {
           "the C library lacks what shared memory needs: " + e.getMessage(),
           "use a Linux with glibc 2.27 or newer" + INSTEAD);
     }
-  }
-
-  /// Where memory cannot be shared, one that stays on TCP among those that can.
-  @Override
-  public Optional<TransportProvider> substitute() {
-    return probe() instanceof Availability.Unavailable(String reason, String remedy)
-        ? Optional.of(new Memoryless(reason + "; " + remedy))
-        : Optional.empty();
   }
 
   /// Makes a file, as long as the longest that every process needs, and opens it in the way of a
@@ -127,11 +88,6 @@ public final class ShmProvider implements TransportProvider {
 
   /// As if this process were on that host.
   static Transport open(TransportConfig config, FrameSink sink, Host host) {
-    return open(config, sink, host, "");
-  }
-
-  /// The same; with a `lack` it shares no memory.
-  static Transport open(TransportConfig config, FrameSink sink, Host host, String lack) {
     TransportProvider tcp =
         ServiceLoader.load(TransportProvider.class).stream()
             .map(ServiceLoader.Provider::get)
@@ -144,7 +100,7 @@ public final class ShmProvider implements TransportProvider {
                             + " add weft-transport",
                         null));
     try {
-      return new ShmTransport(tcp, config, sink, host, lack);
+      return new ShmTransport(tcp, config, sink, host);
     } catch (IOException e) {
       throw lost(e);
     }

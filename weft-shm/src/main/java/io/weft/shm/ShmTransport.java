@@ -27,9 +27,16 @@ import java.util.concurrent.atomic.AtomicLong;
 final class ShmTransport implements Transport, FrameSink {
 
   static final int MAX_MESSAGE_BYTES = 1 << 16;
-
-  /// Ends the address of a process that has no memory to share.
-  private static final String NO_MEMORY = "/no-memory";
+  static final Capabilities CAPABILITIES =
+      new Capabilities(
+          ShmProvider.SCHEME,
+          true,
+          MAX_MESSAGE_BYTES,
+          8 << 10,
+          Long.MAX_VALUE,
+          Outbound.MAX_IN_FLIGHT,
+          0,
+          true);
 
   private static final System.Logger LOG = System.getLogger("io.weft.shm");
   private static final int MAX_GONE = 64;
@@ -42,7 +49,6 @@ final class ShmTransport implements Transport, FrameSink {
   private final Transport tcp;
   private final SocketWatch sockets;
   private final Address address;
-  private final Capabilities capabilities;
   private final Home home;
   private final Doorbell doorbell;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
@@ -63,39 +69,21 @@ final class ShmTransport implements Transport, FrameSink {
   private record Fault(ShmEndpoint endpoint, ShmFault fault) {}
 
   /// Opens the TCP transport and this process's memory.
-  ///
-  /// @param lack why it has none to share; empty where it has
-  ShmTransport(
-      TransportProvider provider, TransportConfig config, FrameSink sink, Host host, String lack)
+  ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, Host host)
       throws IOException {
     this.sink = sink;
-    capabilities = capabilities(lack.isEmpty());
     connectNanos = config.connectDeadline().toNanos();
     node = config.credentials().node();
     tcp = provider.open(config, this);
     sockets = new SocketWatch(tcp);
     try {
-      String place = tcp.address().location();
-      address = new Address(ShmProvider.SCHEME, lack.isEmpty() ? place : place + NO_MEMORY);
-      home = new Home(host, tableOf(tcp), lack);
+      address = new Address(ShmProvider.SCHEME, tcp.address().location());
+      home = new Home(host, tableOf(tcp));
     } catch (IOException | RuntimeException e) {
       tcp.close();
       throw e;
     }
     doorbell = new Doorbell(home.control().memory());
-  }
-
-  /// What this transport can do, with memory to share or without.
-  static Capabilities capabilities(boolean directAccess) {
-    return new Capabilities(
-        ShmProvider.SCHEME,
-        true,
-        MAX_MESSAGE_BYTES,
-        8 << 10,
-        Long.MAX_VALUE,
-        Outbound.MAX_IN_FLIGHT,
-        0,
-        directAccess);
   }
 
   /// The regions of a transport, which are those of this one.
@@ -117,12 +105,7 @@ final class ShmTransport implements Transport, FrameSink {
 
   @Override
   public Capabilities capabilities() {
-    return capabilities;
-  }
-
-  @Override
-  public boolean mayShareMemory(Address peer) {
-    return peer.scheme().equals(ShmProvider.SCHEME) && !peer.location().endsWith(NO_MEMORY);
+    return CAPABILITIES;
   }
 
   @Override
@@ -130,11 +113,7 @@ final class ShmTransport implements Transport, FrameSink {
     if (!peer.scheme().equals(ShmProvider.SCHEME)) {
       throw new IllegalArgumentException(peer + " is not an address of " + ShmProvider.SCHEME);
     }
-    String place = peer.location();
-    if (place.endsWith(NO_MEMORY)) {
-      place = place.substring(0, place.length() - NO_MEMORY.length());
-    }
-    Endpoint lower = tcp.connect(new Address("tcp", place), peerNode);
+    Endpoint lower = tcp.connect(new Address("tcp", peer.location()), peerNode);
     ShmEndpoint endpoint = new ShmEndpoint(this, lower, peer.toString(), true);
     byLower.put(lower, endpoint);
     dialing++;
@@ -143,9 +122,6 @@ final class ShmTransport implements Transport, FrameSink {
 
   @Override
   public MemoryRegion allocate(long bytes) {
-    if (!capabilities.directAccess()) {
-      return tcp.allocate(bytes);
-    }
     Tenancy tenancy = home.pool().allocate(bytes);
     Extent extent = extent(tenancy);
     long offset = (long) tenancy.page() * Layout.PAGE;

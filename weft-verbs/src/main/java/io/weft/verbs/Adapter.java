@@ -125,10 +125,6 @@ final class Adapter implements AutoCloseable {
     endpoints--;
   }
 
-  Device device() {
-    return device;
-  }
-
   String name() {
     return device.name();
   }

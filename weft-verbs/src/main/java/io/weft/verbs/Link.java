@@ -2,7 +2,6 @@
 package io.weft.verbs;
 
 import io.weft.transport.wire.ByteRing;
-import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.QueuePair;
 import io.weft.verbs.device.QueuePair.Flag;
 import io.weft.verbs.device.QueuePairAddress;
@@ -113,11 +112,6 @@ final class Link {
 
   boolean isPair(int queuePair) {
     return pair.number() == queuePair;
-  }
-
-  /// Whether an event of the device is about it.
-  boolean isMeant(AsyncEvent event) {
-    return pair.isMeant(event);
   }
 
   /// What the peer has to know.

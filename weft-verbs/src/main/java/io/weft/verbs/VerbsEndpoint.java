@@ -24,7 +24,10 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   private @Nullable Link link;
   private @Nullable Outbound outbound;
   private @Nullable Inbound inbound;
-  private @Nullable Meeting meeting;
+  private long metNanos;
+  private long peerIncarnation;
+  private boolean heard;
+  private boolean agreed;
   private boolean connected;
   private boolean closed;
   private long bytesReceived;
@@ -66,19 +69,22 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// The TCP connection is proved: makes a queue pair and tells the peer where it is.
   void meet(long nowNanos) {
+    metNanos = Math.max(nowNanos, 1);
     try {
       Link made = transport.link(number);
       Outbound out = new Outbound(made, transport.pins());
       link = made;
-      meeting = new Meeting(made, nowNanos);
       outbound = out;
       inbound = new Inbound(made, out, transport.pins().table(), transport.messages(), this);
       say(made.hello(transport.pins().table().incarnation()));
     } catch (VerbsException | IllegalStateException e) {
-      String why = String.valueOf(e.getMessage());
-      say(new Greeting.Verdict(why));
-      lost("its queue pair cannot be connected: " + why, e);
+      refuse(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private void refuse(String why, @Nullable Throwable cause) {
+    say(new Greeting.Verdict(why));
+    lost("its queue pair cannot be connected: " + why, cause);
   }
 
   private void say(Greeting greeting) {
@@ -90,8 +96,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// Gives up if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
-    Meeting open = meeting;
-    if (!connected && !closed && open != null && open.isOverdue(nowNanos, limitNanos)) {
+    if (!connected && !closed && metNanos != 0 && nowNanos - metNanos > limitNanos) {
       lost(
           "the peer did not connect its queue pair within " + limitNanos / 1_000_000 + " ms", null);
     }
@@ -99,25 +104,43 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// A message came over TCP.
   void lowerMessage(MemorySegment message) {
-    Meeting open = meeting;
-    if (open == null) {
-      throw new IllegalStateException("a greeting before this side's own");
-    }
     try {
       switch (Greeting.decode(message)) {
-        case Greeting.Hello hello -> say(open.hear(hello));
-        case Greeting.Verdict verdict -> open.hear(verdict);
+        case Greeting.Hello hello -> hello(hello);
+        case Greeting.Verdict(String problem) -> verdict(problem);
         case Greeting.Farewell(String reason) ->
             lost("it ended the connection because it received " + reason, null);
-      }
-      if (!open.problem().isEmpty()) {
-        lost("its queue pair cannot be connected: " + open.problem(), null);
-      } else if (open.isAgreed()) {
-        connect();
       }
     } catch (VerbsFault e) {
       fault(e);
     }
+  }
+
+  private void hello(Greeting.Hello hello) throws VerbsFault {
+    Link open = link;
+    if (heard || open == null) {
+      throw new VerbsFault("a greeting out of turn");
+    }
+    heard = true;
+    peerIncarnation = hello.incarnation();
+    try {
+      open.connect(hello);
+      say(new Greeting.Verdict(""));
+    } catch (VerbsException | IllegalStateException e) {
+      refuse(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private void verdict(String problem) throws VerbsFault {
+    if (!problem.isEmpty()) {
+      lost("its queue pair cannot be connected; the peer says: " + problem, null);
+      return;
+    }
+    if (agreed || !heard) {
+      throw new VerbsFault("a verdict out of turn");
+    }
+    agreed = true;
+    connect();
   }
 
   private void connect() {
@@ -183,17 +206,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     }
     LocalRegion region = transport.pins().table().own(own);
     Outbound out = outbound;
-    Meeting open = meeting;
     if (closed) {
       return PostResult.CLOSED;
     }
-    if (!connected || out == null || open == null) {
+    if (!connected || out == null) {
       return PostResult.BACK_PRESSURED;
     }
     TransportException refusal =
-        remote.region().incarnation() == open.peerIncarnation()
-            ? null
-            : refused(kind, "another one");
+        remote.region().incarnation() == peerIncarnation ? null : refused(kind, "another one");
     PostResult result = out.post(kind, region, own.offset(), remote, immediate, done, refusal);
     push(out);
     return result;
@@ -221,14 +241,9 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// Posting has failed, which the caller cannot be told now.
   private void failed(RuntimeException e) {
-    failed(String.valueOf(e.getMessage()));
-  }
-
-  /// Its queue pair has failed; it ends in its next turn.
-  void failed(String why) {
     Link open = link;
     if (open != null) {
-      open.fail(why);
+      open.fail(String.valueOf(e.getMessage()));
     }
   }
 

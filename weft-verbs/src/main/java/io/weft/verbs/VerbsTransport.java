@@ -16,8 +16,11 @@ import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.ffm.Descriptors;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
 /// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
@@ -27,6 +30,7 @@ final class VerbsTransport implements Transport, FrameSink {
   static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
+  private static final int MAX_ENDPOINTS = 1 << 16;
   private static final int RECEIVES_PER_TURN = 256;
   private static final int LAST_TURNS = 64;
   private static final long LOOK_NANOS = 100_000;
@@ -43,9 +47,10 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Adapter adapter;
   private final Pins pins;
   private final Descriptors descriptors;
-  private final DeviceNews news;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
-  private final Endpoints endpoints = new Endpoints();
+  private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
+  private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
+  private VerbsEndpoint[] endpoints = {};
   // Place of the next polled receive that was not taken, and how many were polled.
   private int place;
   private int polled;
@@ -71,7 +76,6 @@ final class VerbsTransport implements Transport, FrameSink {
     tcp = provider.open(config, this);
     address = new Address(VerbsProvider.SCHEME, tcp.address().location());
     pins = new Pins(new RegionTable(adapter.name()), adapter.domain());
-    news = new DeviceNews(adapter.device(), this::warn);
     descriptors = new Descriptors(adapter.channel().descriptor());
   }
 
@@ -106,8 +110,23 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint enter(Endpoint lower, String peer, boolean dialed) {
+    int number = 0;
+    while (number < byNumber.length && byNumber[number] != null) {
+      number++;
+    }
+    if (number == MAX_ENDPOINTS) {
+      throw new IllegalStateException("more than " + MAX_ENDPOINTS + " endpoints");
+    }
+    if (number == byNumber.length) {
+      byNumber = Arrays.copyOf(byNumber, 2 * number);
+    }
+    VerbsEndpoint endpoint = new VerbsEndpoint(this, lower, peer, dialed, number);
+    byNumber[number] = endpoint;
+    byLower.put(lower, endpoint);
+    endpoints = Arrays.copyOf(endpoints, endpoints.length + 1);
+    endpoints[endpoints.length - 1] = endpoint;
     unmet++;
-    return endpoints.enter(lower, number -> new VerbsEndpoint(this, lower, peer, dialed, number));
+    return endpoint;
   }
 
   @Override
@@ -130,16 +149,15 @@ final class VerbsTransport implements Transport, FrameSink {
     nowNanos = now;
     int work = takeSends() + takeReceives();
     // A callback may open or close endpoints, which replaces the array.
-    for (VerbsEndpoint endpoint : endpoints.all()) {
+    for (VerbsEndpoint endpoint : endpoints) {
       work += endpoint.turn();
     }
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
       lookedNanos = now;
-      news.ask(now, endpoints.all());
       toFlush = false;
       work += tcp.poll(now);
       if (unmet > 0) {
-        for (VerbsEndpoint endpoint : endpoints.all()) {
+        for (VerbsEndpoint endpoint : endpoints) {
           endpoint.tick(now, connectNanos);
         }
       }
@@ -149,7 +167,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// Whether more is expected from sockets than the end of a process.
   private boolean needsSockets() {
-    return unmet > 0 || toFlush || endpoints.isEmpty();
+    return unmet > 0 || toFlush || endpoints.length == 0;
   }
 
   /// Takes finished sends; calls nobody back.
@@ -159,8 +177,7 @@ final class VerbsTransport implements Transport, FrameSink {
     CompletionQueue sends = adapter.sends();
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
-      VerbsEndpoint endpoint = endpoints.of(sends.id(i), sends.queuePair(i));
-      Link link = endpoint == null ? null : endpoint.link();
+      Link link = linkOf(sends.id(i), sends.queuePair(i));
       if (link == null) {
         continue;
       }
@@ -173,6 +190,14 @@ final class VerbsTransport implements Transport, FrameSink {
     return count;
   }
 
+  /// What a completion is about; null if that has ended.
+  private @Nullable Link linkOf(long id, int queuePair) {
+    int number = Link.numberOf(id);
+    VerbsEndpoint endpoint = number < byNumber.length ? byNumber[number] : null;
+    Link link = endpoint == null ? null : endpoint.link();
+    return link != null && link.isPair(queuePair) ? link : null;
+  }
+
   /// Takes what has arrived. The sink that hears of it may come back here.
   ///
   /// Hot path.
@@ -182,14 +207,15 @@ final class VerbsTransport implements Transport, FrameSink {
       CompletionQueue receives = adapter.receives();
       int at = place++;
       work++;
-      VerbsEndpoint endpoint = endpoints.of(receives.id(at), receives.queuePair(at));
-      if (endpoint == null) {
+      Link link = linkOf(receives.id(at), receives.queuePair(at));
+      VerbsEndpoint endpoint = byNumber[Link.numberOf(receives.id(at)) & (byNumber.length - 1)];
+      if (link == null || endpoint == null) {
         continue;
       }
       if (receives.succeeded(at)) {
         endpoint.received(receives.immediate(at));
       } else {
-        endpoint.failed("a receive failed: " + receives.words(at));
+        link.fail("a receive failed: " + receives.words(at));
       }
     }
     return work;
@@ -216,7 +242,7 @@ final class VerbsTransport implements Transport, FrameSink {
   @Override
   public void flush() {
     if (!closed) {
-      for (VerbsEndpoint endpoint : endpoints.all()) {
+      for (VerbsEndpoint endpoint : endpoints) {
         endpoint.flush();
       }
       tcp.flush();
@@ -229,7 +255,7 @@ final class VerbsTransport implements Transport, FrameSink {
       return;
     }
     if (needsSockets()) {
-      tcp.await(endpoints.isEmpty() ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
+      tcp.await(endpoints.length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
       return;
     }
     adapter.sends().arm();
@@ -266,7 +292,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public void onConnect(Endpoint lower) {
-    VerbsEndpoint endpoint = endpoints.over(lower);
+    VerbsEndpoint endpoint = byLower.get(lower);
     if (endpoint == null) {
       endpoint = enter(lower, "its own address", false);
     }
@@ -292,7 +318,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint of(Endpoint lower) {
-    VerbsEndpoint endpoint = endpoints.over(lower);
+    VerbsEndpoint endpoint = byLower.get(lower);
     if (endpoint == null) {
       throw new IllegalStateException("TCP speaks of a connection that is over");
     }
@@ -331,7 +357,12 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// The endpoint ends.
   void forget(VerbsEndpoint endpoint) {
-    endpoints.remove(endpoint);
+    byLower.remove(endpoint.lower());
+    byNumber[endpoint.number()] = null;
+    endpoints =
+        Arrays.stream(endpoints)
+            .filter(other -> other.number() != endpoint.number())
+            .toArray(VerbsEndpoint[]::new);
     unmet -= endpoint.isConnected() ? 0 : 1;
   }
 
@@ -360,7 +391,7 @@ final class VerbsTransport implements Transport, FrameSink {
     if (closed) {
       return;
     }
-    for (VerbsEndpoint endpoint : List.of(endpoints.all())) {
+    for (VerbsEndpoint endpoint : List.of(endpoints)) {
       endpoint.close();
     }
     closed = true;

@@ -91,13 +91,15 @@ public final class Group {
   /// Whether its members may share memory: more than one of them, on one host, and all reached by a
   /// transport that gives peers' memory. The same on all members.
   public boolean mayShareMemory(Transport transport) {
+    String scheme = transport.address().scheme();
     return size() > 1
+        && transport.capabilities().directAccess()
         && hosts().stream().distinct().count() == 1
         && set.ranks().stream()
             .allMatch(
                 r ->
                     topology.members().get(r).addresses().stream()
-                        .anyMatch(transport::mayShareMemory));
+                        .anyMatch(a -> a.scheme().equals(scheme)));
   }
 
   public void tell(CollectiveObserver observer) {

@@ -38,8 +38,7 @@ final class PerfOptions {
       names = "--transport",
       paramLabel = "T",
       defaultValue = "tcp",
-      description =
-          "what carries the bytes, for all: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
+      description = "what carries the bytes, for all: tcp or shm (default: ${DEFAULT-VALUE})")
   private String transport = "tcp";
 
   @Option(
@@ -174,9 +173,9 @@ final class PerfOptions {
     if (iterations != null) {
       within("--iterations", iterations, 1, 1_000_000);
     }
-    if (!List.of("tcp", "shm", "verbs").contains(transport)) {
+    if (!List.of("tcp", "shm").contains(transport)) {
       throw new IllegalArgumentException(
-          "--transport: unknown transport '" + transport + "'; allowed: tcp, shm, verbs");
+          "--transport: unknown transport '" + transport + "'; allowed: tcp, shm");
     }
     if (plot != null && !CurvePlot.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");

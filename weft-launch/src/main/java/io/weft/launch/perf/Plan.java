@@ -10,7 +10,7 @@ import java.util.List;
 /// order.
 ///
 /// @param benchmark what is measured
-/// @param transport "tcp", "shm", "verbs"
+/// @param transport "tcp", "shm"
 /// @param secure whether Weft's connections are encrypted; peers have no such setting
 /// @param memory where the tensors of Weft's collectives lie
 /// @param outstanding unanswered requests of `MESSAGES`
