@@ -114,11 +114,12 @@ final class Colocation {
 
   private String root(String name) {
     String at = name;
-    while (!parents.getOrDefault(at, at).equals(at)) {
-      String parent = parents.get(at);
-      parents.put(at, parents.getOrDefault(parent, parent));
+    String parent = parents.get(at);
+    while (parent != null && !parent.equals(at)) {
       at = parent;
+      parent = parents.get(at);
     }
+    parents.put(name, at);
     return at;
   }
 
