@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.partition;
+
+import io.weft.tensorflow.placement.GraphIndex;
+import io.weft.tensorflow.placement.NodeInput;
+import io.weft.tensorflow.placement.Placement;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// How late each node is done at best: the longest way to its end, in ops that compute and in
+/// transfers between tasks, each counted as one. What depends on a transfer is of a higher level
+/// than the transfer. A loop counts as one op.
+final class Levels {
+
+  /// Ops that cost next to nothing beside one that computes.
+  private static final Set<String> FREE =
+      Set.of(
+          "Const",
+          "EnsureShape",
+          "Identity",
+          "NoOp",
+          "Placeholder",
+          "PlaceholderWithDefault",
+          "ReadVariableOp",
+          "Reshape",
+          "StopGradient",
+          "VarHandleOp",
+          "Variable",
+          "VariableV2");
+
+  private final Map<String, Integer> levels = new HashMap<>();
+
+  /// Throws `IllegalArgumentException` naming the nodes of a cycle that is no loop.
+  Levels(GraphIndex graph, Placement placement) {
+    for (List<String> component : Components.inOrder(graph)) {
+      requireLoop(graph, component);
+      Set<String> members = new HashSet<>(component);
+      int start = 0;
+      boolean free = true;
+      for (String node : component) {
+        free &= FREE.contains(graph.node(node).getOp());
+        for (NodeInput input : graph.inputs(node)) {
+          if (!members.contains(input.node())) {
+            boolean cut = !placement.taskOf(input.node()).equals(placement.taskOf(node));
+            start = Math.max(start, of(input.node()) + (cut ? 1 : 0));
+          }
+        }
+      }
+      for (String node : component) {
+        levels.put(node, start + (free ? 0 : 1));
+      }
+    }
+  }
+
+  /// The level of a node.
+  int of(String node) {
+    return levels.getOrDefault(node, 0);
+  }
+
+  private static void requireLoop(GraphIndex graph, List<String> component) {
+    boolean cycle =
+        component.size() > 1
+            || graph.inputs(component.getFirst()).stream()
+                .anyMatch(input -> input.node().equals(component.getFirst()));
+    if (cycle
+        && component.stream().noneMatch(n -> graph.node(n).getOp().endsWith("NextIteration"))) {
+      throw new IllegalArgumentException(
+          "nodes " + component.reversed() + " depend on each other, and are no loop");
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.partition;
+
+import com.google.protobuf.ByteString;
+import io.weft.tensorflow.placement.GraphIndex;
+import io.weft.tensorflow.placement.NodeInput;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import org.tensorflow.proto.AttrValue;
+import org.tensorflow.proto.GraphDef;
+import org.tensorflow.proto.NodeDef;
+
+/// A graph without the nodes that nothing wanted depends on.
+final class Pruning {
+
+  private static final String CLASS = "_class";
+  private static final String PREFIX = "loc:@";
+
+  private Pruning() {}
+
+  /// What these nodes need, themselves included, in the order of `graph`. Classes that name nodes
+  /// which are left out are left out too, because TensorFlow would miss them. Throws
+  /// `IllegalArgumentException` for a name that is not in the graph.
+  static GraphDef to(GraphDef graph, GraphIndex index, Collection<String> wanted) {
+    Set<String> kept = new HashSet<>();
+    Deque<String> open = new ArrayDeque<>();
+    wanted.forEach(name -> open.add(index.node(NodeInput.parse(name).node()).getName()));
+    while (!open.isEmpty()) {
+      String name = open.remove();
+      if (kept.add(name)) {
+        index.inputs(name).forEach(input -> open.add(input.node()));
+      }
+    }
+    GraphDef.Builder pruned = graph.toBuilder().clearNode();
+    for (NodeDef node : graph.getNodeList()) {
+      if (kept.contains(node.getName())) {
+        pruned.addNode(known(node, kept));
+      }
+    }
+    return pruned.build();
+  }
+
+  private static NodeDef known(NodeDef node, Set<String> kept) {
+    if (!node.containsAttr(CLASS)) {
+      return node;
+    }
+    AttrValue.ListValue.Builder classes = AttrValue.ListValue.newBuilder();
+    for (ByteString name : node.getAttrOrThrow(CLASS).getList().getSList()) {
+      String text = name.toStringUtf8();
+      if (!text.startsWith(PREFIX) || kept.contains(text.substring(PREFIX.length()))) {
+        classes.addS(name);
+      }
+    }
+    return classes.getSCount() == 0
+        ? node.toBuilder().removeAttr(CLASS).build()
+        : node.toBuilder().putAttr(CLASS, AttrValue.newBuilder().setList(classes).build()).build();
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.partition;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.tensorflow.proto.DataType;
+import org.tensorflow.proto.NodeDef;
+
+/// The nodes that one transfer adds to the two parts.
+///
+/// @param transfer what goes where
+/// @param crossing what it stands for
+/// @param prefix what the names of all its nodes begin with
+/// @param group number of its receive group
+record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int group) {
+
+  /// In the source's part. Control edges become a tensor without elements, behind all of them.
+  List<NodeDef> sending() {
+    List<NodeDef> nodes = new ArrayList<>();
+    String tensor = crossing.inputs().getFirst().toString();
+    if (crossing.control()) {
+      String signal = prefix + "/signal";
+      NodeDef.Builder constant = node(signal, "Const");
+      crossing.inputs().forEach(input -> constant.addInput(input.toString()));
+      nodes.add(
+          constant
+              .putAttr("dtype", Attributes.of(DataType.DT_INT32))
+              .putAttr("value", Attributes.empty())
+              .build());
+      tensor = signal;
+    }
+    nodes.add(end(transfer.send(), TransferOps.SEND).addInput(tensor).build());
+    return nodes;
+  }
+
+  /// In the destination's part.
+  List<NodeDef> receiving() {
+    List<NodeDef> nodes = new ArrayList<>();
+    nodes.add(end(transfer.receive(), TransferOps.RECEIVE).build());
+    if (ensuresShape()) {
+      nodes.add(
+          node(shaped(), "EnsureShape")
+              .addInput(transfer.receive())
+              .putAttr(TransferOps.TYPE, Attributes.of(transfer.type()))
+              .putAttr("shape", Attributes.of(transfer.shape()))
+              .build());
+    }
+    return nodes;
+  }
+
+  /// What a node of the destination has as its input in place of the one from the source.
+  String input() {
+    if (crossing.control()) {
+      return "^" + transfer.receive();
+    }
+    return ensuresShape() ? shaped() : transfer.receive();
+  }
+
+  private boolean ensuresShape() {
+    return !crossing.control() && !transfer.shape().getUnknownRank();
+  }
+
+  private String shaped() {
+    return prefix + "/shaped";
+  }
+
+  private NodeDef.Builder end(String name, String op) {
+    return node(name, op)
+        .putAttr(TransferOps.TYPE, Attributes.of(transfer.type()))
+        .putAttr(TransferOps.TENSOR_NAME, Attributes.of(transfer.tensor()))
+        .putAttr(TransferOps.EDGE, Attributes.of(transfer.edge()))
+        .putAttr(TransferOps.SOURCE, Attributes.of(transfer.source().toString()))
+        .putAttr(TransferOps.DESTINATION, Attributes.of(transfer.destination().toString()))
+        .putAttr(TransferOps.GROUP, Attributes.of(group));
+  }
+
+  private static NodeDef.Builder node(String name, String op) {
+    return NodeDef.newBuilder().setName(name).setOp(op);
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.partition;
+
+/// Ops and attributes that stand for a transfer in the parts of a graph. `WeftSend` has one input
+/// and no output, `WeftRecv` one output and no input; both have all the attributes.
+public final class TransferOps {
+
+  /// Op type of the sending end.
+  public static final String SEND = "WeftSend";
+
+  /// Op type of the receiving end.
+  public static final String RECEIVE = "WeftRecv";
+
+  /// The element type; attribute of type `type`.
+  public static final String TYPE = "T";
+
+  /// `Transfer.tensor`, for messages; a string.
+  public static final String TENSOR_NAME = "tensor_name";
+
+  /// `Transfer.edge`, by which the two ends meet; a string.
+  public static final String EDGE = "edge";
+
+  /// The task that sends, as `/job:ps/task:0`; a string.
+  public static final String SOURCE = "source";
+
+  /// The task that receives; a string.
+  public static final String DESTINATION = "destination";
+
+  /// `ReceiveGroup.number`; an int.
+  public static final String GROUP = "group";
+
+  private TransferOps() {}
+}
