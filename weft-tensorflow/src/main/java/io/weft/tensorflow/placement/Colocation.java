@@ -47,9 +47,9 @@ final class Colocation {
     for (NodeDef node : set) {
       DeviceName said = task(node);
       if (differ(said, joint)) {
-        NodeDef other =
+        NodeDef first =
             set.stream().filter(one -> differ(said, task(one))).findFirst().orElseThrow();
-        throw conflict(other, node, "variables, resources and _class join them");
+        throw conflict(first, node, "variables, resources and _class join them");
       }
       joint = said.within(joint);
     }
