@@ -19,6 +19,7 @@ module io.weft.comm {
   exports io.weft.collective.schedule;
   exports io.weft.flight;
   exports io.weft.memory;
+  exports io.weft.rendezvous;
 
   uses io.weft.transport.spi.TransportProvider;
 }

@@ -214,6 +214,43 @@ public final class ConfigOption<T> {
           text -> Path.of(nonBlank(text)),
           "directory where each rank leaves a file with its last operations when something fails");
 
+  /// How long tensors of a rendezvous move.
+  public static final ConfigOption<WeftConfig.TransferProtocol> RENDEZVOUS_PROTOCOL =
+      new ConfigOption<>(
+          "rendezvous-protocol",
+          WeftConfig.TransferProtocol.class,
+          "read",
+          text -> choice(text, WeftConfig.TransferProtocol.values()),
+          "how this rank receives long tensors of a rendezvous: read (it reads them), or write"
+              + " (their producer writes them)");
+
+  /// Whether a rendezvous keeps memory.
+  public static final ConfigOption<WeftConfig.TransferBuffers> RENDEZVOUS_BUFFERS =
+      new ConfigOption<>(
+          "rendezvous-buffers",
+          WeftConfig.TransferBuffers.class,
+          "reused",
+          text -> choice(text, WeftConfig.TransferBuffers.values()),
+          "memory of received tensors: reused for the next tensor of the same edge, or fresh");
+
+  /// Whether receives share requests.
+  public static final ConfigOption<WeftConfig.TransferRequests> RENDEZVOUS_REQUESTS =
+      new ConfigOption<>(
+          "rendezvous-requests",
+          WeftConfig.TransferRequests.class,
+          "fused",
+          text -> choice(text, WeftConfig.TransferRequests.values()),
+          "receives that are ready together leave as one request: fused, or single");
+
+  /// Bound of the memory of received tensors.
+  public static final ConfigOption<Long> RENDEZVOUS_MEMORY =
+      new ConfigOption<>(
+          "rendezvous-memory",
+          Long.class,
+          "4G",
+          text -> bytes(text, 1 << 16, 1L << 42),
+          "most memory of received tensors of a rendezvous, taken as it is needed");
+
   private static final List<ConfigOption<?>> ALL =
       List.of(
           TRANSPORT,
@@ -236,7 +273,11 @@ public final class ConfigOption<T> {
           EAGER_BYTES,
           SEGMENT_BYTES,
           ALGORITHMS,
-          FLIGHT_DIR);
+          FLIGHT_DIR,
+          RENDEZVOUS_PROTOCOL,
+          RENDEZVOUS_BUFFERS,
+          RENDEZVOUS_REQUESTS,
+          RENDEZVOUS_MEMORY);
 
   private final String name;
   private final Class<T> type;

@@ -27,6 +27,9 @@ import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;
 import io.weft.flight.FlightWriter;
 import io.weft.memory.TensorPool;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
@@ -58,6 +61,7 @@ public final class Weft implements AutoCloseable {
   private final Mesh mesh;
   private final Collectives collectives;
   private final Membership membership;
+  private final Rendezvous rendezvous;
   private final Lane lane;
   private final FlightWriter flights;
   private final TensorPool tensors;
@@ -69,12 +73,14 @@ public final class Weft implements AutoCloseable {
       Mesh mesh,
       Collectives collectives,
       Membership membership,
+      Rendezvous rendezvous,
       Lane lane,
       FlightWriter flights) {
     this.config = config;
     this.mesh = mesh;
     this.collectives = collectives;
     this.membership = membership;
+    this.rendezvous = rendezvous;
     this.lane = lane;
     this.flights = flights;
     this.tensors = collectives.tensors();
@@ -160,12 +166,13 @@ public final class Weft implements AutoCloseable {
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
+    var rendezvous = new MeshRendezvous(rendezvous(config));
     Mesh mesh =
         new Mesh(
             launch.rank(),
             around.lanes().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            List.of(collectives, membership),
+            List.of(collectives, membership, rendezvous),
             sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =
@@ -184,6 +191,7 @@ public final class Weft implements AutoCloseable {
     }
     Lane lane = lane(config, mesh, around.lanes());
     collectives.runBy(lane);
+    rendezvous.runBy(lane);
     var recorder = new FlightRecorder();
     recorder.joined(
         FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
@@ -197,6 +205,7 @@ public final class Weft implements AutoCloseable {
         mesh,
         collectives,
         membership,
+        rendezvous,
         lane,
         FlightWriter.open(recorder, lane::nanos, sinks));
   }
@@ -242,6 +251,14 @@ public final class Weft implements AutoCloseable {
         config.eagerBytes().orElse(Tuning.AUTO),
         Math.toIntExact(config.segmentBytes()),
         Tuning.DEFAULT.windowSlots());
+  }
+
+  private static RendezvousOptions rendezvous(WeftConfig config) {
+    return new RendezvousOptions(
+        config.value(ConfigOption.RENDEZVOUS_PROTOCOL).orElseThrow(),
+        config.value(ConfigOption.RENDEZVOUS_BUFFERS).orElseThrow(),
+        config.value(ConfigOption.RENDEZVOUS_REQUESTS).orElseThrow(),
+        config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
   }
 
   /// World rank of this process, 0 to `size()` - 1.
@@ -339,6 +356,12 @@ public final class Weft implements AutoCloseable {
   /// transport shares memory. See `TensorPool.allocate`; may outlive this object. Any thread.
   public TensorLease allocate(DType dtype, Shape shape) {
     return tensors.allocate(dtype, shape);
+  }
+
+  /// Where tensors of a graph that is spread over the ranks wait for who asks for them; closed with
+  /// this.
+  public Rendezvous rendezvous() {
+    return rendezvous;
   }
 
   /// Scheme of the transport in use: "shm", "tcp", "inproc".

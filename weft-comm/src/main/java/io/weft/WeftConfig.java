@@ -45,6 +45,46 @@ public final class WeftConfig {
     }
   }
 
+  /// Who moves the bytes of a long tensor from producer to consumer [JIA17 §3.2].
+  public enum TransferProtocol {
+    /// The consumer reads them out of the producer's memory: fewer messages.
+    READ,
+    /// The producer writes them into the consumer's memory, which the request names once the edge's
+    /// type and shape are known.
+    WRITE;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// What happens to the memory of received tensors [JIA17 §3.3].
+  public enum TransferBuffers {
+    /// An edge keeps the memory of its last tensor, registered.
+    REUSED,
+    /// Each tensor has memory of its own; for measuring.
+    FRESH;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// How many receives share a request (SEASTAR in docs/papers.md).
+  public enum TransferRequests {
+    /// All that one duty cycle finds ready for a peer, answers alike.
+    FUSED,
+    /// One each; for measuring.
+    SINGLE;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   private WeftConfig(Map<ConfigOption<?>, Object> values) {
     this.values = values;
   }

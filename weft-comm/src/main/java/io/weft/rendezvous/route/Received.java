@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.route;
+
+import io.weft.rendezvous.frame.Signature;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/// A tensor from another rank, in its consumer's hands.
+public final class Received implements TensorLease {
+
+  final Route route;
+  final Landing landing;
+
+  /// In the queue of those that were given back.
+  @Nullable Received next;
+
+  private final Landings landings;
+  private final TensorView view;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  public Received(Landings landings, Route route, Landing landing, Signature signature) {
+    this.landings = landings;
+    this.route = route;
+    this.landing = landing;
+    this.view = new TensorView(signature.dtype(), signature.shape(), landing.memory());
+  }
+
+  @Override
+  public TensorView view() {
+    return view;
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      landings.giveBack(this);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return view.signature();
+  }
+}

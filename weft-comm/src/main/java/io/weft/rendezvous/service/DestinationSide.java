@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.WeftConfig.TransferProtocol;
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.route.Landing;
+import io.weft.rendezvous.route.Landings;
+import io.weft.rendezvous.route.Route;
+import io.weft.rendezvous.service.Reception.Stand;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Capabilities;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// What a rank does as the consumer of tensors: it asks for them, finds memory for what comes, and
+/// hands it over. Confined to the lane's thread.
+final class DestinationSide {
+
+  private final MeshRendezvous owner;
+  private final Landings landings;
+  private final TransferProtocol protocol;
+  private final int eagerBytes;
+  private final long maxTransferBytes;
+  private final Slots<Reception> asked = new Slots<>();
+  private final List<Reception> stalled = new ArrayList<>();
+  private int waiting;
+  private int settling;
+  private long earliest = Long.MAX_VALUE;
+
+  DestinationSide(
+      MeshRendezvous owner, Landings landings, TransferProtocol protocol, Capabilities transport) {
+    this.owner = owner;
+    this.landings = landings;
+    this.protocol = protocol;
+    this.eagerBytes = SourceSide.eagerBytes(transport);
+    this.maxTransferBytes = transport.maxTransferBytes();
+  }
+
+  int waiting() {
+    return waiting;
+  }
+
+  int settling() {
+    return settling;
+  }
+
+  boolean asksForWrites() {
+    return protocol == TransferProtocol.WRITE;
+  }
+
+  RemoteRegion export(Landing landing) {
+    return landings.export(landing);
+  }
+
+  // --- asking
+
+  void enter(Reception it) {
+    waiting++;
+    long number = it.key.step();
+    Step step = owner.steps().open(number);
+    CommException refusal = step == null ? owner.words().ended(number) : step.failure();
+    refusal = refusal == null ? owner.failure() : refusal;
+    if (step == null || refusal != null) {
+      end(it, new Arrival.Failed(Objects.requireNonNull(refusal)));
+      return;
+    }
+    it.deadline = owner.attention() + it.limitNanos;
+    if (it.deadline < 0) {
+      it.deadline = Long.MAX_VALUE;
+    }
+    earliest = Math.min(earliest, it.deadline);
+    if (it.edge().source() == owner.rank()) {
+      meet(it, step);
+    } else {
+      ask(it, step);
+    }
+  }
+
+  /// The producer is this rank.
+  private void meet(Reception it, Step step) {
+    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+    if (other instanceof Publication there) {
+      owner.leave(there);
+      take(it, there);
+    } else if (other != null) {
+      end(it, new Arrival.Failed(owner.words().askedTwice(it.edge(), it.key.step())));
+    } else {
+      step.add(it);
+      owner.table().put(it, step);
+    }
+  }
+
+  private void ask(Reception it, Step step) {
+    Peer peer = owner.peer(it.edge().source());
+    CommException loss = owner.loss(peer.rank());
+    if (loss == null && (asked.isFull() || !tell(it.route, peer))) {
+      loss = owner.words().tooMany(it.edge(), it.key.step());
+    }
+    if (loss != null) {
+      end(it, new Arrival.Failed(loss));
+      return;
+    }
+    it.asks(peer, asked.take(it));
+    step.add(it);
+    Signature expected = it.route.expected();
+    if (asksForWrites() && expected != null && expected.bytes() > eagerBytes) {
+      it.landing = landings.take(it.route, expected.bytes());
+      it.signature = expected;
+      it.stand = it.landing == null ? Stand.ASKED : Stand.ASKED_INTO;
+    }
+    peer.post(it);
+  }
+
+  /// Gives the edge a number at its source; false if it has too many.
+  private static boolean tell(Route route, Peer peer) {
+    if (!route.isTold()) {
+      int number = peer.nextEdge();
+      if (number < 0) {
+        return false;
+      }
+      route.tell(number);
+      byte[] name = route.edge().name().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+      peer.post(message -> message.edge(number, route.edge().incarnation(), name));
+    }
+    return true;
+  }
+
+  // --- what comes
+
+  /// A tensor of this rank itself: the producer's memory, until the receiver closes it.
+  void take(Reception it, Publication from) {
+    end(it, owner.lend(from));
+  }
+
+  /// Null if it is not waiting for an answer of this peer (any more).
+  private @Nullable Reception asked(Peer from, int id) {
+    Reception it = asked.get(id);
+    return it != null && it.peer() == from && it.stand != Stand.READS ? it : null;
+  }
+
+  /// What the edge brought last; null where nothing waits for it.
+  @Nullable Signature expected(int id) {
+    Reception it = asked.get(id);
+    return it == null ? null : it.route.expected();
+  }
+
+  void onDead(Peer from, int id) {
+    Reception it = asked(from, id);
+    if (it != null) {
+      owner.traffic().received();
+      giveUpLanding(it);
+      end(it, new Arrival.Dead());
+    }
+  }
+
+  /// @param data valid during the call
+  void onInline(Peer from, int id, Signature like, MemorySegment data) {
+    Reception it = asked(from, id);
+    if (it == null || !fits(it, like)) {
+      return;
+    }
+    if (place(it, like)) {
+      it.there().memory().copyFrom(data);
+      arrive(it);
+    } else {
+      it.stand = Stand.AWAITS_MEMORY;
+      it.early = data.toArray(ValueLayout.JAVA_BYTE);
+      stalled.add(it);
+    }
+  }
+
+  void onMeta(Peer from, int id, int token, Signature like, RemoteRegion region) {
+    Reception it = asked(from, id);
+    if (it == null || !fits(it, like)) {
+      release(from, token);
+      return;
+    }
+    it.reads(token, region);
+    it.signature = like;
+    read(it);
+  }
+
+  void onShape(Peer from, int id, int token, Signature like) {
+    Reception it = asked(from, id);
+    if (it == null || !fits(it, like)) {
+      release(from, token);
+      return;
+    }
+    it.stand = Stand.AWAITS_WRITE;
+    offer(it, token, like);
+  }
+
+  /// Says where it may be written; waits for memory if there is none.
+  private void offer(Reception it, int token, Signature like) {
+    Peer peer = Objects.requireNonNull(it.peer());
+    if (it.stand == Stand.OVER) {
+      release(peer, token);
+    } else if (place(it, like)) {
+      RemoteRegion into = landings.export(it.there());
+      peer.post(message -> message.destination(token, it.id(), like, into));
+    } else {
+      owner.later(() -> offer(it, token, like));
+    }
+  }
+
+  /// The peer has written it.
+  void onNotify(Peer from, int id) {
+    Reception it = asked(from, id);
+    if (it != null
+        && it.landing != null
+        && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
+      arrive(it);
+    }
+  }
+
+  void onFailed(Peer from, int id, String why) {
+    Reception it = asked.get(id);
+    if (it != null && it.peer() == from) {
+      owner.leave(it);
+      fail(it, owner.words().failedThere(it.key, why));
+    }
+  }
+
+  private boolean fits(Reception it, Signature like) {
+    it.route.expect(like);
+    if (landings.canHold(like.bytes())) {
+      return true;
+    }
+    owner.leave(it);
+    fail(it, owner.words().tooLong(it.key, like, landings.memoryBytes()));
+    return false;
+  }
+
+  /// Whether there is memory for it.
+  private boolean place(Reception it, Signature like) {
+    it.signature = like;
+    Landing landing = it.landing;
+    if (landing != null && landing.memory().byteSize() != like.bytes()) {
+      giveUpLanding(it);
+      landing = null;
+    }
+    if (landing == null) {
+      landing = landings.take(it.route, like.bytes());
+      it.landing = landing;
+    }
+    return landing != null;
+  }
+
+  private void giveUpLanding(Reception it) {
+    Landing landing = it.landing;
+    if (landing != null) {
+      it.landing = null;
+      landings.discard(landing);
+    }
+  }
+
+  // --- reading
+
+  private void read(Reception it) {
+    if (!place(it, it.live())) {
+      stalled.add(it);
+      return;
+    }
+    long bytes = Math.min(maxTransferBytes, it.live().bytes() - it.readBytes());
+    switch (owner
+        .endpoint(Objects.requireNonNull(it.peer()))
+        .tryRead(
+            it.there().slice(it.readBytes(), bytes),
+            new RemoteSlice(it.from(), it.readBytes(), bytes),
+            it.part(bytes))) {
+      case POSTED -> it.posted();
+      case BACK_PRESSURED -> stalled.add(it);
+      case CLOSED -> {} // the mesh says what became of the peer
+    }
+  }
+
+  /// A part was read, or was not.
+  void onRead(Reception it, @Nullable TransportException failure) {
+    Peer peer = Objects.requireNonNull(it.peer());
+    if (it.stand == Stand.OVER) {
+      settling--;
+      giveUpLanding(it);
+      release(peer, it.token());
+    } else if (failure == null && it.readBytes() < it.live().bytes()) {
+      stalled.add(it);
+    } else if (failure == null) {
+      release(peer, it.token());
+      arrive(it);
+    } else if (!(failure instanceof TransportException.EndpointLost)) { // else the mesh tells
+      owner.leave(it);
+      fail(it, owner.words().notRead(it.key, it.live(), failure));
+    }
+  }
+
+  private static void release(Peer peer, int token) {
+    peer.post(message -> message.release(token));
+  }
+
+  /// Tries again what there was no memory or room for. Returns how much went on.
+  ///
+  /// Hot path.
+  int retry() {
+    if (stalled.isEmpty()) {
+      return 0;
+    }
+    List<Reception> again = List.copyOf(stalled);
+    stalled.clear();
+    for (Reception it : again) {
+      byte[] early = it.early;
+      if (it.stand == Stand.READS) {
+        read(it);
+      } else if (early != null && it.stand == Stand.AWAITS_MEMORY) {
+        if (place(it, it.live())) {
+          it.there().memory().copyFrom(MemorySegment.ofArray(early));
+          arrive(it);
+        } else {
+          stalled.add(it);
+        }
+      }
+    }
+    return again.size() - stalled.size();
+  }
+
+  // --- the end
+
+  private void arrive(Reception it) {
+    Landing landing = it.there();
+    it.landing = null;
+    owner.traffic().received();
+    end(it, new Arrival.Live(landings.give(it.route, landing, it.live())));
+  }
+
+  /// It has left its step and the table.
+  void fail(Reception it, CommException cause) {
+    Peer peer = it.peer();
+    if (it.stand == Stand.READS && it.isPosted()) {
+      settling++;
+    } else {
+      giveUpLanding(it);
+      if (it.stand == Stand.READS && peer != null) {
+        release(peer, it.token());
+      }
+    }
+    end(it, new Arrival.Failed(cause));
+  }
+
+  private void end(Reception it, Arrival with) {
+    waiting--;
+    if (it.step != null) {
+      owner.leave(it);
+    }
+    if (it.peer() != null) {
+      asked.free(it.id());
+    }
+    it.ends(with);
+    owner.due(it);
+  }
+
+  /// Fails what has waited too long.
+  ///
+  /// Hot path.
+  void checkDeadlines(long attention) {
+    if (attention < earliest) {
+      return;
+    }
+    long next = Long.MAX_VALUE;
+    for (Step step : owner.steps().snapshot()) {
+      for (Pending pending : step.all()) {
+        if (pending instanceof Reception it) {
+          if (it.deadline <= attention) {
+            expire(it);
+          } else {
+            next = Math.min(next, it.deadline);
+          }
+        }
+      }
+    }
+    earliest = next;
+  }
+
+  private void expire(Reception it) {
+    Peer peer = it.peer();
+    owner.leave(it);
+    if (peer != null) {
+      int id = it.id();
+      long step = it.key.step();
+      peer.post(message -> message.cancel(id, step));
+    }
+    fail(it, owner.words().late(it.key, it.limitNanos));
+  }
+}

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.WeftConfig.TransferRequests;
+import io.weft.agent.Lane;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousCounts;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.route.Landings;
+import io.weft.rendezvous.route.Lent;
+import io.weft.rendezvous.route.Route;
+import io.weft.rendezvous.route.Routes;
+import io.weft.tensor.TensorView;
+import io.weft.transport.Endpoint;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.spi.Capabilities;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The rendezvous of one rank over its mesh: a table at each source, requests from each destination
+/// (docs/protocol/rendezvous.md). What one duty cycle finds ready for a peer leaves as one message.
+/// Confined to the lane's thread, but for the interface `Rendezvous`.
+public final class MeshRendezvous implements MeshService, Rendezvous {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
+
+  private final RendezvousOptions options;
+  private final Submissions submissions = new Submissions();
+  private final Routes routes = new Routes();
+  private final Steps steps = new Steps();
+  private final Table table = new Table();
+  private final Traffic traffic = new Traffic();
+  private final Listener listener = new Listener(this);
+  private final ArrayDeque<Reception> due = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+  private final List<Peer> talking = new ArrayList<>();
+  private final AtomicInteger lent = new AtomicInteger();
+  private @Nullable Connected connected;
+  private @Nullable CommException failure;
+  private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  private volatile boolean busy;
+  private volatile boolean entering;
+
+  /// What there is once the mesh is connected.
+  private record Connected(
+      Mesh mesh,
+      Words words,
+      Peer[] peers,
+      @Nullable CommException[] losses,
+      Landings landings,
+      SourceSide source,
+      DestinationSide destination,
+      ItemWriter writer) {}
+
+  /// With these options.
+  public MeshRendezvous(RendezvousOptions options) {
+    this.options = options;
+  }
+
+  /// Tells whose thread turns this; before the first submission.
+  public void runBy(Lane lane) {
+    submissions.runBy(lane);
+  }
+
+  private Connected connected() {
+    return Objects.requireNonNull(connected, "the mesh is not connected");
+  }
+
+  // --- any thread
+
+  @Override
+  public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
+    submissions.submit(
+        new Publication(route(key, key.edge().source()), key, tensor, release), this);
+  }
+
+  @Override
+  public void publishDead(RendezvousKey key) {
+    submissions.submit(
+        new Publication(route(key, key.edge().source()), key, null, MeshRendezvous::nothing), this);
+  }
+
+  @Override
+  public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
+    Route route = route(key, key.edge().destination());
+    submissions.submit(new Reception(route, key, limit.toNanos(), receiver), this);
+  }
+
+  /// The release of what is dead.
+  private static void nothing() {}
+
+  private Route route(RendezvousKey key, int end) {
+    Edge edge = key.edge();
+    int size = connected().peers().length;
+    if (end != rank() || edge.source() >= size || edge.destination() >= size) {
+      throw new IllegalArgumentException(
+          "edge "
+              + edge
+              + " is none of rank "
+              + rank()
+              + " of "
+              + size
+              + "; publish at its source, receive at its destination");
+    }
+    return routes.of(edge);
+  }
+
+  @Override
+  public void abort(long step, String why) {
+    submissions.submit(new StepCommand(step, words().aborted(step, why)), this);
+  }
+
+  @Override
+  public void end(long step) {
+    if (step < 0) {
+      throw new IllegalArgumentException("step " + step + " is negative");
+    }
+    submissions.submit(new StepCommand(step, null), this);
+  }
+
+  @Override
+  public RendezvousCounts counts() {
+    boolean queued = !submissions.isEmpty() || entering; // in this order, and before the counts
+    RendezvousCounts seen = counts;
+    return new RendezvousCounts(
+        queued ? 1 : 0,
+        seen.steps(),
+        seen.published(),
+        seen.waiting(),
+        seen.parked(),
+        seen.settling(),
+        lent.get() + connected().landings().leases(),
+        traffic.tensors(),
+        traffic.requests(),
+        traffic.messages(),
+        connected().landings().registrations());
+  }
+
+  @Override
+  public int number() {
+    return ItemWriter.SERVICE;
+  }
+
+  @Override
+  public boolean busy() {
+    return busy;
+  }
+
+  @Override
+  public boolean hasCommands() {
+    return !submissions.isEmpty();
+  }
+
+  // --- for its parts
+
+  int rank() {
+    return connected().mesh().rank();
+  }
+
+  Words words() {
+    return connected().words();
+  }
+
+  Steps steps() {
+    return steps;
+  }
+
+  Table table() {
+    return table;
+  }
+
+  Routes routes() {
+    return routes;
+  }
+
+  Traffic traffic() {
+    return traffic;
+  }
+
+  SourceSide source() {
+    return connected().source();
+  }
+
+  DestinationSide destination() {
+    return connected().destination();
+  }
+
+  Peer peer(int rank) {
+    return connected().peers()[rank];
+  }
+
+  /// Why nothing can be received from this rank, or null.
+  @Nullable CommException loss(int rank) {
+    return connected().losses()[rank];
+  }
+
+  Endpoint endpoint(Peer peer) {
+    return connected().mesh().endpoint(peer.rank());
+  }
+
+  MemoryRegion register(TensorView tensor) {
+    return connected().mesh().transport().register(tensor.data(), tensor);
+  }
+
+  /// What tells a write's receiver which of its requests it answers.
+  int immediate(int id) {
+    return ItemWriter.SERVICE << 30 | id;
+  }
+
+  /// The time in which this rank looked.
+  long attention() {
+    return connected().mesh().attention().nanos();
+  }
+
+  boolean isClosed() {
+    return failure != null;
+  }
+
+  /// Why nothing can be received any more, or null.
+  @Nullable CommException failure() {
+    return failure;
+  }
+
+  void mistrust(Peer peer, String why) {
+    connected().mesh().drop(peer.rank(), why);
+  }
+
+  /// Takes it out of its step, and of the table if it is there.
+  void leave(Pending it) {
+    Step step = it.step;
+    if (step != null) {
+      table.remove(it, step);
+      step.remove(it);
+    }
+  }
+
+  /// Its receiver is told at the end of the duty cycle.
+  void due(Reception it) {
+    due.add(it);
+  }
+
+  /// In the next duty cycle.
+  void later(Runnable attempt) {
+    later.add(attempt);
+  }
+
+  /// A tensor of this rank for a receiver on this rank.
+  Arrival lend(Publication it) {
+    TensorView tensor = it.tensor;
+    if (tensor == null) {
+      source().finish(it);
+      return new Arrival.Dead();
+    }
+    source().handOver(it);
+    return new Arrival.Live(new Lent(tensor, it.release(), lent));
+  }
+
+  /// A user's callback, which must not throw.
+  void run(Runnable callback) {
+    try {
+      callback.run();
+    } catch (RuntimeException e) {
+      LOG.error("a callback of the rendezvous on rank {} threw; it must not", rank(), e);
+    }
+  }
+
+  // --- the lane
+
+  @Override
+  public void onStart(Mesh mesh) {
+    int size = mesh.topology().size();
+    Capabilities transport = mesh.transport().capabilities();
+    var peers = new Peer[size];
+    for (int rank = 0; rank < size; rank++) {
+      peers[rank] = new Peer(rank, talking);
+    }
+    var landings = new Landings(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
+    MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
+    connected =
+        new Connected(
+            mesh,
+            new Words(mesh),
+            peers,
+            new CommException[size],
+            landings,
+            new SourceSide(this, transport),
+            new DestinationSide(this, landings, options.protocol(), transport),
+            new ItemWriter(message));
+  }
+
+  @Override
+  public int work(long nowNanos) {
+    Connected on = connected;
+    if (on == null) {
+      return 0;
+    }
+    int work = on.landings().collect() + enterAll();
+    work += on.source().retry() + on.destination().retry();
+    for (int attempts = later.size(); attempts > 0; attempts--) {
+      later.remove().run();
+    }
+    on.destination().checkDeadlines(attention());
+    work += flush(on) + tellAll();
+    count(on);
+    return work;
+  }
+
+  private int enterAll() {
+    if (submissions.isEmpty()) {
+      return 0;
+    }
+    int entered = 0;
+    entering = true; // until they are counted
+    Submission submission = submissions.take();
+    while (submission != null) {
+      Submission next = submission.next;
+      submission.next = null;
+      submission.enter(this);
+      submission = next;
+      entered++;
+    }
+    return entered;
+  }
+
+  private int flush(Connected on) {
+    int sent = 0;
+    int most = options.requests() == TransferRequests.FUSED ? Integer.MAX_VALUE : 1;
+    int kept = 0;
+    for (int i = 0; i < talking.size(); i++) {
+      Peer peer = talking.get(i);
+      sent += peer.isGone() ? 0 : peer.flush(on.mesh(), on.writer(), most, traffic);
+      if (peer.owes()) {
+        talking.set(kept++, peer);
+      } else {
+        peer.hush();
+      }
+    }
+    talking.subList(kept, talking.size()).clear();
+    return sent;
+  }
+
+  private int tellAll() {
+    int told = 0;
+    for (Reception it = due.poll(); it != null; it = due.poll()) {
+      run(it::tell);
+      told++;
+    }
+    return told;
+  }
+
+  private void count(Connected on) {
+    SourceSide source = on.source();
+    DestinationSide destination = on.destination();
+    int settling = source.settling() + destination.settling() + on.landings().leaving();
+    busy = destination.waiting() > 0 || source.isBusy() || settling > 0 || !talking.isEmpty();
+    RendezvousCounts seen = counts;
+    if (seen.steps() != steps.size()
+        || seen.published() != source.held()
+        || seen.waiting() != destination.waiting()
+        || seen.parked() != source.parked()
+        || seen.settling() != settling) {
+      counts =
+          new RendezvousCounts(
+              0,
+              steps.size(),
+              source.held(),
+              destination.waiting(),
+              source.parked(),
+              settling,
+              0,
+              0,
+              0,
+              0,
+              0);
+    }
+    if (entering) {
+      entering = false;
+    }
+  }
+
+  // --- steps
+
+  /// Fails what is pending of a step and what comes later.
+  void abortHere(long number, CommException cause) {
+    Step step = steps.open(number);
+    if (step != null) {
+      step.fail(cause);
+      clear(step, cause);
+    }
+  }
+
+  void endHere(long number) {
+    Step step = steps.end(number);
+    if (step != null) {
+      clear(step, words().ended(number));
+    }
+  }
+
+  /// Fails what is pending of a step; those who were asked are told.
+  private void clear(Step step, CommException cause) {
+    List<Peer> told = new ArrayList<>();
+    for (Pending pending : step.all()) {
+      if (pending instanceof Reception it && it.peer() != null && !told.contains(it.peer())) {
+        Peer peer = Objects.requireNonNull(it.peer());
+        told.add(peer);
+        long number = step.number();
+        peer.post(message -> message.cancel(-1, number));
+      }
+      end(pending, cause);
+    }
+  }
+
+  private void end(Pending pending, CommException cause) {
+    if (pending instanceof ParkedRequest request) {
+      source().drop(request);
+    } else {
+      leave(pending);
+    }
+    pending.fail(cause);
+  }
+
+  /// A peer does not want one of its requests any more, or none of a step.
+  void onCancel(Peer from, int id, long number) {
+    Step step = number < 0 || steps.hasEnded(number) ? null : steps.open(number);
+    if (step != null) {
+      for (Pending pending : step.all()) {
+        if (pending instanceof ParkedRequest request
+            && request.peer == from
+            && (id == -1 || request.id == id)) {
+          source().drop(request);
+        }
+      }
+    }
+  }
+
+  // --- failure
+
+  private String lose(int rank, CommException cause) {
+    Connected on = connected();
+    on.losses()[rank] = cause;
+    on.peers()[rank].leave();
+    StringBuilder waited = new StringBuilder();
+    for (Step step : steps.snapshot()) {
+      for (Pending pending : step.all()) {
+        if (pending.dependsOn(rank)) {
+          if (pending instanceof Reception it && waited.isEmpty()) {
+            waited.append("receive of ").append(it.key);
+          }
+          end(pending, cause);
+        }
+      }
+    }
+    return waited.toString();
+  }
+
+  private void failAll(CommException cause) {
+    failure = Objects.requireNonNullElse(failure, cause);
+    for (Step step : steps.snapshot()) {
+      for (Pending pending : step.all()) {
+        end(pending, cause);
+      }
+    }
+  }
+
+  @Override
+  public void onPeerLeft(int rank) {
+    String unused = lose(rank, words().left(rank));
+  }
+
+  @Override
+  public String onPeerLost(int rank, Loss loss) {
+    return lose(rank, words().lost(rank, loss));
+  }
+
+  @Override
+  public void onExcluded(int witness, String why) {
+    failAll(new CommException.Excluded(why, witness));
+  }
+
+  @Override
+  public boolean owes(int rank) {
+    return connected != null && peer(rank).owes();
+  }
+
+  @Override
+  public void onClose() {
+    if (connected != null) {
+      failAll(words().closed());
+      int unused = enterAll() + tellAll();
+      count(connected);
+    }
+  }
+
+  @Override
+  public void onCrash(Throwable cause) {
+    if (connected != null) {
+      failAll(words().crashed(cause));
+      int unused = enterAll() + tellAll();
+      count(connected);
+    }
+  }
+
+  @Override
+  public void onClosing() {
+    Connected on = connected;
+    if (on != null) {
+      submissions.end();
+      runLeft();
+      on.landings().end();
+    }
+  }
+
+  /// Nobody turns the lane any more: what is submitted fails, one thread at a time.
+  void runLeft() {
+    synchronized (submissions) {
+      int unused = enterAll() + tellAll();
+      count(connected());
+    }
+  }
+
+  // --- from the wire
+
+  @Override
+  public void onMessage(int fromRank, MemorySegment message) {
+    listener.onMessage(peer(fromRank), message);
+  }
+
+  @Override
+  public void onNotify(int fromRank, int immediate) {
+    destination().onNotify(peer(fromRank), immediate & (1 << 30) - 1);
+  }
+}

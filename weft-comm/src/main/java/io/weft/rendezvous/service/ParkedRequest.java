@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.route.Route;
+import io.weft.transport.RemoteRegion;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/// A peer's request for a tensor of this rank.
+final class ParkedRequest extends Pending implements Item {
+
+  final Peer peer;
+  final int id;
+  final long stepNumber;
+
+  /// Whether the peer asks by the write protocol.
+  final boolean writes;
+
+  /// What the peer expects, and where it then may be written; null where it expects nothing.
+  final @Nullable Signature expected;
+
+  final @Nullable RemoteRegion into;
+
+  private byte[] why = {};
+
+  ParkedRequest(
+      Peer peer,
+      int id,
+      Route route,
+      long stepNumber,
+      long frame,
+      long iteration,
+      boolean writes,
+      @Nullable Signature expected,
+      @Nullable RemoteRegion into) {
+    super(route, frame, iteration);
+    this.peer = peer;
+    this.id = id;
+    this.stepNumber = stepNumber;
+    this.writes = writes;
+    this.expected = expected;
+    this.into = into;
+  }
+
+  @Override
+  void enter(MeshRendezvous rendezvous) {
+    rendezvous.source().enter(this);
+  }
+
+  @Override
+  boolean dependsOn(int rank) {
+    return peer.rank() == rank;
+  }
+
+  /// Tells the peer why it gets nothing.
+  @Override
+  void fail(CommException cause) {
+    why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
+    peer.post(this);
+  }
+
+  @Override
+  public boolean write(ItemWriter message) {
+    return message.failed(id, why);
+  }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.route.Route;
+import io.weft.tensor.TensorView;
+import io.weft.transport.Completion;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
+import io.weft.transport.TransportException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// A tensor of this rank, or the news that it is dead, from its publication to its release.
+final class Publication extends Pending implements Item {
+
+  /// How it goes to the peer that has asked.
+  enum Way {
+    /// Nobody has asked.
+    NONE,
+    DEAD,
+    INLINE,
+    /// Read by the peer, when it knows where.
+    META,
+    /// Written to the peer, when it says where.
+    SHAPE,
+    /// Being written.
+    WRITE,
+    /// It needs no answer any more.
+    OVER
+  }
+
+  final long stepNumber;
+
+  /// Null if it is dead.
+  final @Nullable TensorView tensor;
+
+  final @Nullable Signature signature;
+  Way way = Way.NONE;
+
+  private final Runnable release;
+  private @Nullable SourceSide side;
+  private @Nullable Peer peer;
+  private int id;
+  private int token;
+  private @Nullable MemoryRegion region;
+  private @Nullable RemoteSlice into;
+  private @Nullable Completion written;
+
+  /// Of this key, which was checked.
+  ///
+  /// @param tensor null = dead
+  Publication(Route route, RendezvousKey key, @Nullable TensorView tensor, Runnable release) {
+    super(route, key.frame(), key.iteration());
+    this.stepNumber = key.step();
+    this.tensor = tensor;
+    this.signature = tensor == null ? null : Signature.of(tensor);
+    this.release = release;
+  }
+
+  @Override
+  void enter(MeshRendezvous rendezvous) {
+    side = rendezvous.source();
+    side.enter(this);
+  }
+
+  @Override
+  boolean dependsOn(int rank) {
+    return peer != null && peer.rank() == rank;
+  }
+
+  @Override
+  void fail(CommException cause) {
+    side().fail(this, cause);
+  }
+
+  // --- of the source's side
+
+  private SourceSide side() {
+    return Objects.requireNonNull(side, "not entered");
+  }
+
+  Signature live() {
+    return Objects.requireNonNull(signature, "dead");
+  }
+
+  long bytes() {
+    return signature == null ? 0 : signature.bytes();
+  }
+
+  Runnable release() {
+    return release;
+  }
+
+  Peer peer() {
+    return Objects.requireNonNull(peer, "nobody has asked");
+  }
+
+  int id() {
+    return id;
+  }
+
+  int token() {
+    return token;
+  }
+
+  @Nullable MemoryRegion region() {
+    return region;
+  }
+
+  /// It goes to who has asked.
+  ///
+  /// @param slot number that the peer says back, if any
+  void goesTo(ParkedRequest request, Way by, int slot) {
+    peer = request.peer;
+    id = request.id;
+    way = by;
+    token = slot;
+  }
+
+  void registered(MemoryRegion as) {
+    region = as;
+  }
+
+  void goesInto(RemoteSlice slice) {
+    into = slice;
+  }
+
+  RemoteSlice into() {
+    return Objects.requireNonNull(into, "no destination");
+  }
+
+  Slice all() {
+    return Objects.requireNonNull(region, "not registered").slice(0, bytes());
+  }
+
+  /// Armed, once.
+  Completion written() {
+    Completion known = written;
+    if (known == null) {
+      known = new Written();
+      known.arm(1);
+      written = known;
+    }
+    return known;
+  }
+
+  private final class Written extends Completion {
+    @Override
+    protected void onSuccess() {
+      side().onWritten(Publication.this);
+    }
+
+    /// The consumer has withdrawn, or is gone, of which the mesh tells.
+    @Override
+    protected void onFailure(TransportException first) {
+      side().onWritten(Publication.this);
+    }
+  }
+
+  // --- on the way
+
+  @Override
+  public boolean write(ItemWriter message) {
+    return switch (way) {
+      case NONE, WRITE, OVER -> true;
+      case DEAD -> message.dead(id);
+      case INLINE -> message.inline(id, live(), Objects.requireNonNull(tensor).data());
+      case META -> message.meta(id, token, live(), all().region().export());
+      case SHAPE -> message.shape(id, token, live());
+    };
+  }
+
+  @Override
+  public void sent() {
+    if (way == Way.DEAD || way == Way.INLINE) {
+      side().finish(this);
+    }
+  }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.service.Publication.Way;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.transport.spi.Capabilities;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// What a rank does as the producer of tensors: it answers requests with what is there, keeps those
+/// whose tensors are not, and holds each tensor until its consumer has it. Confined to the lane's
+/// thread.
+final class SourceSide {
+
+  /// Most requests of one peer that wait here.
+  private static final int MAX_PARKED = 1 << 17;
+
+  private final MeshRendezvous owner;
+  private final int eagerBytes;
+  private final long maxTransferBytes;
+  private final Slots<Publication> offered = new Slots<>();
+  private final List<Publication> stalled = new ArrayList<>();
+  private final List<Publication> settling = new ArrayList<>();
+  private long held;
+  private long parked;
+  private int writing;
+
+  SourceSide(MeshRendezvous owner, Capabilities transport) {
+    this.owner = owner;
+    this.eagerBytes = eagerBytes(transport);
+    this.maxTransferBytes = transport.maxTransferBytes();
+  }
+
+  /// Longest tensor that travels in a message.
+  static int eagerBytes(Capabilities transport) {
+    int room = transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - Signature.MAX_WIRE_BYTES;
+    return Math.min(transport.eagerBytes(), room);
+  }
+
+  /// Tensors that are here.
+  long held() {
+    return held;
+  }
+
+  long parked() {
+    return parked;
+  }
+
+  int settling() {
+    return settling.size();
+  }
+
+  boolean isBusy() {
+    return writing > 0 || !settling.isEmpty();
+  }
+
+  // --- both sides meet
+
+  void enter(Publication it) {
+    held++;
+    Step step = owner.isClosed() ? null : owner.steps().open(it.stepNumber);
+    if (step == null || step.failure() != null) {
+      finish(it);
+      return;
+    }
+    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+    switch (other) {
+      case null -> {
+        step.add(it);
+        owner.table().put(it, step);
+      }
+      case Publication _ -> {
+        finish(it);
+        owner.abortHere(it.stepNumber, owner.words().publishedTwice(it));
+      }
+      case Reception reception -> {
+        owner.leave(reception);
+        owner.destination().take(reception, it);
+      }
+      case ParkedRequest request -> {
+        owner.leave(request);
+        unpark(request);
+        step.add(it);
+        answer(it, request);
+      }
+    }
+  }
+
+  /// A peer's request.
+  void enter(ParkedRequest it) {
+    Step step = owner.isClosed() ? null : owner.steps().open(it.stepNumber);
+    CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
+    if (step == null || refusal != null) {
+      it.fail(Objects.requireNonNull(refusal));
+      return;
+    }
+    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+    if (other instanceof Publication there) {
+      owner.table().remove(there, step);
+      answer(there, it);
+    } else if (other != null) {
+      it.fail(owner.words().askedTwice(it.edge(), it.stepNumber));
+    } else if (it.peer.park(1) > MAX_PARKED) {
+      owner.mistrust(it.peer, "it has more than " + MAX_PARKED + " requests open");
+    } else {
+      parked++;
+      step.add(it);
+      owner.table().put(it, step);
+    }
+  }
+
+  private void unpark(ParkedRequest it) {
+    int unused = it.peer.park(-1);
+    parked--;
+  }
+
+  /// The consumer does not want it any more, or is gone.
+  void drop(ParkedRequest it) {
+    owner.leave(it);
+    unpark(it);
+  }
+
+  // --- answers
+
+  private void answer(Publication it, ParkedRequest request) {
+    if (it.signature == null || it.bytes() <= eagerBytes) {
+      it.goesTo(request, it.signature == null ? Way.DEAD : Way.INLINE, 0);
+      request.peer.post(it);
+      return;
+    }
+    if (offered.isFull()) {
+      owner.leave(it);
+      finish(it);
+      request.fail(owner.words().tooMany(it.edge(), it.stepNumber));
+      return;
+    }
+    int token = offered.take(it);
+    RemoteRegion into = request.into;
+    boolean writes = request.writes && it.bytes() <= maxTransferBytes;
+    if (writes && into != null && it.live().equals(request.expected)) {
+      it.goesTo(request, Way.WRITE, token);
+      write(it, into);
+    } else {
+      it.goesTo(request, writes ? Way.SHAPE : Way.META, token);
+      if (writes || register(it)) {
+        request.peer.post(it);
+      }
+    }
+  }
+
+  /// False if it failed.
+  private boolean register(Publication it) {
+    try {
+      it.registered(owner.register(Objects.requireNonNull(it.tensor)));
+      return true;
+    } catch (TransportException.Registration refused) {
+      owner.leave(it);
+      fail(it, owner.words().notRegistered(it, refused));
+      return false;
+    }
+  }
+
+  private void write(Publication it, RemoteRegion into) {
+    it.way = Way.WRITE;
+    it.goesInto(new RemoteSlice(into, 0, it.bytes()));
+    if (register(it)) {
+      writing++;
+      tryWrite(it);
+    }
+  }
+
+  private void tryWrite(Publication it) {
+    Peer peer = it.peer();
+    switch (owner
+        .endpoint(peer)
+        .tryWrite(it.all(), it.into(), owner.immediate(it.id()), it.written())) {
+      case POSTED -> {}
+      case BACK_PRESSURED -> stalled.add(it);
+      case CLOSED -> stalled.add(it); // until the mesh says what became of the peer
+    }
+  }
+
+  // --- from the consumer
+
+  /// The consumer says where a tensor may be written whose shape it was told.
+  void onDestination(Peer from, int token, int id, Signature like, RemoteRegion into) {
+    Publication it = offered.get(token);
+    if (it == null || it.peer() != from || it.id() != id) {
+      from.post(message -> message.failed(id, owner.words().notHere()));
+    } else if (it.way != Way.SHAPE || !it.live().equals(like)) {
+      owner.mistrust(from, "it offers memory for another tensor than it was told of");
+    } else {
+      write(it, into);
+    }
+  }
+
+  /// The consumer has read a tensor, or does not want it. A late one says nothing.
+  void onRelease(Peer from, int token) {
+    Publication it = offered.get(token);
+    if (it != null && it.peer() == from && it.way != Way.WRITE) {
+      finish(it);
+    }
+  }
+
+  // --- the end
+
+  void onWritten(Publication it) {
+    writing--;
+    if (it.step == null) {
+      settling.remove(it);
+    }
+    finish(it);
+  }
+
+  /// Nobody needs it any more. It may stand in its step, but not in the table.
+  void finish(Publication it) {
+    Step step = it.step;
+    if (step != null) {
+      step.remove(it);
+    }
+    if (offered.get(it.token()) == it) {
+      offered.free(it.token());
+    }
+    it.way = Way.OVER;
+    MemoryRegion region = it.region();
+    if (region != null) {
+      region.close();
+      if (region.isVisited()) {
+        settling.add(it);
+        return;
+      }
+    }
+    letGo(it);
+  }
+
+  /// A receiver on this rank releases it from now on.
+  void handOver(Publication it) {
+    it.way = Way.OVER;
+    held--;
+  }
+
+  private void letGo(Publication it) {
+    held--;
+    owner.run(it.release());
+  }
+
+  /// It has left step and table. Whoever has asked is told why.
+  void fail(Publication it, CommException cause) {
+    Way way = it.way;
+    if (way != Way.NONE && way != Way.OVER) {
+      Peer peer = it.peer();
+      int id = it.id();
+      byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
+      peer.post(message -> message.failed(id, why));
+    }
+    if (way == Way.WRITE && it.region() != null) {
+      if (!stalled.remove(it)) {
+        settling.add(it); // the transport has it; finished when the write is
+        return;
+      }
+      writing--;
+    }
+    finish(it);
+  }
+
+  /// Hands over what has left since, and tries again what there was no room for. Returns how much.
+  ///
+  /// Hot path.
+  int retry() {
+    if (stalled.isEmpty() && settling.isEmpty()) {
+      return 0;
+    }
+    int before = stalled.size() + settling.size();
+    List<Publication> again = List.copyOf(stalled);
+    stalled.clear();
+    again.forEach(this::tryWrite);
+    for (int i = settling.size() - 1; i >= 0; i--) {
+      Publication it = settling.get(i);
+      if (it.way == Way.OVER && !isVisited(it.region())) {
+        settling.remove(i);
+        letGo(it);
+      }
+    }
+    return before - stalled.size() - settling.size();
+  }
+
+  private static boolean isVisited(@Nullable MemoryRegion region) {
+    return region != null && region.isVisited();
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// What is pending of one step. Confined to the lane's thread.
+final class Step {
+
+  private final long number;
+  private @Nullable Pending first;
+  private @Nullable CommException failure;
+
+  Step(long number) {
+    this.number = number;
+  }
+
+  long number() {
+    return number;
+  }
+
+  /// Why it was aborted; null if it was not.
+  @Nullable CommException failure() {
+    return failure;
+  }
+
+  /// The first reason counts.
+  void fail(CommException cause) {
+    failure = Objects.requireNonNullElse(failure, cause);
+  }
+
+  /// Hot path.
+  void add(Pending pending) {
+    Pending second = first;
+    pending.step = this;
+    pending.before = null;
+    pending.after = second;
+    if (second != null) {
+      second.before = pending;
+    }
+    first = pending;
+  }
+
+  /// Hot path.
+  void remove(Pending pending) {
+    Pending before = pending.before;
+    Pending after = pending.after;
+    if (before == null) {
+      first = after;
+    } else {
+      before.after = after;
+    }
+    if (after != null) {
+      after.before = before;
+    }
+    pending.before = null;
+    pending.after = null;
+    pending.step = null;
+  }
+
+  void forEach(Consumer<? super Pending> action) {
+    for (Pending pending = first; pending != null; pending = pending.after) {
+      action.accept(pending);
+    }
+  }
+
+  /// As they are now; the list may then change.
+  List<Pending> all() {
+    var all = new ArrayList<Pending>();
+    forEach(all::add);
+    return all;
+  }
+}

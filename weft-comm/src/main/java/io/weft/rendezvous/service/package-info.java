@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The table of one rank and its transfers with others. On the lane's thread, unless said
+/// otherwise.
+@NullMarked
+package io.weft.rendezvous.service;
+
+import org.jspecify.annotations.NullMarked;
