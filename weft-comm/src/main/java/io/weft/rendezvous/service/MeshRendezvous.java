@@ -502,6 +502,9 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
   @Override
   public void onClose() {
     if (connected != null) {
+      for (Peer peer : connected.peers()) {
+        peer.quit();
+      }
       failAll(words().closed());
       int unused = enterAll() + tellAll();
       count(connected);

@@ -26,6 +26,7 @@ final class Peer {
   private int parked;
   private boolean isTalking;
   private boolean gone;
+  private boolean quiet;
 
   /// @param talking to which it adds itself when there is something to say
   Peer(int rank, List<Peer> talking) {
@@ -41,7 +42,7 @@ final class Peer {
   ///
   /// Hot path.
   void post(Item item) {
-    if (gone) {
+    if (gone || quiet) {
       return;
     }
     items.add(item);
@@ -62,6 +63,12 @@ final class Peer {
 
   boolean owes() {
     return !items.isEmpty();
+  }
+
+  /// Says what it owes and nothing more: this rank leaves, and its good-bye explains all that
+  /// fails.
+  void quit() {
+    quiet = true;
   }
 
   /// Says nothing more.

@@ -3,6 +3,9 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.WeftConfig.TransferBuffers;
+import io.weft.WeftConfig.TransferProtocol;
+import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.Lane;
 import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
@@ -15,6 +18,9 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.message.Rows;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -54,17 +60,27 @@ final class ScriptedRank implements AutoCloseable {
   private final List<Handle<?>> handles = new ArrayList<>();
   private final List<MemoryRegion> blocks = new ArrayList<>();
   private final RegionTable table;
+  private final MeshRendezvous rendezvous;
   private long now = 1;
 
   ScriptedRank(RegionTable table) {
+    this(table, TransferProtocol.READ);
+  }
+
+  /// @param protocol of the tensors that the rendezvous carries
+  ScriptedRank(RegionTable table, TransferProtocol protocol) {
     this.table = table;
+    rendezvous =
+        new MeshRendezvous(
+            new RendezvousOptions(
+                protocol, TransferBuffers.REUSED, TransferRequests.FUSED, 1 << 20));
     var collectives = new Collectives(LIMIT, TUNING, Algorithms.table(Optional.empty()), 1 << 12);
     mesh =
         new Mesh(
             RANK,
             () -> now += TURN_NANOS,
             HEARTBEAT,
-            List.of(collectives),
+            List.of(collectives, rendezvous),
             sink -> {
               opened[0] = new ScriptedTransport(sink, RANK, RANKS, table);
               return opened[0];
@@ -75,6 +91,7 @@ final class ScriptedRank implements AutoCloseable {
             .toList();
     mesh.connect(new Topology(0, members), LIMIT);
     collectives.runBy(new Turned());
+    rendezvous.runBy(new Turned());
     communicators =
         List.of(
             collectives.communicator(ProcessSet.world(RANKS), EPOCH),
@@ -84,6 +101,10 @@ final class ScriptedRank implements AutoCloseable {
 
   ScriptedTransport transport() {
     return opened[0];
+  }
+
+  Rendezvous rendezvous() {
+    return rendezvous;
   }
 
   /// Lets time pass, and the rank do what it can.

@@ -23,9 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A transport whose peers are a script: what is sent is kept for it, posted writes end when and
-/// how it says, and what arrives is what it says. Keeps the promises of the real ones towards the
-/// mesh.
+/// A transport whose peers are a script: what is sent is kept for it, posted reads and writes end
+/// when and how it says, and what arrives is what it says. Keeps the promises of the real ones
+/// towards the mesh.
 final class ScriptedTransport implements Transport {
 
   static final int MAX_MESSAGE_BYTES = 8192;
@@ -67,7 +67,7 @@ final class ScriptedTransport implements Transport {
       this.node = node;
     }
 
-    private record Posted(LocalRegion from, Completion done) {}
+    private record Posted(LocalRegion own, Completion done) {}
 
     boolean isClosed() {
       return closed;
@@ -96,11 +96,11 @@ final class ScriptedTransport implements Transport {
       }
     }
 
-    /// The oldest posted write is over.
+    /// The oldest posted read or write is over.
     void settles(@Nullable TransportException error) {
       if (!posted.isEmpty()) {
         Posted first = posted.removeFirst();
-        first.from().settle();
+        first.own().settle();
         sentBytes++;
         first.done().complete(error);
       }
@@ -147,7 +147,7 @@ final class ScriptedTransport implements Transport {
 
     @Override
     public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-      throw new UnsupportedOperationException("collectives do not read");
+      return post(into, done);
     }
 
     /// Whatever this rank has offered itself: a peer that says it back shares that memory.
@@ -159,7 +159,11 @@ final class ScriptedTransport implements Transport {
 
     @Override
     public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-      LocalRegion region = table.own(from);
+      return post(from, done);
+    }
+
+    private PostResult post(Slice own, Completion done) {
+      LocalRegion region = table.own(own);
       if (closed || full || posted.size() == MAX_IN_FLIGHT) {
         return closed ? PostResult.CLOSED : PostResult.BACK_PRESSURED;
       }

@@ -14,6 +14,7 @@ import io.weft.cluster.store.StoreClientTarget;
 import io.weft.cluster.store.StoreSessionTarget;
 import io.weft.collective.plan.AlgorithmsFileTarget;
 import io.weft.collective.service.CollectivesTarget;
+import io.weft.collective.service.RendezvousTarget;
 import io.weft.flight.FlightFileTarget;
 import io.weft.shm.GreetingTarget;
 import io.weft.transport.secure.HandshakeTarget;
@@ -30,6 +31,7 @@ class DecodersFuzzTest extends FuzzContract {
     super(
         List.of(
             CollectivesTarget.class,
+            RendezvousTarget.class,
             HandshakeTarget.class,
             GreetingTarget.class,
             InboundTarget.class,
