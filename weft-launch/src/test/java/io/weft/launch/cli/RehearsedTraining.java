@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.spi.ToolProvider;
 
 /// Stands in for the workloads, unless the environment asks for the real ones: prints what it was
@@ -69,15 +70,20 @@ public final class RehearsedTraining implements ToolProvider {
     }
   }
 
-  /// Meets the other ranks until that fails; says which process it is when all have met.
+  /// Meets the other ranks once, then says which process it is and waits for the others to meet
+  /// again. Rank 1 never does: so whatever ends it finds them in the barrier.
   private static int exchange(PrintWriter out, PrintWriter err) {
     try (Weft weft = Weft.init()) {
-      for (int round = 0; ; round++) {
-        var unused = weft.communicator().barrier(CollectiveOptions.named("meet")).await();
-        if (round == 0) {
-          say(out, "pid " + ProcessHandle.current().pid(), 0);
-        }
+      CollectiveOptions meet = CollectiveOptions.named("meet");
+      var unused = weft.communicator().barrier(meet).await();
+      if (weft.rank() == 1) {
+        say(out, "pid " + ProcessHandle.current().pid(), 0);
+        new CountDownLatch(1).await();
       }
+      var again = weft.communicator().barrier(meet);
+      say(out, "pid " + ProcessHandle.current().pid(), 0);
+      unused = again.await();
+      return say(err, "rank 1 has met again", 1);
     } catch (CommException failure) {
       return say(err, failure.toString(), 1);
     } catch (InterruptedException interrupted) {
