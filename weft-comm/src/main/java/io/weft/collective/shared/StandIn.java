@@ -18,7 +18,8 @@ final class StandIn {
   private final MemoryRegion window;
   private final BitSet toShow = new BitSet();
   private final BitSet toTake = new BitSet();
-  // Bytes of the first slice above that are copied.
+  // Whose slice is being copied, and how many bytes of it are.
+  private int begun;
   private long copied;
 
   /// A window at least as long as the tensor, for all members but this one.
@@ -63,10 +64,12 @@ final class StandIn {
   }
 
   private void piece(BitSet slices, MemorySegment from, MemorySegment to) {
-    int member = slices.nextSetBit(0);
+    // One that has begun first: others may have arrived since.
+    int member = copied > 0 ? begun : slices.nextSetBit(0);
     if (member < 0) {
       return;
     }
+    begun = member;
     long at = stage.slice(member) + copied;
     long bytes = Math.min(PIECE_BYTES, stage.slice(member + 1) - at);
     MemorySegment.copy(from, at, to, at, bytes);
