@@ -15,7 +15,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   public static final Tuning DEFAULT = new Tuning(AUTO, 256 << 10, 4);
 
   /// Private tensors up to this get a window of their length where ranks share memory.
-  public static final long LONGEST_STAND_IN_BYTES = 64L << 20;
+  public static final long LONGEST_STAND_IN_BYTES = 256L << 20;
 
   /// Counts and barriers always travel inside messages.
   private static final int MIN_EAGER_BYTES = 8;

@@ -5,6 +5,7 @@ import io.weft.CommException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsParty;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -155,6 +156,9 @@ public final class TcpStoreServer implements AutoCloseable {
       var session = new StoreSession(StoreLine.answer(socket, party), values, secret);
       session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
+    } catch (EOFException left) {
+      strangers.log("lost " + from + " before it had proved that it knows the job's secret");
+      return Optional.empty();
     } catch (IOException stranger) {
       strangers.log("refused " + from + ": " + stranger.getMessage());
       dismiss(socket);
