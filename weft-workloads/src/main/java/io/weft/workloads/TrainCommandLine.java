@@ -55,7 +55,7 @@ final class TrainCommandLine {
             .build());
     option(spec, "--data", "DIR", "published files; without it, embedded data");
     option(spec, "--epochs", "E", "passes over the data");
-    option(spec, "--batch", "B", "examples in a step, over all ranks; default 128");
+    option(spec, "--batch", "B", "examples in a step, over all ranks; default 128, alexnet 24");
     option(spec, "--lr", "R", "learning rate; by default one that fits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
     option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
@@ -111,7 +111,7 @@ final class TrainCommandLine {
         new Settings(
             workload,
             (int) whole(parsed, "--epochs", workload.defaultEpochs(), 1, MOST_EPOCHS),
-            (int) whole(parsed, "--batch", 128, 1, MOST_BATCH),
+            (int) whole(parsed, "--batch", workload.defaultBatch(), 1, MOST_BATCH),
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
             seed,
@@ -119,7 +119,9 @@ final class TrainCommandLine {
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"));
     Source source =
-        path(parsed, "--data").map(workload::files).orElseGet(() -> workload.embedded(seed));
+        path(parsed, "--data")
+            .map(directory -> files(workload, directory))
+            .orElseGet(() -> workload.embedded(seed));
     return new TrainOptions(
         settings, source, transport, threads(parsed), plot(parsed), output(parsed, "--json"));
   }
@@ -141,6 +143,17 @@ final class TrainCommandLine {
                         + names.getFirst()
                         + "'; the workloads are "
                         + Workload.names()));
+  }
+
+  private static Source files(Workload workload, Path directory) {
+    return workload
+        .files(directory)
+        .orElseThrow(
+            () ->
+                BadOption.of(
+                    "--data",
+                    directory.toString(),
+                    "nothing: " + workload.title() + " trains on what is drawn at run time"));
   }
 
   private static Sync sync(ParseResult parsed) {

@@ -39,17 +39,39 @@ final class Layers {
     return tf.nn.biasAdd(tf.linalg.matMul(x, weights), bias(name, outputs));
   }
 
-  /// ReLU of a convolution of 5x5, stride 1, same size.
-  Operand<TFloat32> convolution(String name, Operand<TFloat32> x, int inputs, int outputs) {
-    var weights = weights(name, 25 * inputs, 5, 5, inputs, outputs);
-    var convolved = tf.nn.conv2d(x, weights, List.of(1L, 1L, 1L, 1L), "SAME");
+  /// A square that slides over images: its side, its steps, and whether it may reach over the edge.
+  record Window(int side, int stride, String padding) {
+
+    /// Of stride 1; as many places as there are pixels.
+    static Window same(int side) {
+      return new Window(side, 1, "SAME");
+    }
+
+    /// Inside the image.
+    static Window inside(int side, int stride) {
+      return new Window(side, stride, "VALID");
+    }
+  }
+
+  /// ReLU of a convolution.
+  Operand<TFloat32> convolution(
+      String name, Operand<TFloat32> x, Window window, int inputs, int outputs) {
+    int side = window.side();
+    var weights = weights(name, side * side * inputs, side, side, inputs, outputs);
+    long stride = window.stride();
+    var convolved = tf.nn.conv2d(x, weights, List.of(1L, stride, stride, 1L), window.padding());
     return tf.nn.relu(tf.nn.biasAdd(convolved, bias(name, outputs)));
   }
 
-  /// The largest of each 2x2.
-  Operand<TFloat32> pool(Operand<TFloat32> x) {
-    var two = tf.constant(new int[] {1, 2, 2, 1});
-    return tf.nn.maxPool(x, two, two, "SAME");
+  /// The largest of each window.
+  Operand<TFloat32> pool(Operand<TFloat32> x, Window window) {
+    int side = window.side();
+    int stride = window.stride();
+    return tf.nn.maxPool(
+        x,
+        tf.constant(new int[] {1, side, side, 1}),
+        tf.constant(new int[] {1, stride, stride, 1}),
+        window.padding());
   }
 
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {

@@ -49,6 +49,7 @@ public record Model(
         switch (workload) {
           case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, workload);
           case MNIST_CNN -> twoConvolutions(layers, x, workload);
+          case ALEXNET -> Alexnet.FULL.logits(layers, x);
         };
     // The variant with sparse labels has no gradient in TensorFlow's native registry.
     var oneHot =
@@ -77,8 +78,11 @@ public record Model(
       Layers layers, Operand<TFloat32> x, Workload workload) {
     Ops tf = layers.tf();
     var images = tf.reshape(x, tf.constant(new int[] {-1, 28, 28, 1}));
-    var first = layers.pool(layers.convolution("conv1", images, 1, 32));
-    var second = layers.pool(layers.convolution("conv2", first, 32, 64));
+    var halves = new Layers.Window(2, 2, "SAME");
+    var first =
+        layers.pool(layers.convolution("conv1", images, Layers.Window.same(5), 1, 32), halves);
+    var second =
+        layers.pool(layers.convolution("conv2", first, Layers.Window.same(5), 32, 64), halves);
     var flat = tf.reshape(second, tf.constant(new int[] {-1, 7 * 7 * 64}));
     var full = tf.nn.relu(layers.dense("dense1", flat, 7 * 7 * 64, 1024));
     return layers.dense("dense2", full, 1024, workload.classes());

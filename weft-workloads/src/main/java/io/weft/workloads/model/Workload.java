@@ -4,6 +4,7 @@ package io.weft.workloads.model;
 import io.weft.workloads.census.CensusFiles;
 import io.weft.workloads.census.SyntheticCensus;
 import io.weft.workloads.data.MnistFiles;
+import io.weft.workloads.data.RandomPixels;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.digits.SyntheticDigits;
 import java.nio.file.Path;
@@ -18,7 +19,11 @@ public enum Workload {
   /// Digits, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
   MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
   /// Census, a network of 123-200-100-2 units.
-  ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f);
+  ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f),
+  /// Random pixels of 224x224 in three colours, five convolutions and three dense layers, 50
+  /// million weights, 24 images in a step [JIA17 §4]. Measures steps; there is nothing to be
+  /// learned.
+  ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f);
 
   private final String title;
   private final String summary;
@@ -72,6 +77,11 @@ public enum Workload {
     return epochs;
   }
 
+  /// Examples in a step, over all ranks.
+  public int defaultBatch() {
+    return this == ALEXNET ? 24 : 128;
+  }
+
   /// A learning rate that fits the optimizer.
   public float defaultRate(OptimizerKind optimizer) {
     return switch (optimizer) {
@@ -82,11 +92,12 @@ public enum Workload {
     };
   }
 
-  /// The published files in a directory.
-  public Source files(Path directory) {
+  /// The published files in a directory; empty if this workload has none.
+  public Optional<Source> files(Path directory) {
     return switch (this) {
-      case MNIST_DNN, MNIST_CNN -> new MnistFiles(directory);
-      case ADULT_DNN -> new CensusFiles(directory);
+      case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
+      case ADULT_DNN -> Optional.of(new CensusFiles(directory));
+      case ALEXNET -> Optional.empty();
     };
   }
 
@@ -95,6 +106,7 @@ public enum Workload {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
       case ADULT_DNN -> new SyntheticCensus(seed);
+      case ALEXNET -> new RandomPixels(features, seed);
     };
   }
 }

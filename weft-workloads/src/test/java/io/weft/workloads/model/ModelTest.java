@@ -13,7 +13,12 @@ import org.tensorflow.Session;
 class ModelTest {
 
   @ParameterizedTest
-  @CsvSource({"MNIST_DNN,178110,6", "MNIST_CNN,3274634,8", "ADULT_DNN,45102,6"})
+  @CsvSource({
+    "MNIST_DNN,178110,6",
+    "MNIST_CNN,3274634,8",
+    "ADULT_DNN,45102,6",
+    "ALEXNET,50303912,16"
+  })
   void theNetworksHaveTheSizesOfThePaper(Workload workload, long parameters, int tensors) {
     try (Model model = Model.of(workload, 1, 1f)) {
       assertThat(model.parameters()).isEqualTo(parameters);

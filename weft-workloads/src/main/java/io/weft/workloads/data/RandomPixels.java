@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+import java.util.Random;
+
+/// Images of noise with labels of noise, for networks of which only the speed is of interest. The
+/// same seed gives the same bytes.
+///
+/// @param features bytes of an image
+/// @param seed of all
+public record RandomPixels(int features, long seed) implements Source {
+
+  private static final int TRAIN = 96;
+  private static final int TEST = 24;
+  private static final int CLASSES = 100;
+
+  @Override
+  public String name() {
+    return "random pixels";
+  }
+
+  @Override
+  public void check() {}
+
+  @Override
+  public Examples train() {
+    return draw(TRAIN, new Random(2 * seed));
+  }
+
+  @Override
+  public Examples test() {
+    return draw(TEST, new Random(2 * seed + 1));
+  }
+
+  private Examples draw(int count, Random random) {
+    byte[] values = new byte[Math.multiplyExact(count, features)];
+    random.nextBytes(values);
+    byte[] labels = new byte[count];
+    for (int i = 0; i < count; i++) {
+      labels[i] = (byte) random.nextInt(CLASSES);
+    }
+    return new Examples(features, CLASSES, 1f / 255, values, labels);
+  }
+}
