@@ -251,6 +251,71 @@ public final class ConfigOption<T> {
           text -> bytes(text, 1 << 16, 1L << 42),
           "most memory of received tensors of a rendezvous, taken as it is needed");
 
+  /// Which RDMA device.
+  public static final ConfigOption<String> VERBS_DEVICE =
+      new ConfigOption<>(
+          "verbs-device",
+          String.class,
+          null,
+          ConfigOption::nonBlank,
+          "RDMA device of the transport verbs, such as mlx5_0; by default the first with an active"
+              + " port");
+
+  /// Which port of it.
+  public static final ConfigOption<Integer> VERBS_PORT =
+      new ConfigOption<>(
+          "verbs-port",
+          Integer.class,
+          "0",
+          text -> number(text, 0, 255),
+          "port of the RDMA device; 0 = the first active one");
+
+  /// Which address of that port.
+  public static final ConfigOption<Integer> VERBS_GID_INDEX =
+      new ConfigOption<>(
+          "verbs-gid-index",
+          Integer.class,
+          "-1",
+          text -> number(text, -1, 65_535),
+          "place of the address in the GID table of the RDMA port; -1 = the preferred one");
+
+  /// How much memory an endpoint registers.
+  public static final ConfigOption<Long> VERBS_RING_BYTES =
+      new ConfigOption<>(
+          "verbs-ring-bytes",
+          Long.class,
+          "1M",
+          text -> powerOfTwo(bytes(text, 1 << 19, 1 << 30)),
+          "length of each of the two RDMA rings of an endpoint, a power of two; the same on all"
+              + " ranks");
+
+  /// How long a device waits.
+  public static final ConfigOption<Integer> VERBS_TIMEOUT =
+      new ConfigOption<>(
+          "verbs-timeout",
+          Integer.class,
+          "16",
+          text -> number(text, 1, 31),
+          "how long an RDMA device waits for an answer: 4.096 us times two to this power");
+
+  /// How often it asks again.
+  public static final ConfigOption<Integer> VERBS_RETRIES =
+      new ConfigOption<>(
+          "verbs-retries",
+          Integer.class,
+          "7",
+          text -> number(text, 0, 7),
+          "how often an RDMA device asks again before the endpoint is lost");
+
+  /// How often it asks again who was not ready.
+  public static final ConfigOption<Integer> VERBS_RECEIVER_RETRIES =
+      new ConfigOption<>(
+          "verbs-receiver-retries",
+          Integer.class,
+          "7",
+          text -> number(text, 0, 7),
+          "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
+
   private static final List<ConfigOption<?>> ALL =
       List.of(
           TRANSPORT,
@@ -277,7 +342,14 @@ public final class ConfigOption<T> {
           RENDEZVOUS_PROTOCOL,
           RENDEZVOUS_BUFFERS,
           RENDEZVOUS_REQUESTS,
-          RENDEZVOUS_MEMORY);
+          RENDEZVOUS_MEMORY,
+          VERBS_DEVICE,
+          VERBS_PORT,
+          VERBS_GID_INDEX,
+          VERBS_RING_BYTES,
+          VERBS_TIMEOUT,
+          VERBS_RETRIES,
+          VERBS_RECEIVER_RETRIES);
 
   private final String name;
   private final Class<T> type;
@@ -425,6 +497,23 @@ public final class ConfigOption<T> {
       throw new IllegalArgumentException("must be from " + least + " to " + most + " bytes");
     }
     return value;
+  }
+
+  private static long powerOfTwo(long value) {
+    if (Long.bitCount(value) != 1) {
+      throw new IllegalArgumentException("must be a power of two, not " + value + " bytes");
+    }
+    return value;
+  }
+
+  private static int number(String text, int least, int most) {
+    if (text.strip().matches("-?[0-9]{1,9}")) {
+      int value = Integer.parseInt(text.strip());
+      if (value >= least && value <= most) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException("must be a number from " + least + " to " + most);
   }
 
   private static String hostAndPort(String text) {

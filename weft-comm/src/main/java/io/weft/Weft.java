@@ -162,7 +162,8 @@ public final class Weft implements AutoCloseable {
             around.bind(),
             config.startDeadline(),
             new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()),
-            JobTrust.of(config, around.secret()).encryption());
+            JobTrust.of(config, around.secret()).encryption(),
+            config.ofTransport(around.transport().scheme()));
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());

@@ -110,6 +110,19 @@ public final class WeftConfig {
     return Optional.ofNullable(values.get(option)).map(option::cast);
   }
 
+  /// What one transport alone has settings for: those options whose name begins with its scheme, by
+  /// the rest of their name, as text.
+  public Map<String, String> ofTransport(String scheme) {
+    var settings = new LinkedHashMap<String, String>();
+    values.forEach(
+        (option, value) -> {
+          if (option.name().startsWith(scheme + "-")) {
+            settings.put(option.name().substring(scheme.length() + 1), value.toString());
+          }
+        });
+    return settings;
+  }
+
   /// `auto` or a transport's scheme; whether it exists is known when it is opened.
   public String transport() {
     return required(ConfigOption.TRANSPORT);

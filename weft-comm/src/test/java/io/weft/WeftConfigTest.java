@@ -51,6 +51,19 @@ class WeftConfigTest {
   }
 
   @Test
+  void aTransportGetsItsOwnSettings() {
+    WeftConfig config =
+        WeftConfig.load(
+            Map.of("WEFT_VERBS_DEVICE", "mlx5_1", "WEFT_VERBS_RING_BYTES", "4M"), new Properties());
+    assertThat(config.ofTransport("verbs"))
+        .containsEntry("device", "mlx5_1")
+        .containsEntry("ring-bytes", "4194304")
+        .containsEntry("gid-index", "-1")
+        .hasSize(7);
+    assertThat(config.ofTransport("tcp")).isEmpty();
+  }
+
+  @Test
   void eachOptionHasOneNameEverywhere() {
     assertThat(ConfigOption.START_DEADLINE.flag()).isEqualTo("--start-deadline");
     assertThat(ConfigOption.START_DEADLINE.variable()).isEqualTo("WEFT_START_DEADLINE");
@@ -104,6 +117,13 @@ class WeftConfigTest {
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",
     "WEFT_EAGER_BYTES, 8X, a size such as",
+    "WEFT_VERBS_PORT, 256, a number from 0 to 255",
+    "WEFT_VERBS_GID_INDEX, first, a number from -1 to 65535",
+    "WEFT_VERBS_RING_BYTES, 64K, from 524288 to 1073741824 bytes",
+    "WEFT_VERBS_RING_BYTES, 768K, a power of two",
+    "WEFT_VERBS_TIMEOUT, 0, a number from 1 to 31",
+    "WEFT_VERBS_RETRIES, 8, a number from 0 to 7",
+    "WEFT_VERBS_RECEIVER_RETRIES, 99999999999, a number from 0 to 7",
     "WEFT_STORE, node7, HOST:PORT",
     "WEFT_STORE, node7:99999, HOST:PORT"
   })

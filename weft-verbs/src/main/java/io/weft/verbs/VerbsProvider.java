@@ -44,7 +44,7 @@ public final class VerbsProvider implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
-    return open(config, sink, VerbsSettings.ofThisProcess());
+    return open(config, sink, VerbsSettings.of(config.settings()));
   }
 
   /// With settings of its own.

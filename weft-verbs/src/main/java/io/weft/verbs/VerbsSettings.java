@@ -6,8 +6,8 @@ import io.weft.verbs.device.QueuePairSettings;
 import java.util.Map;
 import java.util.Properties;
 
-/// Which device to use and how patient its queue pairs are (docs/configuration.md). Read from
-/// system properties, else from the environment.
+/// Which device to use and how patient its queue pairs are (docs/configuration.md). Given by
+/// whoever opens the transport, else read from system properties, else from the environment.
 ///
 /// @param device its name; empty for the first with an active port
 /// @param port its number; 0 for the first active one
@@ -43,11 +43,18 @@ record VerbsSettings(
 
   /// Of this process. Throws `TransportException.DeviceLost` for a value that is not allowed.
   static VerbsSettings ofThisProcess() {
-    return of(System.getenv(), System.getProperties());
+    return of(Map.of());
   }
 
-  static VerbsSettings of(Map<String, String> environment, Properties properties) {
-    Source source = new Source(environment, properties);
+  /// Those given, by names such as `ring-bytes`, over those of this process. Throws as
+  /// `ofThisProcess`.
+  static VerbsSettings of(Map<String, String> given) {
+    return of(given, System.getenv(), System.getProperties());
+  }
+
+  static VerbsSettings of(
+      Map<String, String> given, Map<String, String> environment, Properties properties) {
+    Source source = new Source(given, environment, properties);
     int ring = source.number("ring-bytes", 1 << 20, MIN_RING_BYTES, MAX_RING_BYTES);
     if (Integer.bitCount(ring) != 1) {
       throw source.refused("ring-bytes", Integer.toString(ring), "a power of two");
@@ -67,9 +74,13 @@ record VerbsSettings(
         SENDS, RECEIVES, INLINE_BYTES, timeout, retries, receiverRetries, RECEIVER_WAIT);
   }
 
-  private record Source(Map<String, String> environment, Properties properties) {
+  private record Source(
+      Map<String, String> given, Map<String, String> environment, Properties properties) {
 
     String text(String name, String otherwise) {
+      if (given.containsKey(name)) {
+        return given.getOrDefault(name, otherwise);
+      }
       String found = properties.getProperty(property(name));
       return found != null ? found : environment.getOrDefault(variable(name), otherwise);
     }
@@ -92,10 +103,14 @@ record VerbsSettings(
 
     TransportException refused(String name, String value, String allowed) {
       String where =
-          properties.getProperty(property(name)) != null ? property(name) : variable(name);
+          given.containsKey(name)
+              ? SETTING + name
+              : properties.getProperty(property(name)) != null ? property(name) : variable(name);
       return new TransportException.DeviceLost(
           where + " is '" + value + "', allowed is " + allowed, null);
     }
+
+    private static final String SETTING = "option verbs-";
 
     private static String property(String name) {
       return "weft.verbs." + name.replace('-', '.');

@@ -82,7 +82,11 @@ final class Link implements FrameSink, AutoCloseable {
       Credentials who = new Credentials(job.job(), 0, launch.rank(), job.secret());
       TransportConfig how =
           new TransportConfig(
-              job.bind(), deadline, who, JobTrust.of(config, job.secret()).encryption());
+              job.bind(),
+              deadline,
+              who,
+              JobTrust.of(config, job.secret()).encryption(),
+              config.ofTransport(config.transport()));
       Link link = new Link(launch.rank(), provider(config.transport()), how);
       job.store().put(key(launch.rank()), bytes(link.transport.address()));
       Address peer = address(job.store().get(key(1 - launch.rank()), deadline));
