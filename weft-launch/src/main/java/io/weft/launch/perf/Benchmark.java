@@ -26,10 +26,18 @@ enum Benchmark {
   /// One way between two ranks, into registered memory of the peer, without a collective.
   BANDWIDTH,
   /// Many small requests between two ranks at once, each answered, without a collective.
-  MESSAGES;
+  MESSAGES,
+  /// One way between two ranks, many writes into registered memory of the peer at once, without a
+  /// collective.
+  WRITES,
+  /// The other way: many reads of the peer's registered memory at once.
+  READS;
 
   /// Answers that one iteration of `MESSAGES` counts.
-  static final int BATCH = 2048;
+  static final int ANSWERS = 2048;
+
+  /// Writes or reads of one iteration.
+  static final int TRANSFERS = 128;
 
   /// Shortest message: a number at either end.
   private static final long LEAST_MESSAGE_BYTES = 16;
@@ -63,7 +71,7 @@ enum Benchmark {
     double others = (ranks - 1) / (double) ranks;
     return switch (this) {
       case ALLREDUCE -> 2 * others;
-      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES -> 1;
+      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS -> 1;
       case ALLGATHER, REDUCESCATTER, ALLTOALL -> others;
       case BARRIER -> 0;
     };
@@ -73,8 +81,13 @@ enum Benchmark {
   boolean isCollective() {
     return switch (this) {
       case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> true;
-      case PINGPONG, BANDWIDTH, MESSAGES -> false;
+      case PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS -> false;
     };
+  }
+
+  /// Whether it keeps many calls on their way at once.
+  boolean isStream() {
+    return callsPerIteration() > 1;
   }
 
   /// The sizes that are measured where none are asked for.
@@ -84,17 +97,23 @@ enum Benchmark {
       case PINGPONG -> "64..64K";
       case BANDWIDTH -> "4K..64M";
       case MESSAGES -> "64";
+      case WRITES, READS -> "4K..1M";
     };
   }
 
   /// How many calls one timed iteration holds: figures are those of one call.
   int callsPerIteration() {
-    return this == MESSAGES ? BATCH : 1;
+    return switch (this) {
+      case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER, PINGPONG, BANDWIDTH ->
+          1;
+      case MESSAGES -> ANSWERS;
+      case WRITES, READS -> TRANSFERS;
+    };
   }
 
   /// Iterations per round unless the user says otherwise.
   int iterations(long bytes) {
-    return this == MESSAGES ? MESSAGE_ITERATIONS : Plan.iterations(bytes);
+    return this == MESSAGES ? MESSAGE_ITERATIONS : Plan.iterations(bytes * callsPerIteration());
   }
 
   /// The sizes that are measured for those asked: whole shares where a tensor is shared out, one
@@ -102,7 +121,7 @@ enum Benchmark {
   /// that are too short to be numbered.
   List<Long> sizes(List<Long> asked, int ranks) {
     return switch (this) {
-      case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH -> asked;
+      case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH, WRITES, READS -> asked;
       case MESSAGES -> {
         if (asked.getFirst() < LEAST_MESSAGE_BYTES) {
           throw new IllegalArgumentException(

@@ -52,7 +52,13 @@ record CompiledPeer(
         c("memcpy.c", cache),
         List.of("gcc", "cc"),
         "gcc libc6-dev",
-        EnumSet.complementOf(EnumSet.of(Benchmark.BARRIER, Benchmark.PINGPONG, Benchmark.MESSAGES)),
+        EnumSet.complementOf(
+            EnumSet.of(
+                Benchmark.BARRIER,
+                Benchmark.PINGPONG,
+                Benchmark.MESSAGES,
+                Benchmark.WRITES,
+                Benchmark.READS)),
         Scope.ONE_CORE,
         path);
   }

@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
 /// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
 /// own; bandwidths come from `p50Micros`, in 10^9 bytes per second; `iterations` is per round.
 /// `messagesPerSecond` counts requests that were answered, `outstanding` how many were on their
-/// way; both are null where messages are not what is measured. `memory` is where the tensors lay.
+/// way, or how many writes or reads; they are null where that is not what is measured. `memory` is
+/// where the tensors lay. `checked` says whether all results were compared and right, null where
+/// the contestant compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
@@ -31,7 +33,7 @@ record Measurement(
     @Nullable Integer outstanding,
     String memory,
     List<Double> roundP50Micros,
-    boolean checked,
+    @Nullable Boolean checked,
     HostFacts host) {
 
   /// The peer that is Weft itself.
@@ -62,11 +64,22 @@ record Measurement(
         rounded(gigabytes),
         rounded(gigabytes * plan.benchmark().busFactor(plan.ranks())),
         messages ? rounded(1e6 / Math.max(latencies.p50Micros(), 1e-6)) : null,
-        messages ? plan.outstanding() : null,
+        plan.benchmark().isStream() ? plan.outstanding() : null,
         memory.label(),
         samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
-        samples.stream().allMatch(RankReport.Sample::checked),
+        checked(samples),
         host);
+  }
+
+  private static @Nullable Boolean checked(List<RankReport.Sample> samples) {
+    return samples.stream().anyMatch(sample -> sample.checked() == null)
+        ? null
+        : samples.stream().allMatch(sample -> Boolean.TRUE.equals(sample.checked()));
+  }
+
+  /// Whether a result was compared and was wrong.
+  static boolean differs(Measurement measurement) {
+    return Boolean.FALSE.equals(measurement.checked());
   }
 
   private static double rounded(double value) {

@@ -6,7 +6,10 @@ import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.process.SearchPath;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /// Open MPI, measured by this project's own small C program over its collectives and messages,
 /// started as a user of its `mpirun` would: its default binding (each of two ranks on a core of its
@@ -15,6 +18,9 @@ final class OpenMpi implements Peer {
 
   private static final String REMEDY =
       "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
+
+  /// One-sided: its program has messages and collectives.
+  private static final Set<Benchmark> ABSENT = EnumSet.of(Benchmark.WRITES, Benchmark.READS);
 
   private final SearchPath path;
   private final Path cache;
@@ -32,6 +38,13 @@ final class OpenMpi implements Peer {
 
   @Override
   public Contestant prepare(Plan plan) throws InterruptedException {
+    if (ABSENT.contains(plan.benchmark())) {
+      throw new IllegalArgumentException(
+          "peer openmpi has no %s; it has all but: %s"
+              .formatted(
+                  plan.benchmark().label(),
+                  ABSENT.stream().map(Benchmark::label).collect(Collectors.joining(", "))));
+    }
     List<String> fabric = fabric(plan.transport());
     Path mpirun = find("mpirun");
     Path program =

@@ -16,14 +16,16 @@ import picocli.CommandLine.Parameters;
 final class PerfOptions {
 
   private static final int MOST_RANKS = 180;
+  private static final List<String> TRANSPORTS = List.of("tcp", "shm", "verbs");
 
   @Parameters(
       paramLabel = "WHAT",
       description = {
         "a collective: allreduce, broadcast, allgather, reducescatter, alltoall or barrier;",
         "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
-            + " bandwidth (one way, into registered memory of the peer) or messages (small"
-            + " requests, each answered)"
+            + " bandwidth (one way, into registered memory of the peer), messages (small"
+            + " requests, each answered), writes or reads (many at once, into or of registered"
+            + " memory of the peer)"
       })
   private String what = "";
 
@@ -38,7 +40,8 @@ final class PerfOptions {
       names = "--transport",
       paramLabel = "T",
       defaultValue = "tcp",
-      description = "what carries the bytes, for all: tcp or shm (default: ${DEFAULT-VALUE})")
+      description =
+          "what carries the bytes, for all: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
   private String transport = "tcp";
 
   @Option(
@@ -57,7 +60,7 @@ final class PerfOptions {
       paramLabel = "LIST",
       description =
           "sizes and ranges in powers of four, such as 4,64K,1M or 4..64M (default: 4..64M;"
-              + " pingpong 64..64K, bandwidth 4K..64M, messages 64)")
+              + " pingpong 64..64K, bandwidth 4K..64M, messages 64, writes and reads 4K..1M)")
   private @Nullable String bytes;
 
   @Option(
@@ -72,7 +75,9 @@ final class PerfOptions {
       names = "--outstanding",
       paramLabel = "N",
       defaultValue = "256",
-      description = "requests that messages leaves unanswered (default: ${DEFAULT-VALUE})")
+      description =
+          "requests that messages leaves unanswered; writes and reads leave so many unfinished"
+              + " (default: ${DEFAULT-VALUE})")
   private int outstanding;
 
   @Option(
@@ -84,7 +89,8 @@ final class PerfOptions {
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
             + " barrier; tcp), c (a plain C program over a socket: pingpong, bandwidth, messages;"
             + " tcp), grpc (unary calls of grpc-java: messages; tcp), memcpy (the limit: one core"
-            + " copies as many bytes)"
+            + " copies as many bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw: pingpong,"
+            + " writes, reads; verbs), perftest-send (ib_send_lat: pingpong; verbs)"
       })
   private List<String> peerNames = new ArrayList<>();
 
@@ -100,7 +106,7 @@ final class PerfOptions {
       paramLabel = "N",
       description =
           "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
-              + " at least 10); of messages 200, each of 2048 answers")
+              + " at least 10); of messages 200, each of 2048 answers; writes and reads go by 128")
   private @Nullable Integer iterations;
 
   @Option(
@@ -109,7 +115,8 @@ final class PerfOptions {
       defaultValue = "200",
       description =
           "untimed work per size in milliseconds, once over all sizes and once before each; Weft's"
-              + " first pass takes at least 30 times that in all, since a JVM compiles meanwhile"
+              + " first pass takes at least 30 times that in all, since a JVM compiles meanwhile,"
+              + " and of a collective at most 200 times that for each size"
               + " (default: ${DEFAULT-VALUE})")
   private long warmUpMillis;
 
@@ -173,9 +180,10 @@ final class PerfOptions {
     if (iterations != null) {
       within("--iterations", iterations, 1, 1_000_000);
     }
-    if (!List.of("tcp", "shm").contains(transport)) {
+    if (!TRANSPORTS.contains(transport)) {
       throw new IllegalArgumentException(
-          "--transport: unknown transport '" + transport + "'; allowed: tcp, shm");
+          "--transport: unknown transport '%s'; allowed: %s"
+              .formatted(transport, String.join(", ", TRANSPORTS)));
     }
     if (plot != null && !CurvePlot.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");

@@ -10,10 +10,10 @@ import java.util.List;
 /// order.
 ///
 /// @param benchmark what is measured
-/// @param transport "tcp", "shm"
+/// @param transport "tcp", "shm", "verbs"
 /// @param secure whether Weft's connections are encrypted; peers have no such setting
 /// @param memory where the tensors of Weft's collectives lie
-/// @param outstanding unanswered requests of `MESSAGES`
+/// @param outstanding unanswered requests of `MESSAGES`, unfinished `WRITES` or `READS`
 /// @param ranks at least 1
 /// @param cases in ascending order of size
 /// @param warmUp untimed work on each size, twice: once over all sizes, once before each
@@ -48,8 +48,8 @@ record Plan(
 
   /// The arguments that every rank program takes: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
   /// BYTES:ITERATIONS...`. The settings of a collective are Weft's own: where its tensors lie.
-  /// Those of `messages` are all contestants': how many are outstanding, and how many answers an
-  /// iteration counts.
+  /// Those of `messages`, `writes` and `reads` are all contestants': how many are outstanding, and
+  /// how many an iteration counts.
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
@@ -59,8 +59,8 @@ record Plan(
   }
 
   private String settings() {
-    if (benchmark == Benchmark.MESSAGES) {
-      return ":%d:%d".formatted(outstanding, Benchmark.BATCH);
+    if (benchmark.isStream()) {
+      return ":%d:%d".formatted(outstanding, benchmark.callsPerIteration());
     }
     return benchmark.isCollective() ? ":" + memory.label() : "";
   }

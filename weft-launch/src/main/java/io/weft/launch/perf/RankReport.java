@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// What rank 0 of a contestant printed in one round.
 ///
@@ -20,9 +21,10 @@ record RankReport(String peer, List<Sample> samples) {
   /// One case of one round.
   ///
   /// @param bytes size of the tensor
-  /// @param checked whether every result of every rank was compared and right
+  /// @param checked whether every result of every rank was compared and right; null where the
+  ///   contestant compares nothing
   /// @param latencies of the slowest rank of each iteration
-  record Sample(long bytes, boolean checked, Latencies latencies) {}
+  record Sample(long bytes, @Nullable Boolean checked, Latencies latencies) {}
 
   /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...` and `done`; other
   /// lines (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the

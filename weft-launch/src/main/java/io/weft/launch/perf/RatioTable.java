@@ -72,7 +72,7 @@ record RatioTable(List<Measurement> measurements) {
                         ratio(p50Ratio(weft, m)),
                         ratio(pairsRatio(weft, m)),
                         ratio(bestRatio(weft, m)))));
-    if (!weft.checked() || !beside.stream().allMatch(Measurement::checked)) {
+    if (Measurement.differs(weft) || beside.stream().anyMatch(Measurement::differs)) {
       row.append("  WRONG RESULT");
     }
     return row.toString();

@@ -51,6 +51,16 @@ final class WeftPeer implements Peer {
         .anyMatch(p -> p instanceof Availability.Available there && isDirect(there));
   }
 
+  /// The devices that a transport would use here, in its own words; none where it cannot be used.
+  static List<String> devices(String scheme) {
+    return providers()
+        .filter(p -> p.scheme().equals(scheme))
+        .map(TransportProvider::probe)
+        .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null)
+        .map(Capabilities::device)
+        .toList();
+  }
+
   private static boolean isDirect(Availability.Available there) {
     return there.devices().stream().anyMatch(Capabilities::directAccess);
   }

@@ -36,7 +36,7 @@ final class BenchmarkTest {
         .isThrownBy(() -> Benchmark.of("scan"))
         .withMessage(
             "unknown benchmark 'scan'; allowed: allreduce, broadcast, allgather, reducescatter,"
-                + " alltoall, barrier, pingpong, bandwidth, messages");
+                + " alltoall, barrier, pingpong, bandwidth, messages, writes, reads");
   }
 
   @Test
@@ -61,5 +61,14 @@ final class BenchmarkTest {
     assertThat(Plan.iterations(1 << 20)).isEqualTo(512);
     assertThat(Plan.iterations(64L << 20)).isEqualTo(10);
     assertThat(Plan.iterations(0)).isEqualTo(2000);
+    assertThat(Benchmark.BANDWIDTH.iterations(64 << 10)).isEqualTo(2000);
+  }
+
+  @Test
+  void iterationsOfAStreamAreBatches() {
+    assertThat(Benchmark.WRITES.callsPerIteration()).isEqualTo(128);
+    assertThat(Benchmark.READS.iterations(64 << 10)).isEqualTo(64);
+    assertThat(Plans.of(Benchmark.WRITES, 2, "65536:64").arguments())
+        .containsExactly("writes:64:128", "1", "65536:64");
   }
 }

@@ -85,7 +85,19 @@ final class OpenMpiTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Benchmark.class)
+  @EnumSource(names = {"WRITES", "READS"})
+  void oneSidedTransfersAreRefused(Benchmark benchmark) {
+    OpenMpi openMpi = new OpenMpi(new SearchPath(List.of()), cache);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> openMpi.prepare(Plans.small(benchmark)))
+        .withMessage("peer openmpi has no %s; it has all but: writes, reads", benchmark.label());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Benchmark.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"WRITES", "READS"})
   void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
     Plan plan = Plans.small(benchmark);
     RankReport report = installed().prepare(plan).round();

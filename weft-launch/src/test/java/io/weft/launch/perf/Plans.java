@@ -21,11 +21,20 @@ final class Plans {
 
   /// The same over shared memory, tensors in Weft's memory.
   static Plan shared(Plan plan) {
+    return with("shm", Memory.OWN, plan);
+  }
+
+  /// The same over another transport.
+  static Plan over(String transport, Plan plan) {
+    return with(transport, plan.memory(), plan);
+  }
+
+  private static Plan with(String transport, Memory memory, Plan plan) {
     return new Plan(
         plan.benchmark(),
-        "shm",
+        transport,
         plan.secure(),
-        Memory.OWN,
+        memory,
         plan.outstanding(),
         plan.ranks(),
         plan.cases(),

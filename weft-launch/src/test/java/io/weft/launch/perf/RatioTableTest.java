@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class RatioTableTest {
@@ -12,7 +13,7 @@ final class RatioTableTest {
   private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
   private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
 
-  private static Measurement measured(String peer, boolean checked, double... p50s) {
+  private static Measurement measured(String peer, @Nullable Boolean checked, double... p50s) {
     List<RankReport.Sample> rounds =
         java.util.Arrays.stream(p50s)
             .mapToObj(
@@ -44,6 +45,15 @@ final class RatioTableTest {
         .contains("allreduce, 2 ranks, tcp, private tensors, 1 rounds; a CPU, 2 cores, load 0.50")
         .contains("weft / openmpi 4.1.4")
         .containsPattern("1 MiB +100\\.0 +10\\.486 +250\\.0 +4\\.194 +2\\.50 +2\\.50 +2\\.50");
+  }
+
+  @Test
+  void aPeerThatComparesNothingIsNeitherRightNorWrong() {
+    Measurement weft = measured("weft", true, 100);
+    Measurement peer = measured("ib_write_bw 6.06", null, 250);
+    assertThat(peer.checked()).isNull();
+    assertThat(Measurement.differs(peer)).isFalse();
+    assertThat(new RatioTable(List.of(weft, peer)).text()).doesNotContain("WRONG");
   }
 
   @Test

@@ -11,8 +11,7 @@ import io.weft.launch.perf.rank.Tiles;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 
-/// One of the two ranks of `pingpong`, `bandwidth` or `messages`. Rank 0 prints what `RankReport`
-/// reads.
+/// One of the two ranks of a benchmark without collectives. Rank 0 prints what `RankReport` reads.
 public final class LinkRank {
 
   private static final int FEWEST_ITERATIONS = 3;
@@ -90,6 +89,10 @@ public final class LinkRank {
   private long warmUp(Exercise exercise, long bytes, long nanos) {
     long begin = System.nanoTime();
     int batch = bytes > LARGE_BYTES ? FEWEST_ITERATIONS : WARM_UP_BATCH;
+    if (!arguments.settings().isEmpty()) {
+      // Of a stream, an iteration is a batch already.
+      batch = 1;
+    }
     for (long t = 0; ; t += batch) {
       boolean again;
       if (link.rank() == 0) {
@@ -115,6 +118,11 @@ public final class LinkRank {
       case "bandwidth" -> new Bandwidth(link, tiles, bytes);
       case "messages" ->
           new Messages(link, bytes, setting(0, "outstanding"), setting(1, "messages in a batch"));
+      case "writes" ->
+          new Writes(
+              link, tiles, bytes, setting(0, "outstanding"), setting(1, "writes in a batch"));
+      case "reads" ->
+          new Reads(link, tiles, bytes, setting(0, "outstanding"), setting(1, "reads in a batch"));
       default -> throw new IllegalArgumentException("no benchmark '" + arguments.benchmark() + "'");
     };
   }
@@ -122,7 +130,8 @@ public final class LinkRank {
   private int setting(int index, String what) {
     if (arguments.settings().size() <= index) {
       throw new IllegalArgumentException(
-          "usage: messages:OUTSTANDING:BATCH...: there is no number of " + what);
+          "usage: %s:OUTSTANDING:BATCH...: there is no number of %s"
+              .formatted(arguments.benchmark(), what));
     }
     return Integer.parseInt(arguments.settings().get(index));
   }

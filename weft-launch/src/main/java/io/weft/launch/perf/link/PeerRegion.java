@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/// Two registered regions of one size, this rank's and the peer's, and the writes from the one into
-/// the other. Owned.
+/// Two registered regions of one size, this rank's and the peer's, each cut into equal slots, and
+/// the writes and reads from a slot of the one to the same slot of the other. Owned.
 final class PeerRegion implements AutoCloseable {
 
   /// No exercise has messages of this length: theirs are multiples of 4.
@@ -24,9 +24,10 @@ final class PeerRegion implements AutoCloseable {
 
   private final Link link;
   private final MemoryRegion own;
-  private final Slice from;
+  private final Slice[] here;
+  private final RemoteSlice[] there;
   private final Left left = new Left();
-  private @Nullable RemoteSlice into;
+  private boolean met;
 
   /// Completes when the memory of a write is free again.
   private static final class Left extends Completion {
@@ -45,15 +46,25 @@ final class PeerRegion implements AutoCloseable {
     }
   }
 
+  /// One slot of so many bytes.
   PeerRegion(Link link, long bytes) {
+    this(link, bytes, 1);
+  }
+
+  /// So many slots of so many bytes each.
+  PeerRegion(Link link, long bytes, int slots) {
     long most = link.transport().capabilities().maxTransferBytes();
     if (bytes > most) {
       throw new IllegalArgumentException(
           "this transport moves at most %d bytes at a time; give smaller --bytes".formatted(most));
     }
     this.link = link;
-    own = link.transport().allocate(bytes);
-    from = own.slice(0, bytes);
+    own = link.transport().allocate(bytes * slots);
+    here = new Slice[slots];
+    there = new RemoteSlice[slots];
+    for (int i = 0; i < slots; i++) {
+      here[i] = own.slice(i * bytes, bytes);
+    }
   }
 
   MemorySegment memory() {
@@ -72,7 +83,7 @@ final class PeerRegion implements AutoCloseable {
       message.set(LONG, 20, region.incarnation());
       link.send(message);
     }
-    link.until(() -> into != null);
+    link.until(() -> met);
   }
 
   /// Whether this message was the peer's announcement.
@@ -83,24 +94,38 @@ final class PeerRegion implements AutoCloseable {
     long bytes = message.get(LONG, 8);
     RemoteRegion region =
         new RemoteRegion(message.get(LONG, 0), bytes, message.get(INT, 16), message.get(LONG, 20));
-    into = new RemoteSlice(region, 0, bytes);
+    long each = bytes / there.length;
+    for (int i = 0; i < there.length; i++) {
+      there[i] = new RemoteSlice(region, i * each, each);
+    }
+    met = true;
     return true;
   }
 
-  /// Posts a write of all bytes.
+  /// Posts a write of one slot, if there is room. `meet` comes first.
+  ///
+  /// Hot path.
+  boolean tryWrite(int slot, int immediate, Completion done) {
+    return link.posted(link.peer().tryWrite(here[slot], there[slot], immediate, done));
+  }
+
+  /// Posts a read of one slot, if there is room. `meet` comes first.
+  ///
+  /// Hot path.
+  boolean tryRead(int slot, Completion done) {
+    return link.posted(link.peer().tryRead(here[slot], there[slot], done));
+  }
+
+  /// Posts a write of the first slot as soon as there is room. `meet` comes first.
   ///
   /// Hot path.
   void write() {
-    RemoteSlice target = into;
-    if (target == null) {
-      throw new IllegalStateException("the peer's region is not known yet");
-    }
     left.arm(1);
     left.is = false;
-    link.until(() -> link.posted(link.peer().tryWrite(from, target, 0, left)));
+    link.until(() -> tryWrite(0, 0, left));
   }
 
-  /// Waits until the last write has left, so that the memory may change.
+  /// Waits until the last `write` has left, so that the memory may change.
   void flush() {
     link.until(() -> left.is);
     if (left.failure != null) {

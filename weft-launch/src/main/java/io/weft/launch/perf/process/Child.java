@@ -70,6 +70,11 @@ public final class Child implements AutoCloseable {
     return process.onExit();
   }
 
+  /// Waits for so long, or until the program has ended; whether it has.
+  public boolean hasEnded(Duration within) throws InterruptedException {
+    return process.waitFor(within.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
   /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
   /// `limit`.
   public Outcome await(Duration limit) throws InterruptedException {

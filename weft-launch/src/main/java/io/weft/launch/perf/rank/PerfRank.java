@@ -6,15 +6,10 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.launch.perf.rank.RankArguments.Case;
 import java.io.PrintStream;
-import java.util.concurrent.TimeUnit;
 
 /// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
 /// reads.
 public final class PerfRank {
-
-  /// By then the JVM has compiled what it will time, or never will: four ranks on two cores take 20
-  /// s.
-  private static final long COMPILED_NANOS = TimeUnit.SECONDS.toNanos(40);
 
   private final Weft weft;
   private final Communicator communicator;
@@ -47,7 +42,7 @@ public final class PerfRank {
     long first = arguments.firstWarmUpNanos();
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
-        stopwatch(one, tensors).warmUpUntilCompiled(first, COMPILED_NANOS);
+        stopwatch(one, tensors).warmUpUntilCompiled(first, arguments.longestWarmUpNanos());
       }
     }
     for (Case one : arguments.cases()) {

@@ -17,6 +17,10 @@ public record RankArguments(
   /// has compiled what it will time.
   private static final long COMPILING_TIMES = 30;
 
+  /// And of one size at most so many: by then the JVM has compiled what it will time, or never
+  /// will. At the default warm-up 40 s; four ranks on two cores take 20 s.
+  private static final long MOST_COMPILING_TIMES = 200;
+
   /// Copies the lists.
   public RankArguments {
     settings = List.copyOf(settings);
@@ -40,6 +44,11 @@ public record RankArguments(
   /// Untimed work on each size in the first pass.
   public long firstWarmUpNanos() {
     return Math.max(warmUpNanos, COMPILING_TIMES * warmUpNanos / cases.size());
+  }
+
+  /// When a first pass over one size ends though the JVM still compiles.
+  public long longestWarmUpNanos() {
+    return MOST_COMPILING_TIMES * warmUpNanos;
   }
 
   /// Reads the arguments of a `main`. Throws `IllegalArgumentException` that tells how they look.

@@ -107,6 +107,41 @@ final class ExerciseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 7, 256})
+  void whatIsWrittenAtOnceIsRight(int outstanding) throws Exception {
+    Outcome[] outcomes = run((link, tiles) -> new Writes(link, tiles, 4100, outstanding, 50), 0);
+    assertThat(outcomes[0].nanos()).hasSize(ITERATIONS).doesNotContain(0);
+    assertThat(outcomes[1].right()).isTrue();
+  }
+
+  @Test
+  void whatIsWrittenAtOnceInAnotherIterationIsWrong() throws Exception {
+    Outcome[] outcomes = run((link, tiles) -> new Writes(link, tiles, 64, 7, 50), 1);
+    assertThat(outcomes[1].right()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 256})
+  void whatIsReadAtOnceIsRight(int outstanding) throws Exception {
+    Outcome[] outcomes = run((link, tiles) -> new Reads(link, tiles, 4100, outstanding, 50), 0);
+    assertThat(outcomes[0].nanos()).hasSize(ITERATIONS).doesNotContain(0);
+    assertThat(outcomes[0].right()).isTrue();
+  }
+
+  @Test
+  void whatIsReadOfAnotherIterationIsWrong() throws Exception {
+    Outcome[] outcomes = run((link, tiles) -> new Reads(link, tiles, 64, 7, 50), 1);
+    assertThat(outcomes[0].right()).isFalse();
+  }
+
+  @Test
+  void aBatchTakesTurnsInBoundedMemory() {
+    assertThat(Writes.slots(64, 128)).isEqualTo(128);
+    assertThat(Writes.slots(1 << 20, 128)).isEqualTo(64);
+    assertThat(Writes.slots(4L << 30, 128)).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 256})
   void everyRequestIsAnswered(int outstanding) throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Messages(link, 64, outstanding, 100), 0);
     assertThat(outcomes[0].nanos()).hasSize(ITERATIONS).doesNotContain(0);
