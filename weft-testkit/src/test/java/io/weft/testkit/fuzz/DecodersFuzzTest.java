@@ -21,6 +21,7 @@ import io.weft.transport.secure.HandshakeTarget;
 import io.weft.transport.tcp.AddressTarget;
 import io.weft.transport.tcp.InboundTarget;
 import io.weft.transport.tls.TlsPipeTarget;
+import io.weft.verbs.VerbsGreetingTarget;
 import java.time.Duration;
 import java.util.List;
 
@@ -35,6 +36,7 @@ class DecodersFuzzTest extends FuzzContract {
             HandshakeTarget.class,
             GreetingTarget.class,
             InboundTarget.class,
+            VerbsGreetingTarget.class,
             StoreSessionTarget.class,
             AnnouncementTarget.class,
             AddressTarget.class,
