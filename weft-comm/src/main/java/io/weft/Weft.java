@@ -206,7 +206,7 @@ public final class Weft implements AutoCloseable {
         mesh,
         collectives,
         membership,
-        rendezvous,
+        rendezvous.face(),
         lane,
         FlightWriter.open(recorder, lane::nanos, sinks));
   }

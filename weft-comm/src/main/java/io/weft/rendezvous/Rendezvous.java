@@ -3,6 +3,7 @@ package io.weft.rendezvous;
 
 import io.weft.tensor.TensorView;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 /// Where producers leave tensors and consumers fetch them, each at its own time: a consumer may ask
@@ -27,13 +28,18 @@ public interface Rendezvous {
   /// `IllegalArgumentException` if the edge ends elsewhere.
   void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver);
 
+  /// The same for several tensors at once. What is of one source is asked for by one message, as
+  /// far as it fits, where `rendezvous-requests` is `fused`. Throws `IllegalArgumentException` if
+  /// an edge ends elsewhere, and asks for none then.
+  void receiveAll(List<Wish> wishes, Duration limit);
+
   /// Fails what waits in a step on this rank, and refuses what comes later; other ranks learn of it
   /// when they ask this one. `why` stands in the messages. A step that has ended is left alone.
   void abort(long step, String why);
 
   /// Ends a step on this rank: nothing of it is left afterwards. What still waits fails, what
   /// nobody fetched is released. Every rank ends every step that it knows of, aborted ones too; a
-  /// step more than 65,536 behind the highest that has ended counts as ended.
+  /// step more than 65,536 behind the highest of its series that has ended counts as ended.
   void end(long step);
 
   /// What is held now, and what was done so far; a little old.

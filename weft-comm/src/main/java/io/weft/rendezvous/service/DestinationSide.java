@@ -67,7 +67,7 @@ final class DestinationSide {
     long number = it.key.step();
     Step step = owner.steps().open(number);
     CommException refusal = step == null ? owner.words().ended(number) : step.failure();
-    refusal = refusal == null ? owner.failure() : refusal;
+    refusal = refusal == null ? owner.endings().failure() : refusal;
     if (step == null || refusal != null) {
       end(it, new Arrival.Failed(Objects.requireNonNull(refusal)));
       return;
@@ -100,7 +100,7 @@ final class DestinationSide {
 
   private void ask(Reception it, Step step) {
     Peer peer = owner.peer(it.edge().source());
-    CommException loss = owner.loss(peer.rank());
+    CommException loss = owner.endings().loss(peer.rank());
     if (loss == null && (asked.isFull() || !tell(it.route, peer))) {
       loss = owner.words().tooMany(it.edge(), it.key.step());
     }

@@ -56,7 +56,7 @@ final class Listener {
         int id = in.number();
         long step = in.longNumber();
         if (in.isSound()) {
-          owner.onCancel(from, id, step);
+          owner.endings().onCancel(from, id, step);
         }
       }
       case INLINE -> inline(from);

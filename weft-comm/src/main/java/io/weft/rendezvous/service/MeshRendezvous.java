@@ -7,15 +7,12 @@ import io.weft.agent.Lane;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.rendezvous.Arrival;
-import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
-import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.route.Landings;
 import io.weft.rendezvous.route.Lent;
-import io.weft.rendezvous.route.Route;
 import io.weft.rendezvous.route.Routes;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Endpoint;
@@ -23,21 +20,19 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The rendezvous of one rank over its mesh: a table at each source, requests from each destination
 /// (docs/protocol/rendezvous.md). What one duty cycle finds ready for a peer leaves as one message.
-/// Confined to the lane's thread, but for the interface `Rendezvous`.
-public final class MeshRendezvous implements MeshService, Rendezvous {
+/// Confined to the lane's thread, but for `face` and what it calls.
+public final class MeshRendezvous implements MeshService {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
 
@@ -48,12 +43,13 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
   private final Table table = new Table();
   private final Traffic traffic = new Traffic();
   private final Listener listener = new Listener(this);
+  private final Endings endings = new Endings(this);
+  private final Rendezvous face = new Face(this, submissions);
   private final ArrayDeque<Reception> due = new ArrayDeque<>();
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final List<Peer> talking = new ArrayList<>();
   private final AtomicInteger lent = new AtomicInteger();
   private @Nullable Connected connected;
-  private @Nullable CommException failure;
   private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile boolean busy;
   private volatile boolean entering;
@@ -63,7 +59,6 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
       Mesh mesh,
       Words words,
       Peer[] peers,
-      @Nullable CommException[] losses,
       Landings landings,
       SourceSide source,
       DestinationSide destination,
@@ -83,60 +78,13 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
     return Objects.requireNonNull(connected, "the mesh is not connected");
   }
 
-  // --- any thread
-
-  @Override
-  public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
-    submissions.submit(
-        new Publication(route(key, key.edge().source()), key, tensor, release), this);
+  /// The rendezvous for its users; any thread.
+  public Rendezvous face() {
+    return face;
   }
 
-  @Override
-  public void publishDead(RendezvousKey key) {
-    submissions.submit(
-        new Publication(route(key, key.edge().source()), key, null, MeshRendezvous::nothing), this);
-  }
-
-  @Override
-  public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
-    Route route = route(key, key.edge().destination());
-    submissions.submit(new Reception(route, key, limit.toNanos(), receiver), this);
-  }
-
-  /// The release of what is dead.
-  private static void nothing() {}
-
-  private Route route(RendezvousKey key, int end) {
-    Edge edge = key.edge();
-    int size = connected().peers().length;
-    if (end != rank() || edge.source() >= size || edge.destination() >= size) {
-      throw new IllegalArgumentException(
-          "edge "
-              + edge
-              + " is none of rank "
-              + rank()
-              + " of "
-              + size
-              + "; publish at its source, receive at its destination");
-    }
-    return routes.of(edge);
-  }
-
-  @Override
-  public void abort(long step, String why) {
-    submissions.submit(new StepCommand(step, words().aborted(step, why)), this);
-  }
-
-  @Override
-  public void end(long step) {
-    if (step < 0) {
-      throw new IllegalArgumentException("step " + step + " is negative");
-    }
-    submissions.submit(new StepCommand(step, null), this);
-  }
-
-  @Override
-  public RendezvousCounts counts() {
+  /// What is held now, and what was done so far. Any thread.
+  RendezvousCounts counts() {
     boolean queued = !submissions.isEmpty() || entering; // in this order, and before the counts
     RendezvousCounts seen = counts;
     return new RendezvousCounts(
@@ -206,9 +154,8 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
     return connected().peers()[rank];
   }
 
-  /// Why nothing can be received from this rank, or null.
-  @Nullable CommException loss(int rank) {
-    return connected().losses()[rank];
+  int size() {
+    return connected().peers().length;
   }
 
   Endpoint endpoint(Peer peer) {
@@ -229,13 +176,8 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
     return connected().mesh().attention().nanos();
   }
 
-  boolean isClosed() {
-    return failure != null;
-  }
-
-  /// Why nothing can be received any more, or null.
-  @Nullable CommException failure() {
-    return failure;
+  Endings endings() {
+    return endings;
   }
 
   void mistrust(Peer peer, String why) {
@@ -298,7 +240,6 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
             mesh,
             new Words(mesh),
             peers,
-            new CommException[size],
             landings,
             new SourceSide(this, transport),
             new DestinationSide(this, landings, options.protocol(), transport),
@@ -395,103 +336,21 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
     }
   }
 
-  // --- steps
-
-  /// Fails what is pending of a step and what comes later.
-  void abortHere(long number, CommException cause) {
-    Step step = steps.open(number);
-    if (step != null) {
-      step.fail(cause);
-      clear(step, cause);
-    }
-  }
-
-  void endHere(long number) {
-    Step step = steps.end(number);
-    if (step != null) {
-      clear(step, words().ended(number));
-    }
-  }
-
-  /// Fails what is pending of a step; those who were asked are told.
-  private void clear(Step step, CommException cause) {
-    List<Peer> told = new ArrayList<>();
-    for (Pending pending : step.all()) {
-      if (pending instanceof Reception it && it.peer() != null && !told.contains(it.peer())) {
-        Peer peer = Objects.requireNonNull(it.peer());
-        told.add(peer);
-        long number = step.number();
-        peer.post(message -> message.cancel(-1, number));
-      }
-      end(pending, cause);
-    }
-  }
-
-  private void end(Pending pending, CommException cause) {
-    if (pending instanceof ParkedRequest request) {
-      source().drop(request);
-    } else {
-      leave(pending);
-    }
-    pending.fail(cause);
-  }
-
-  /// A peer does not want one of its requests any more, or none of a step.
-  void onCancel(Peer from, int id, long number) {
-    Step step = number < 0 || steps.hasEnded(number) ? null : steps.open(number);
-    if (step != null) {
-      for (Pending pending : step.all()) {
-        if (pending instanceof ParkedRequest request
-            && request.peer == from
-            && (id == -1 || request.id == id)) {
-          source().drop(request);
-        }
-      }
-    }
-  }
-
   // --- failure
-
-  private String lose(int rank, CommException cause) {
-    Connected on = connected();
-    on.losses()[rank] = cause;
-    on.peers()[rank].leave();
-    StringBuilder waited = new StringBuilder();
-    for (Step step : steps.snapshot()) {
-      for (Pending pending : step.all()) {
-        if (pending.dependsOn(rank)) {
-          if (pending instanceof Reception it && waited.isEmpty()) {
-            waited.append("receive of ").append(it.key);
-          }
-          end(pending, cause);
-        }
-      }
-    }
-    return waited.toString();
-  }
-
-  private void failAll(CommException cause) {
-    failure = Objects.requireNonNullElse(failure, cause);
-    for (Step step : steps.snapshot()) {
-      for (Pending pending : step.all()) {
-        end(pending, cause);
-      }
-    }
-  }
 
   @Override
   public void onPeerLeft(int rank) {
-    String unused = lose(rank, words().left(rank));
+    String unused = endings.lose(rank, words().left(rank));
   }
 
   @Override
   public String onPeerLost(int rank, Loss loss) {
-    return lose(rank, words().lost(rank, loss));
+    return endings.lose(rank, words().lost(rank, loss));
   }
 
   @Override
   public void onExcluded(int witness, String why) {
-    failAll(new CommException.Excluded(why, witness));
+    endings.failAll(new CommException.Excluded(why, witness));
   }
 
   @Override
@@ -505,7 +364,7 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
       for (Peer peer : connected.peers()) {
         peer.quit();
       }
-      failAll(words().closed());
+      endings.failAll(words().closed());
       int unused = enterAll() + tellAll();
       count(connected);
     }
@@ -514,7 +373,7 @@ public final class MeshRendezvous implements MeshService, Rendezvous {
   @Override
   public void onCrash(Throwable cause) {
     if (connected != null) {
-      failAll(words().crashed(cause));
+      endings.failAll(words().crashed(cause));
       int unused = enterAll() + tellAll();
       count(connected);
     }

@@ -67,7 +67,7 @@ final class SourceSide {
 
   void enter(Publication it) {
     held++;
-    Step step = owner.isClosed() ? null : owner.steps().open(it.stepNumber);
+    Step step = owner.endings().failure() != null ? null : owner.steps().open(it.stepNumber);
     if (step == null || step.failure() != null) {
       finish(it);
       return;
@@ -80,7 +80,7 @@ final class SourceSide {
       }
       case Publication _ -> {
         finish(it);
-        owner.abortHere(it.stepNumber, owner.words().publishedTwice(it));
+        owner.endings().abort(it.stepNumber, owner.words().publishedTwice(it));
       }
       case Reception reception -> {
         owner.leave(reception);
@@ -97,7 +97,7 @@ final class SourceSide {
 
   /// A peer's request.
   void enter(ParkedRequest it) {
-    Step step = owner.isClosed() ? null : owner.steps().open(it.stepNumber);
+    Step step = owner.endings().failure() != null ? null : owner.steps().open(it.stepNumber);
     CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
     if (step == null || refusal != null) {
       it.fail(Objects.requireNonNull(refusal));

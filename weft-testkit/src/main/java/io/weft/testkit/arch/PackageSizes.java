@@ -28,7 +28,7 @@ final class PackageSizes {
       Map.of(
           "io.weft.transport", 13, // the seam: one type for each noun of the glossary
           "io.weft.verbs.device", 14, // one type for each noun of verbs
-          "io.weft.tensorflow.ffm", 10, // one type for each structure of TensorFlow's C API
+          "io.weft.tensorflow.ffm", 12, // one type for each structure of TensorFlow's C API
           "io.weft.collective.schedule", 11, // one algorithm a type, public for their proof
           "io.weft.cluster", 11, // what the job is, and the mesh that services share
           "io.weft.workloads.training", 10, // the settings of a training, one type each

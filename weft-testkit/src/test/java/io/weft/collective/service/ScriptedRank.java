@@ -104,7 +104,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   Rendezvous rendezvous() {
-    return rendezvous;
+    return rendezvous.face();
   }
 
   /// Lets time pass, and the rank do what it can.

@@ -19,6 +19,7 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.Wish;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -260,24 +261,85 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void receivesThatAreReadyTogetherShareRequests(String transport, String protocol) {
-    int tensors = 1000;
-    try (LocalJob job = job(transport, protocol, 2)) {
+  void receivesThatAreAskedForTogetherShareRequests(String transport, String protocol) {
+    assertThat(requestsOf(1000, transport, protocol, "fused")).isBetween(1L, 40L);
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void receivesTravelAloneWhereTheyAreToldTo(String transport, String protocol) {
+    assertThat(requestsOf(100, transport, protocol, "single")).isEqualTo(100);
+  }
+
+  /// How many messages asked for so many tensors, by receives that were submitted together.
+  private long requestsOf(int tensors, String transport, String protocol, String requests) {
+    WeftConfig config =
+        WeftConfig.builder()
+            .transport(transport)
+            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
+            .set(ConfigOption.RENDEZVOUS_REQUESTS, requests)
+            .build();
+    try (LocalJob job = LocalJob.start(2, config)) {
       Weft destination = job.ranks().get(1);
-      List<Edge> edges = new ArrayList<>();
-      for (int i = 0; i < tensors; i++) {
-        edges.add(edge(0, 1, "small" + i));
-      }
+      List<Wish> wishes = new ArrayList<>();
       List<CompletableFuture<Arrival>> arrivals = new ArrayList<>();
       for (int i = 0; i < tensors; i++) {
-        arrivals.add(receive(destination, RendezvousKey.of(edges.get(i), 0)));
-        publish(job.ranks().get(0), RendezvousKey.of(edges.get(i), 0), 1, i, out);
+        CompletableFuture<Arrival> arrival = new CompletableFuture<>();
+        arrivals.add(arrival);
+        wishes.add(new Wish(RendezvousKey.of(edge(0, 1, "small" + i), 0), arrival::complete));
+      }
+      destination.rendezvous().receiveAll(wishes, Receipts.LONG);
+      for (int i = 0; i < tensors; i++) {
+        publish(job.ranks().get(0), wishes.get(i).key(), 1, i, out);
       }
       for (int i = 0; i < tensors; i++) {
         assertThat(words(arrivals.get(i))).isEqualTo(model(1, i));
       }
       end(job, 0);
-      assertThat(destination.rendezvous().counts().requests()).isBetween(1L, (long) tensors);
+      return destination.rendezvous().counts().requests();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void freshMemoryIsRegisteredForEachTensor(String transport, String protocol) {
+    WeftConfig config =
+        WeftConfig.builder()
+            .transport(transport)
+            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
+            .set(ConfigOption.RENDEZVOUS_BUFFERS, "fresh")
+            .build();
+    try (LocalJob job = LocalJob.start(2, config)) {
+      for (int step = 0; step < 5; step++) {
+        RendezvousKey key = RendezvousKey.of(edge(0, 1, "long"), step);
+        CompletableFuture<Arrival> arrival = receive(job.ranks().get(1), key);
+        publish(job.ranks().get(0), key, 20_000, step, out);
+        assertThat(words(arrival)).isEqualTo(model(20_000, step));
+      }
+      end(job, 0, 1, 2, 3, 4);
+      if (protocol.equals("write")) {
+        assertThat(job.ranks().get(1).rendezvous().counts().registrations())
+            .as("one for each tensor")
+            .isEqualTo(5);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void seriesOfStepsEndEachForItself(String transport, String protocol) {
+    try (LocalJob job = job(transport, protocol, 2)) {
+      Edge edge = edge(0, 1, "x");
+      long far = RendezvousKey.step(4, 1_000_000);
+      long first = RendezvousKey.step(5, 0);
+      end(job, far);
+      assertThat(failure(receive(job.ranks().get(1), RendezvousKey.of(edge, far - 100_000))))
+          .hasMessageContaining("has ended");
+      CompletableFuture<Arrival> arrival =
+          receive(job.ranks().get(1), RendezvousKey.of(edge, first));
+      publish(job.ranks().get(0), RendezvousKey.of(edge, first), 3, 1, out);
+      assertThat(words(arrival)).isEqualTo(model(3, 1));
+      end(job, first);
     }
   }
 
