@@ -3,6 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
+import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelCallbacks;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.Status;
@@ -15,7 +16,9 @@ import org.tensorflow.proto.DataType;
 /// @param kernels where they are kept, shared by all op types
 /// @param communicators what the attribute `communicator` means
 record CollectiveKernels(
-    Collective.Reader reader, KernelTable kernels, CommunicatorTable communicators)
+    Collective.Reader reader,
+    HandleTable<CollectiveKernel> kernels,
+    CommunicatorTable communicators)
     implements KernelCallbacks {
 
   @Override
@@ -40,7 +43,7 @@ record CollectiveKernels(
   /// Hot path.
   @Override
   public void compute(long kernel, long context, long done) {
-    kernels.kernel(kernel).start(context, done);
+    kernels.get(kernel).start(context, done);
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.FrameworkLibrary;
+import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
 import java.util.List;
@@ -38,7 +39,7 @@ public final class OpLibrary {
 
   private final String version;
   private final KernelMode mode;
-  private final KernelTable kernels = new KernelTable();
+  private final HandleTable<CollectiveKernel> kernels = new HandleTable<>("kernel");
   private final CommunicatorTable communicators = new CommunicatorTable();
 
   private OpLibrary(String version, KernelMode mode) {
@@ -108,7 +109,7 @@ public final class OpLibrary {
   /// may be under way.
   public void rebind(Communicator from, Communicator to) {
     communicators.rebind(from, to);
-    kernels.rebind(from, to);
+    kernels.forEach(kernel -> kernel.rebind(from, to));
   }
 
   /// The number to put into the attribute `communicator`.
@@ -121,7 +122,7 @@ public final class OpLibrary {
     return communicators.numberOf(communicator, kernelMode);
   }
 
-  KernelTable kernels() {
+  HandleTable<CollectiveKernel> kernels() {
     return kernels;
   }
 
@@ -141,7 +142,7 @@ public final class OpLibrary {
   private void register(String op, String attribute, Collective.Reader reader) {
     List<String> attributes =
         List.of(TYPES, "tensor_name: string", "communicator: int >= 0", attribute);
-    new OpDefinition(op, attributes).register();
+    new OpDefinition(op, OpDefinition.Ends.INPUT_AND_OUTPUT, attributes).register();
     KernelRegistration registration =
         new KernelRegistration(op, new CollectiveKernels(reader, kernels, communicators));
     for (DType dtype : DType.values()) {

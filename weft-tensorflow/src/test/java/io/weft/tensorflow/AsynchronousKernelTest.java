@@ -4,6 +4,7 @@ package io.weft.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.tensor.ReduceOp;
+import io.weft.tensorflow.ffm.HandleTable;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -59,7 +60,7 @@ class AsynchronousKernelTest {
 
   @Test
   void tenThousandCompletionsLeaveMemoryAndKernelsAsTheyWere() throws Exception {
-    KernelTable kernels = OpLibrary.load().kernels();
+    HandleTable<CollectiveKernel> kernels = OpLibrary.load().kernels();
     int before = kernels.live();
     long madeBefore = kernels.everAdded();
     int ops = 50;

@@ -25,6 +25,17 @@ public final class KernelContext {
           FunctionDescriptor.of(
               JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS,
               JAVA_LONG));
+  // TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index, TF_DataType dtype,
+  //     const int64_t* dims, int num_dims, size_t len, TF_Status* status);
+  private static final MethodHandle ALLOCATE =
+      FrameworkLibrary.function(
+          "TF_AllocateOutput",
+          FunctionDescriptor.of(
+              JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG, JAVA_LONG));
+  // void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status);
+  private static final MethodHandle SET_OUTPUT =
+      FrameworkLibrary.function(
+          "TF_SetOutput", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
   // void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status);
   private static final MethodHandle FAILURE =
       FrameworkLibrary.function(
@@ -72,6 +83,36 @@ public final class KernelContext {
     }
     status.check("allocating the output");
     return tensor;
+  }
+
+  /// Output 0 as a `TF_Tensor*` that the caller deletes: fresh memory whose content is undefined.
+  ///
+  /// Hot path.
+  ///
+  /// @param bytes what shape and type need
+  public static long allocate(
+      long context, int dataType, MemorySegment dims, int rank, long bytes, Status status) {
+    long tensor;
+    try {
+      tensor =
+          (long) ALLOCATE.invokeExact(context, 0, dataType, dims, rank, bytes, status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_AllocateOutput", t);
+    }
+    status.check("allocating the output");
+    return tensor;
+  }
+
+  /// Makes `tensor` output 0; the caller still deletes it.
+  ///
+  /// Hot path.
+  public static void output(long context, long tensor, Status status) {
+    try {
+      SET_OUTPUT.invokeExact(context, 0, tensor, status.address());
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_SetOutput", t);
+    }
+    status.check("setting the output");
   }
 
   /// Ends the run with the error that `status` holds; `done` is still to be called.

@@ -7,15 +7,27 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// A stateful op of one input `x: T` and one output `y: T` of the same shape. Stateful, so that
+/// A stateful op of at most one input `x: T` and at most one output `y: T`. Stateful, so that
 /// TensorFlow neither folds, merges nor drops it.
 ///
 /// @param name type of the op, such as `WeftAllreduce`
+/// @param ends its input and output
 /// @param attributes in TensorFlow's notation: `root: int`
-public record OpDefinition(String name, List<String> attributes) {
+public record OpDefinition(String name, Ends ends, List<String> attributes) {
+
+  /// What an op takes and gives.
+  public enum Ends {
+    /// An input, and an output of its shape.
+    INPUT_AND_OUTPUT,
+    /// An input.
+    INPUT,
+    /// An output, of whatever shape.
+    OUTPUT
+  }
 
   // TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name);
   private static final MethodHandle NEW =
@@ -63,10 +75,19 @@ public record OpDefinition(String name, List<String> attributes) {
       for (String attribute : attributes) {
         ADD_ATTRIBUTE.invokeExact(builder, arena.allocateFrom(attribute));
       }
-      ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: T"));
-      ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
+      if (ends != Ends.OUTPUT) {
+        ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: T"));
+      }
+      if (ends != Ends.INPUT) {
+        ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
+      }
       SET_STATEFUL.invokeExact(builder, true);
-      SET_SHAPE_FUNCTION.invokeExact(builder, ShapeInference.SAME_AS_INPUT);
+      MemorySegment shapes =
+          switch (ends) {
+            case INPUT_AND_OUTPUT -> ShapeInference.SAME_AS_INPUT;
+            case INPUT, OUTPUT -> ShapeInference.UNKNOWN;
+          };
+      SET_SHAPE_FUNCTION.invokeExact(builder, shapes);
       REGISTER.invokeExact(builder, status.address());
       status.check("registering op " + name);
     } catch (IllegalStateException e) {

@@ -9,7 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
-/// The shape function of all ops here: the output has the shape of input 0.
+/// The shape functions of the ops here: the output has the shape of input 0, or one that is not
+/// known.
 final class ShapeInference {
 
   // TF_ShapeHandle* TF_NewShapeHandle();
@@ -31,10 +32,21 @@ final class ShapeInference {
           "TF_ShapeInferenceContextSetOutput",
           FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
 
+  // void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext*, TF_Status*);
+  private static final MethodHandle SET_UNKNOWN =
+      FrameworkLibrary.function(
+          "TF_ShapeInferenceContextSetUnknownShape",
+          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  private static final FunctionDescriptor FUNCTION =
+      FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
+
   /// `void (*)(TF_ShapeInferenceContext*, TF_Status*)`, valid for ever.
   static final MemorySegment SAME_AS_INPUT =
-      Upcalls.stub(
-          MethodHandles.lookup(), "sameAsInput", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+      Upcalls.stub(MethodHandles.lookup(), "sameAsInput", FUNCTION);
+
+  /// The same, for ops with outputs of any shape, or none.
+  static final MemorySegment UNKNOWN = Upcalls.stub(MethodHandles.lookup(), "unknown", FUNCTION);
 
   private ShapeInference() {}
 
@@ -44,6 +56,14 @@ final class ShapeInference {
       INPUT.invokeExact(context, 0, shape, status);
       SET_OUTPUT.invokeExact(context, 0, shape, status);
       DELETE.invokeExact(shape);
+    } catch (Throwable t) {
+      Upcalls.escaped("shape inference", t);
+    }
+  }
+
+  static void unknown(long context, long status) {
+    try {
+      SET_UNKNOWN.invokeExact(context, status);
     } catch (Throwable t) {
       Upcalls.escaped("shape inference", t);
     }

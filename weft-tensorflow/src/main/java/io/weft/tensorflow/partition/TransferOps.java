@@ -2,7 +2,7 @@
 package io.weft.tensorflow.partition;
 
 /// Ops and attributes that stand for a transfer in the parts of a graph. `WeftSend` has one input
-/// and no output, `WeftRecv` one output and no input; both have all the attributes.
+/// and no output, `WeftRecv` one output and no input; both have all the attributes, but for `PART`.
 public final class TransferOps {
 
   /// Op type of the sending end.
@@ -28,6 +28,9 @@ public final class TransferOps {
 
   /// `ReceiveGroup.number`; an int.
   public static final String GROUP = "group";
+
+  /// Which part of this process the node belongs to, given when it is imported; an int.
+  public static final String PART = "part";
 
   private TransferOps() {}
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.transfer;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.tensor.Shape;
+import io.weft.tensorflow.ffm.TensorMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// The shape of a node's last tensor, which is nearly always the next one's too, as Weft and as
+/// TensorFlow say it. One thread at a time.
+final class Extents {
+
+  private static final MemorySegment NONE = Arena.global().allocate(JAVA_LONG);
+
+  private Shape shape = Shape.of();
+  private MemorySegment dims = NONE;
+
+  /// The shape of a `TF_Tensor*`.
+  ///
+  /// Hot path, for the shape of the call before.
+  Shape of(long tensor) {
+    int rank = TensorMemory.rank(tensor);
+    boolean same = rank == shape.dims().size();
+    for (int i = 0; same && i < rank; i++) {
+      same = TensorMemory.dim(tensor, i) == shape.dims().get(i);
+    }
+    if (!same) {
+      long[] seen = new long[rank];
+      for (int i = 0; i < rank; i++) {
+        seen[i] = TensorMemory.dim(tensor, i);
+      }
+      remember(Shape.of(seen));
+    }
+    return shape;
+  }
+
+  /// The extents of a shape as `int64_t*`, valid until the next call.
+  ///
+  /// Hot path, for the shape of the call before.
+  MemorySegment dims(Shape wanted) {
+    if (!wanted.equals(shape)) {
+      remember(wanted);
+    }
+    return dims;
+  }
+
+  /// Of the last shape.
+  int rank() {
+    return shape.dims().size();
+  }
+
+  private void remember(Shape next) {
+    shape = next;
+    dims = Arena.ofAuto().allocate(JAVA_LONG, Math.max(1, rank()));
+    for (int i = 0; i < rank(); i++) {
+      dims.setAtIndex(JAVA_LONG, i, next.dims().get(i));
+    }
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.transfer;
+
+import io.weft.CommException;
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.tensorflow.DataTypes;
+import io.weft.tensorflow.cluster.DeviceName;
+import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.partition.TransferOps;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+import org.tensorflow.proto.AttrValue;
+import org.tensorflow.proto.GraphDef;
+import org.tensorflow.proto.NodeDef;
+
+/// What the sends and receives of one part of a graph have in common: where they meet those of the
+/// other parts, and which step runs. One step at a time. Owned; `close` after its session.
+public final class Part implements AutoCloseable {
+
+  private static final int MAX_EDGE_CHARACTERS = Edge.MAX_NAME_BYTES / 4;
+
+  private final String name;
+  private final Rendezvous rendezvous;
+  private final ToIntFunction<Task> ranks;
+  private final TransferLibrary library;
+  private final long number;
+  private final AtomicReference<@Nullable CommException> failure = new AtomicReference<>();
+  private volatile @Nullable RunningStep running;
+
+  /// The step that runs.
+  ///
+  /// @param number that all tasks share
+  /// @param deadline by `System.nanoTime`
+  record RunningStep(long number, long deadline) {
+
+    /// At least nothing.
+    Duration left() {
+      return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+    }
+  }
+
+  /// A part of a graph on this task.
+  ///
+  /// @param name of the graph, the same for all its parts and for no other graph of the job
+  /// @param rendezvous of this task's rank
+  /// @param ranks the rank of each task
+  public Part(String name, Rendezvous rendezvous, ToIntFunction<Task> ranks) {
+    this.name = name;
+    this.rendezvous = rendezvous;
+    this.ranks = ranks;
+    this.library = TransferLibrary.load();
+    this.number = library.parts().add(this);
+  }
+
+  /// The graph with its sends and receives bound to this part. Throws `IllegalArgumentException`
+  /// naming the tensor if Weft does not carry its type.
+  public GraphDef bind(GraphDef graph) {
+    GraphDef.Builder bound = graph.toBuilder();
+    AttrValue mine = AttrValue.newBuilder().setI(number).build();
+    for (NodeDef.Builder node : bound.getNodeBuilderList()) {
+      if (isEnd(node.getOp())) {
+        requireCarried(node);
+        node.putAttr(TransferOps.PART, mine);
+      }
+    }
+    return bound.build();
+  }
+
+  private static boolean isEnd(String op) {
+    return op.equals(TransferOps.SEND) || op.equals(TransferOps.RECEIVE);
+  }
+
+  private static void requireCarried(NodeDef.Builder node) {
+    try {
+      var unused = DataTypes.of(node.getAttrOrThrow(TransferOps.TYPE).getType());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "tensor '%s' goes from %s to %s: %s"
+              .formatted(
+                  node.getAttrOrThrow(TransferOps.TENSOR_NAME).getS().toStringUtf8(),
+                  node.getAttrOrThrow(TransferOps.SOURCE).getS().toStringUtf8(),
+                  node.getAttrOrThrow(TransferOps.DESTINATION).getS().toStringUtf8(),
+                  e.getMessage()),
+          e);
+    }
+  }
+
+  /// Sends and receives that start from now on are of this step.
+  ///
+  /// @param deadline of each receive, by `System.nanoTime`
+  public void begin(long step, long deadline) {
+    failure.set(null);
+    running = new RunningStep(step, deadline);
+  }
+
+  /// The step is over on this task; nothing of the part runs.
+  public void end() {
+    running = null;
+  }
+
+  /// Why a receive failed in the last step, the first that did; null if none did. If the step
+  /// failed, its reason is there and not here.
+  public @Nullable CommException failure() {
+    return failure.get();
+  }
+
+  /// Forgets it. No session may have kernels of it that run.
+  @Override
+  public void close() {
+    Part unused = library.parts().remove(number);
+  }
+
+  Rendezvous rendezvous() {
+    return rendezvous;
+  }
+
+  /// Throws `IllegalStateException` if no step runs.
+  RunningStep step() {
+    RunningStep step = running;
+    if (step == null) {
+      throw new IllegalStateException("no step of graph " + name + " runs; use WeftSession.run");
+    }
+    return step;
+  }
+
+  /// A receive has failed, so nothing that depends on it will run: what waits is failed too, as
+  /// TensorFlow itself cannot. Any thread.
+  void fail(RunningStep step, CommException cause) {
+    if (failure.compareAndSet(null, cause)) {
+      rendezvous.abort(step.number(), String.valueOf(cause.getMessage()));
+    }
+  }
+
+  Edge edge(String source, String destination, String edge) {
+    String whole = name + "/" + edge;
+    String text = whole.substring(0, Math.min(whole.length(), MAX_EDGE_CHARACTERS));
+    return new Edge(rank(source), 0, rank(destination), text);
+  }
+
+  private int rank(String device) {
+    DeviceName task = DeviceName.parse(device);
+    if (task.job().isEmpty() || task.task().isEmpty()) {
+      throw new IllegalArgumentException("'" + device + "' is no task; write /job:ps/task:0");
+    }
+    return ranks.applyAsInt(new Task(task.job().get(), task.task().getAsInt()));
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.transfer;
+
+import io.weft.CommException;
+import io.weft.tensor.DType;
+import io.weft.tensorflow.DataTypes;
+import io.weft.tensorflow.KernelMode;
+import io.weft.tensorflow.OpLibrary;
+import io.weft.tensorflow.ffm.HandleTable;
+import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.OpDefinition;
+import io.weft.tensorflow.ffm.OpDefinition.Ends;
+import io.weft.tensorflow.partition.TransferOps;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// `WeftSend` and `WeftRecv` in TensorFlow's registry, with kernels for the CPU. One per process,
+/// as the registry is. Thread-safe.
+public final class TransferLibrary {
+
+  private static final List<String> ATTRIBUTES =
+      List.of(
+          TransferOps.TYPE + ": {half, bfloat16, float, double, uint8, int8, int32, int64}",
+          TransferOps.TENSOR_NAME + ": string",
+          TransferOps.EDGE + ": string",
+          TransferOps.SOURCE + ": string",
+          TransferOps.DESTINATION + ": string",
+          TransferOps.GROUP + ": int",
+          TransferOps.PART + ": int = 0");
+
+  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  private static @Nullable TransferLibrary loaded;
+
+  private final HandleTable<TransferKernel> kernels = new HandleTable<>("kernel");
+  private final HandleTable<Part> parts = new HandleTable<>("part");
+
+  private TransferLibrary() {}
+
+  /// Loads TensorFlow and registers the ops, if this process has not done so. Throws
+  /// `CommException.Setup` where TensorFlow does not load, and where its C++ library allows no
+  /// kernels that end on another thread: a receive must not hold one of TensorFlow's threads.
+  public static synchronized TransferLibrary load() {
+    TransferLibrary library = loaded;
+    if (library == null) {
+      OpLibrary ops = OpLibrary.load();
+      if (ops.mode() != KernelMode.ASYNCHRONOUS) {
+        throw new CommException.Setup(
+            "a graph over several tasks needs asynchronous kernels, which TensorFlow "
+                + ops.version()
+                + " does not allow here; use tensorflow-core-native 1.1.0 on x86-64, without"
+                + " weft.tensorflow.async=false",
+            null);
+      }
+      library = new TransferLibrary();
+      library.register(TransferOps.SEND, Ends.INPUT, SendKernel::new);
+      library.register(TransferOps.RECEIVE, Ends.OUTPUT, ReceiveKernel::new);
+      loaded = library;
+    }
+    return library;
+  }
+
+  /// Kernels made and not yet deleted.
+  public int liveKernels() {
+    return kernels.live();
+  }
+
+  HandleTable<Part> parts() {
+    return parts;
+  }
+
+  private void register(String op, Ends ends, TransferKernel.Maker maker) {
+    new OpDefinition(op, ends, ATTRIBUTES).register();
+    KernelRegistration registration =
+        new KernelRegistration(op, new TransferKernels(maker, kernels, parts));
+    for (DType dtype : DType.values()) {
+      registration.register(DataTypes.of(dtype).getNumber());
+    }
+  }
+}
