@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import java.time.Duration;
+
+/// Deadlines by `System.nanoTime`.
+final class Deadlines {
+
+  private Deadlines() {}
+
+  static long in(Duration limit) {
+    return System.nanoTime() + limit.toNanos();
+  }
+
+  /// At least nothing.
+  static Duration left(long deadline) {
+    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+  }
+
+  static boolean isOver(long deadline) {
+    return System.nanoTime() - deadline >= 0;
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.CommException;
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.tensor.TensorLease;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// Tensors that were asked for together, outside of a graph: what is fed to another task or fetched
+/// from one. Owns what has come until it is taken; `close` gives the rest back.
+final class Gathering implements AutoCloseable {
+
+  private final @Nullable TensorLease[] tensors;
+  private int missing;
+  private boolean closed;
+  private @Nullable CommException failure;
+
+  /// Asks at once.
+  ///
+  /// @param limit of each receive, which ends the wait too
+  Gathering(Rendezvous rendezvous, List<RendezvousKey> keys, Duration limit) {
+    tensors = new TensorLease[keys.size()];
+    missing = keys.size();
+    for (int i = 0; i < keys.size(); i++) {
+      int at = i;
+      rendezvous.receive(keys.get(i), limit, arrival -> arrived(at, arrival));
+    }
+  }
+
+  private synchronized void arrived(int at, Arrival arrival) {
+    missing--;
+    switch (arrival) {
+      case Arrival.Live(TensorLease tensor) when closed -> tensor.close();
+      case Arrival.Live(TensorLease tensor) -> tensors[at] = tensor;
+      case Arrival.Dead() -> failure = new CommException.Aborted("its producer did not run", null);
+      case Arrival.Failed(CommException cause) ->
+          failure = Objects.requireNonNullElse(failure, cause);
+    }
+    notifyAll();
+  }
+
+  /// Waits until all are there. Throws what failed the first that failed.
+  synchronized void await() throws InterruptedException {
+    while (missing > 0 && failure == null) {
+      wait(); // each receive ends by its own deadline
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  /// The tensor of this key, borrowed, after `await`.
+  synchronized TensorLease tensor(int at) {
+    return Objects.requireNonNull(tensors[at], "not there yet");
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    for (int i = 0; i < tensors.length; i++) {
+      TensorLease tensor = tensors[i];
+      tensors[i] = null;
+      if (tensor != null) {
+        tensor.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.tensorflow.partition.GraphCall;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+
+/// A call of the whole graph, divided among the tasks, by a number that they know.
+///
+/// @param number which the tasks were told
+/// @param whole as it was asked for
+/// @param own what the client's task does; empty lists if nothing
+/// @param others what other tasks do, by rank
+record PreparedCall(
+    int number, GraphCall whole, GraphCall own, SortedMap<Integer, GraphCall> others) {
+
+  /// A tensor that comes from another task.
+  ///
+  /// @param fetch its place among the fetches of the whole call
+  record Remote(int fetch, RendezvousKey key) {}
+
+  boolean runsHere() {
+    return !own.fetches().isEmpty() || !own.targets().isEmpty();
+  }
+
+  /// What other tasks fetch, in this step.
+  List<Remote> remoteFetches(Map<Integer, TensorNames> names, long step) {
+    List<Remote> all = new ArrayList<>();
+    others.forEach(
+        (rank, call) -> {
+          TensorNames at = names.get(rank);
+          if (at != null) {
+            List<RendezvousKey> keys = at.fetches(call.fetches(), step);
+            int from = 0;
+            for (int i = 0; i < keys.size(); i++) {
+              from = place(call.fetches().get(i), from);
+              all.add(new Remote(from++, keys.get(i)));
+            }
+          }
+        });
+    return all;
+  }
+
+  /// Where a task's fetch stands in the whole call, from a place on: tasks keep the order.
+  private int place(String fetch, int from) {
+    int at = from;
+    while (!whole.fetches().get(at).equals(fetch)) {
+      at++;
+    }
+    return at;
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.RendezvousKey;
+import java.util.List;
+
+/// Where what a step feeds to another task, or fetches from one, meets.
+///
+/// @param session its name on all tasks
+/// @param client rank of the client
+/// @param server rank of the other task
+record TensorNames(String session, int client, int server) {
+
+  private static final int MAX_CHARACTERS = Edge.MAX_NAME_BYTES / 4;
+
+  /// From the client.
+  List<RendezvousKey> feeds(List<String> names, long step) {
+    return names.stream().map(name -> key(client, server, "feed/" + name, step)).toList();
+  }
+
+  /// To the client. A tensor may be fetched twice, and travels twice.
+  List<RendezvousKey> fetches(List<String> names, long step) {
+    return java.util.stream.IntStream.range(0, names.size())
+        .mapToObj(i -> key(server, client, "fetch/" + i + "/" + names.get(i), step))
+        .toList();
+  }
+
+  private RendezvousKey key(int source, int destination, String name, long step) {
+    String whole = session + "/" + name;
+    String text = whole.substring(0, Math.min(whole.length(), MAX_CHARACTERS));
+    return RendezvousKey.of(new Edge(source, 0, destination, text), step);
+  }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.tensorflow.cluster.ClusterSpec;
+import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.session.StepException.Reason;
+import io.weft.tensorflow.transfer.Part;
+import io.weft.tensorflow.transfer.TransferLibrary;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.tensorflow.Graph;
+import org.tensorflow.Session;
+import org.tensorflow.proto.GraphDef;
+
+/// One task of a cluster: holds the parts of graphs that run there, and their variables, in one
+/// TensorFlow session, and runs steps for the sessions of all tasks. The task is a rank of the job:
+/// the tasks of the cluster in their order are ranks 0, 1, 2. It opens no port and takes no
+/// connection; all goes over the job's own, which are authenticated.
+///
+/// ```java
+/// try (Weft weft = Weft.init(); WeftServer server = WeftServer.start(weft, cluster)) {
+///   if (server.task().job().equals("ps")) {
+///     server.join(Duration.ofHours(1));
+///   } else {
+///     try (WeftSession session = WeftSession.open(server, graph, Duration.ofMinutes(1))) {
+///       session.run(call, feeds, Duration.ofSeconds(10)).close();
+///     }
+///   }
+/// }
+/// ```
+///
+/// One per job of the process, closed before it. Parts stay until it closes. Any thread.
+public final class WeftServer implements AutoCloseable {
+
+  private static final long FIRST_SERIES = 2; // 0 is for others, 1 for control messages
+  private static final Duration CLOSING = Duration.ofSeconds(5);
+
+  private final Weft weft;
+  private final ClusterSpec cluster;
+  private final List<Task> tasks;
+  private final Mailboxes mailboxes;
+  private final Graph graph = new Graph();
+  private final Session session = new Session(graph);
+  private final AtomicLong tickets;
+  private final AtomicInteger sessions = new AtomicInteger();
+  private final Map<Long, Answers> awaited = new ConcurrentHashMap<>();
+  private final Map<String, Guest> guests = new ConcurrentHashMap<>();
+  private final List<Part> parts = new ArrayList<>();
+  private final ExecutorService importer;
+
+  private WeftServer(Weft weft, ClusterSpec cluster) {
+    this.weft = weft;
+    this.cluster = cluster;
+    this.tasks = cluster.tasks();
+    this.tickets = new AtomicLong(RendezvousKey.step(FIRST_SERIES + weft.rank(), 0));
+    this.mailboxes = new Mailboxes(weft, new Reader());
+    this.importer = thread("weft-server-" + weft.rank());
+  }
+
+  /// Starts the task of this rank. Throws `CommException.Setup` if the job has not one rank for
+  /// each task, or TensorFlow does not load.
+  public static WeftServer start(Weft weft, ClusterSpec cluster) {
+    if (weft.size() != cluster.tasks().size()) {
+      throw new CommException.Setup(
+          "the cluster has %d tasks (%s), the job %d ranks; start one rank for each task"
+              .formatted(cluster.tasks().size(), cluster, weft.size()),
+          null);
+    }
+    var unused = TransferLibrary.load();
+    WeftServer server = new WeftServer(weft, cluster);
+    server.mailboxes.open();
+    return server;
+  }
+
+  /// The task that this is.
+  public Task task() {
+    return tasks.get(weft.rank());
+  }
+
+  /// All tasks.
+  public ClusterSpec cluster() {
+    return cluster;
+  }
+
+  /// Serves until all tasks of other jobs than this one's have left or are lost: for a parameter
+  /// server, until all workers have. Throws `CommException.TimedOut` with those that are there
+  /// after `limit`.
+  public void join(Duration limit) throws InterruptedException {
+    long deadline = Deadlines.in(limit);
+    synchronized (mailboxes) {
+      for (List<Integer> there = others(); !there.isEmpty(); there = others()) {
+        long millis = Deadlines.left(deadline).toMillis();
+        if (millis == 0) {
+          throw new CommException.TimedOut(
+              task() + " served for " + limit + ", and ranks " + there + " have not left", there);
+        }
+        mailboxes.wait(millis);
+      }
+    }
+  }
+
+  private List<Integer> others() {
+    List<Integer> there = new ArrayList<>();
+    for (int rank = 0; rank < tasks.size(); rank++) {
+      if (!tasks.get(rank).job().equals(task().job()) && !mailboxes.isGone(rank)) {
+        there.add(rank);
+      }
+    }
+    return there;
+  }
+
+  // --- for sessions of this task
+
+  Weft weft() {
+    return weft;
+  }
+
+  Mailboxes mailboxes() {
+    return mailboxes;
+  }
+
+  int rankOf(Task task) {
+    return tasks.indexOf(cluster.require(task));
+  }
+
+  Task taskOf(int rank) {
+    return tasks.get(rank);
+  }
+
+  int nextSession() {
+    return sessions.getAndIncrement();
+  }
+
+  /// A number that no other step of the job has, in order.
+  long nextTicket() {
+    return tickets.incrementAndGet();
+  }
+
+  /// What other ranks say of a ticket goes there, until `forget`.
+  void expect(long ticket, Answers answers, Set<Integer> ranks) {
+    awaited.put(ticket, answers);
+    for (int rank : ranks) {
+      if (mailboxes.isGone(rank)) {
+        answers.lost(rank, lost(rank, "it has left the job or is lost"));
+      }
+    }
+  }
+
+  void forget(long ticket) {
+    awaited.remove(ticket);
+  }
+
+  private Failure lost(int rank, String why) {
+    return new Failure(Reason.TASK_LOST, rank, false, taskOf(rank) + ": " + why);
+  }
+
+  static String name(int client, int session) {
+    return "session_" + client + "_" + session;
+  }
+
+  /// Adds a part to this task's session.
+  synchronized HostedPart host(String name, GraphDef definition) {
+    Part part = new Part(name, weft.rendezvous(), this::rankOf);
+    parts.add(part);
+    return HostedPart.add(graph, session, part, name, definition);
+  }
+
+  // --- for sessions of other tasks
+
+  private final class Reader implements Mailboxes.Reader {
+
+    @Override
+    public void onMessage(int from, ControlMessage message) {
+      switch (message) {
+        case ControlMessage.Host host -> importer.execute(() -> host(from, host));
+        case ControlMessage.Prepare prepare -> {
+          Guest guest = guests.get(name(from, prepare.session()));
+          if (guest != null) {
+            guest.prepare(prepare);
+          }
+        }
+        case ControlMessage.Run run -> run(from, run);
+        case ControlMessage.Abort abort -> weft.rendezvous().abort(abort.step(), abort.why());
+        case ControlMessage.End end -> weft.rendezvous().end(end.step());
+        case ControlMessage.Drop drop -> drop(name(from, drop.session()), "its session is closed");
+        case ControlMessage.Done done -> {
+          Answers answers = awaited.get(done.ticket());
+          if (answers != null) {
+            answers.done(from);
+          }
+        }
+        case ControlMessage.Failed failed -> {
+          Answers answers = awaited.get(failed.ticket());
+          if (answers != null) {
+            answers.failed(from, failed.failure());
+          }
+        }
+      }
+    }
+
+    @Override
+    public void onLost(int rank, CommException cause) {
+      Failure failure = lost(rank, String.valueOf(cause.getMessage()));
+      awaited.values().forEach(answers -> answers.lost(rank, failure));
+      String prefix = name(rank, 0);
+      String mine = prefix.substring(0, prefix.length() - 1);
+      for (String name : guests.keySet()) {
+        if (name.startsWith(mine)) {
+          drop(name, failure.text());
+        }
+      }
+      synchronized (mailboxes) {
+        mailboxes.notifyAll();
+      }
+    }
+  }
+
+  private void run(int from, ControlMessage.Run run) {
+    Guest guest = guests.get(name(from, run.session()));
+    if (guest == null) {
+      String why = task() + " holds no part of this session, or not any more";
+      mailboxes.send(
+          from,
+          new ControlMessage.Failed(
+              run.ticket(), new Failure(Reason.FAILED, weft.rank(), false, why)));
+    } else {
+      guest.run(run);
+    }
+  }
+
+  private void host(int from, ControlMessage.Host host) {
+    String name = name(from, host.session());
+    ControlMessage answer = new ControlMessage.Done(host.ticket());
+    try {
+      guests.put(
+          name,
+          new Guest(
+              host(name, GraphDef.parseFrom(host.graph())),
+              new TensorNames(name, from, weft.rank()),
+              weft.rendezvous(),
+              message -> mailboxes.send(from, message),
+              thread("weft-" + name)));
+    } catch (RuntimeException | InvalidProtocolBufferException e) {
+      answer =
+          new ControlMessage.Failed(
+              host.ticket(),
+              new Failure(Reason.FAILED, weft.rank(), false, String.valueOf(e.getMessage())));
+    }
+    mailboxes.send(from, answer);
+  }
+
+  private void drop(String name, String why) {
+    Guest guest = guests.remove(name);
+    if (guest != null) {
+      guest.leave(why);
+    }
+  }
+
+  private static ExecutorService thread(String name) {
+    return Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name(name).factory());
+  }
+
+  /// Fails the steps that run here, and forgets all parts and variables. Waits for what TensorFlow
+  /// computes at this moment.
+  @Override
+  public void close() {
+    mailboxes.close();
+    importer.shutdown();
+    List.copyOf(guests.keySet()).forEach(name -> drop(name, task() + " is closed"));
+    boolean interrupted = false;
+    try {
+      var unused = importer.awaitTermination(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    session.close(); // waits for runs
+    graph.close();
+    synchronized (this) {
+      parts.forEach(Part::close);
+      parts.clear();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

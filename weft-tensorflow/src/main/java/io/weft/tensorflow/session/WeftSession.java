@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.partition.Partition;
+import io.weft.tensorflow.partition.Partitioner;
+import io.weft.tensorflow.session.StepException.Reason;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.tensorflow.Tensor;
+import org.tensorflow.proto.GraphDef;
+
+/// A graph over the tasks of a cluster, and who runs it: registers the graph once, then runs steps.
+/// Nodes run where their devices say, else on this task. Variables live in the servers of their
+/// tasks, under their own names, and are shared by the sessions of all tasks.
+///
+/// One step at a time; any thread may cancel it. A process may have several sessions.
+public final class WeftSession implements AutoCloseable {
+
+  private final WeftServer server;
+  private final Partition partition;
+  private final int number;
+  private final @Nullable HostedPart own;
+  private final Map<Integer, TensorNames> names = new HashMap<>();
+  private final Map<GraphCall, PreparedCall> calls = new HashMap<>();
+  private final ReentrantLock steps = new ReentrantLock();
+  private volatile @Nullable Answers running;
+
+  private WeftSession(WeftServer server, Partition partition, int number) {
+    this.server = server;
+    this.partition = partition;
+    this.number = number;
+    GraphDef here = partition.parts().get(server.task());
+    this.own = here == null ? null : server.host(name(), here);
+    for (Task task : partition.parts().keySet()) {
+      int rank = server.rankOf(task);
+      if (rank != server.weft().rank()) {
+        names.put(rank, new TensorNames(name(), server.weft().rank(), rank));
+      }
+    }
+  }
+
+  /// Cuts the graph and gives each task its part. Throws `IllegalArgumentException` naming the
+  /// nodes of a graph that cannot be cut, `StepException` naming the task that refuses its part, is
+  /// lost, or does not answer within `limit`: each task must have started its `WeftServer`.
+  public static WeftSession open(WeftServer server, GraphDef graph, Duration limit)
+      throws InterruptedException {
+    Partition partition = new Partitioner(server.cluster(), server.task()).partition(graph);
+    WeftSession session = new WeftSession(server, partition, server.nextSession());
+    boolean registered = false;
+    try {
+      session.register(limit);
+      registered = true;
+      return session;
+    } finally {
+      if (!registered) {
+        session.close();
+      }
+    }
+  }
+
+  private String name() {
+    return WeftServer.name(server.weft().rank(), number);
+  }
+
+  private void register(Duration limit) throws InterruptedException {
+    long ticket = server.nextTicket();
+    Set<Integer> ranks = Set.copyOf(names.keySet());
+    Answers answers = new Answers(ranks, () -> {});
+    server.expect(ticket, answers, ranks);
+    try {
+      partition
+          .parts()
+          .forEach(
+              (task, part) -> {
+                int rank = server.rankOf(task);
+                if (names.containsKey(rank)) {
+                  server
+                      .mailboxes()
+                      .send(rank, new ControlMessage.Host(ticket, number, part.toByteArray()));
+                }
+              });
+      if (!answers.await(Deadlines.in(limit))) {
+        answers.fail(silent(answers, limit, "see that its WeftServer is started"));
+      }
+      answers.failure().ifPresent(this::refuse);
+    } finally {
+      server.forget(ticket);
+    }
+  }
+
+  private void refuse(Failure failure) {
+    throw exception("registration of graph " + name(), failure, null);
+  }
+
+  /// Runs what `call` asks for, at most for `limit`, and waits until all tasks have done so: then
+  /// whatever it changed is changed. Returns the fetches in their order, owned by the caller.
+  ///
+  /// Throws `StepException`, on which all tasks give the step up; what has run until then has
+  /// changed its variables. A node that TensorFlow computes at that moment is computed to its end,
+  /// and the next step waits for it. Throws `IllegalArgumentException` for a name that the graph
+  /// has not, or a feed that is missing, and `IllegalStateException` while another step runs.
+  ///
+  /// @param feeds by the names in `call`; borrowed until this returns
+  public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
+      throws InterruptedException {
+    if (!feeds.keySet().containsAll(call.feeds())) {
+      throw new IllegalArgumentException("feeds " + call.feeds() + ", given " + feeds.keySet());
+    }
+    if (!steps.tryLock()) {
+      throw new IllegalStateException(
+          "a step of " + name() + " runs; let it end, or open another session of the graph");
+    }
+    try {
+      PreparedCall prepared = prepared(call);
+      ClientStep step = new ClientStep(server, own, prepared, names, number, limit);
+      running = step.answers();
+      try {
+        return step.run(feeds);
+      } catch (StepFailed e) {
+        throw exception("step " + step.number() + " of " + name(), e.failure(), e.getCause());
+      }
+    } finally {
+      running = null;
+      steps.unlock();
+    }
+  }
+
+  /// Runs these nodes and fetches nothing: initializers, for example.
+  public void run(List<String> targets, Duration limit) throws InterruptedException {
+    run(new GraphCall(List.of(), List.of(), targets), Map.of(), limit).close();
+  }
+
+  /// Gives the step up that runs now, if one does; its `run` throws. Any thread; does not wait.
+  ///
+  /// @param why for the message
+  public void cancel(String why) {
+    Answers step = running;
+    if (step != null) {
+      step.fail(new Failure(Reason.CANCELLED, server.weft().rank(), false, why));
+    }
+  }
+
+  private PreparedCall prepared(GraphCall call) {
+    PreparedCall known = calls.get(call);
+    if (known == null) {
+      SortedMap<Task, GraphCall> plan = partition.plan(call);
+      SortedMap<Integer, GraphCall> others = new TreeMap<>();
+      GraphCall nothing = new GraphCall(List.of(), List.of(), List.of());
+      GraphCall here = nothing;
+      for (Map.Entry<Task, GraphCall> part : plan.entrySet()) {
+        if (part.getKey().equals(server.task())) {
+          here = part.getValue();
+        } else if (!part.getValue().fetches().isEmpty() || !part.getValue().targets().isEmpty()) {
+          others.put(server.rankOf(part.getKey()), part.getValue());
+        }
+      }
+      known = new PreparedCall(calls.size(), call, here, Collections.unmodifiableSortedMap(others));
+      calls.put(call, known);
+      for (Map.Entry<Integer, GraphCall> other : others.entrySet()) {
+        server
+            .mailboxes()
+            .send(
+                other.getKey(),
+                new ControlMessage.Prepare(number, known.number(), other.getValue()));
+      }
+    }
+    return known;
+  }
+
+  private Failure silent(Answers answers, Duration limit, String what) {
+    int rank = answers.open().stream().findFirst().orElse(server.weft().rank());
+    return new Failure(Reason.TIMED_OUT, rank, false, "no answer for " + limit + "; " + what);
+  }
+
+  private StepException exception(String what, Failure failure, @Nullable Throwable cause) {
+    Task task = server.taskOf(failure.rank());
+    String how =
+        switch (failure.reason()) {
+          case FAILED -> "failed on " + task;
+          case TIMED_OUT -> "was not over in time; it waited for " + task;
+          case CANCELLED -> "was cancelled on " + task;
+          case TASK_LOST -> "failed, because " + task + " is lost";
+        };
+    return new StepException(
+        failure.reason(), task, what + " " + how + ": " + failure.text(), cause);
+  }
+
+  /// Lets the tasks forget the session; variables stay in their servers.
+  @Override
+  public void close() {
+    names.keySet().forEach(rank -> server.mailboxes().send(rank, new ControlMessage.Drop(number)));
+  }
+}
