@@ -69,6 +69,33 @@ public final class Partition {
   /// so is all that only produces what is fed. Throws `IllegalArgumentException` for a name that no
   /// part has.
   public SortedMap<Task, GraphCall> plan(GraphCall call) {
+    SortedMap<Task, GraphCall> plan = new TreeMap<>();
+    reach(call).sends.forEach((task, own) -> plan.put(task, at(task, call, own)));
+    return plan;
+  }
+
+  /// The receives of a call that may travel in one request, by destination; groups of one are left
+  /// out. Throws as `plan`.
+  public SortedMap<Task, List<ReceiveGroup>> together(GraphCall call) {
+    Set<Integer> needed = new HashSet<>();
+    reach(call).crossed.forEach(crossing -> needed.add(nodes(crossing).transfer().number()));
+    SortedMap<Task, List<ReceiveGroup>> together = new TreeMap<>();
+    for (ReceiveGroup group : groups) {
+      ReceiveGroup part = group.only(needed);
+      if (part.transfers().size() > 1) {
+        together.computeIfAbsent(group.destination(), task -> new ArrayList<>()).add(part);
+      }
+    }
+    return together;
+  }
+
+  /// What a call needs.
+  ///
+  /// @param sends of each task that it needs
+  /// @param crossed what crosses between tasks
+  private record Reach(SortedMap<Task, List<String>> sends, Set<Crossing> crossed) {}
+
+  private Reach reach(GraphCall call) {
     Set<NodeInput> fed = new HashSet<>();
     call.feeds().forEach(feed -> fed.add(NodeInput.parse(feed)));
     Set<String> reached = new HashSet<>();
@@ -93,9 +120,7 @@ public final class Partition {
         }
       }
     }
-    SortedMap<Task, GraphCall> plan = new TreeMap<>();
-    sends.forEach((task, own) -> plan.put(task, at(task, call, own)));
-    return plan;
+    return new Reach(sends, crossed);
   }
 
   private GraphCall at(Task task, GraphCall call, List<String> sends) {

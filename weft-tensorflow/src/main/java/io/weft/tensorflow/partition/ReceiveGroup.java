@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Receives that one request may ask for: of one source, one destination and one level. None
 /// depends on another of them, not even through other groups that also wait for all their members:
@@ -29,6 +30,16 @@ public record ReceiveGroup(
       Comparator.comparing(Key::destination)
           .thenComparing(Key::source)
           .thenComparingInt(Key::level);
+
+  /// The same with those of its transfers that have one of these numbers, perhaps none.
+  ReceiveGroup only(Set<Integer> numbers) {
+    return new ReceiveGroup(
+        number,
+        source,
+        destination,
+        level,
+        transfers.stream().filter(transfer -> numbers.contains(transfer.number())).toList());
+  }
 
   /// The groups of all these transfers, by destination, source and level.
   static List<ReceiveGroup> of(List<Transfer> transfers) {

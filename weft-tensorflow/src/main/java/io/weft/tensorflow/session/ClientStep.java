@@ -114,11 +114,12 @@ final class ClientStep {
   private @Nullable Result runHere(Map<String, ? extends Tensor> feeds)
       throws InterruptedException, StepFailed {
     HostedPart here = part;
-    if (here == null || !call.runsHere()) {
+    PartCall own = call.own();
+    if (here == null || own == null) {
       return null;
     }
     try {
-      return here.run(call.own(), number, deadline, feeds);
+      return here.run(own, number, deadline, feeds);
     } catch (RuntimeException e) {
       CommException received = here.part().failure();
       answers.fail(Failure.of(e, received, server.weft().rank(), Deadlines.isOver(deadline)));

@@ -3,6 +3,7 @@ package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
+import io.weft.tensorflow.transfer.Together;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -72,6 +73,11 @@ final class ControlCodec {
         texts(prepare.names().feeds(), out);
         texts(prepare.names().fetches(), out);
         texts(prepare.names().targets(), out);
+        out.writeInt(prepare.together().size());
+        for (Together group : prepare.together()) {
+          out.writeInt(group.source());
+          texts(group.edges(), out);
+        }
       }
       case ControlMessage.Run run -> {
         out.writeByte(RUN);
@@ -114,7 +120,10 @@ final class ControlCodec {
       case HOST -> new ControlMessage.Host(in.readLong(), in.readInt(), bytes(in));
       case PREPARE ->
           new ControlMessage.Prepare(
-              in.readInt(), in.readInt(), new GraphCall(texts(in), texts(in), texts(in)));
+              in.readInt(),
+              in.readInt(),
+              new GraphCall(texts(in), texts(in), texts(in)),
+              groups(in));
       case RUN -> new ControlMessage.Run(in.readLong(), in.readInt(), in.readInt(), in.readLong());
       case ABORT -> new ControlMessage.Abort(in.readLong(), text(in));
       case END -> new ControlMessage.End(in.readLong());
@@ -158,6 +167,15 @@ final class ControlCodec {
     List<String> all = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       all.add(text(in));
+    }
+    return all;
+  }
+
+  private static List<Together> groups(DataInputStream in) throws IOException {
+    int count = length(in);
+    List<Together> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      all.add(new Together(in.readInt(), texts(in)));
     }
     return all;
   }

@@ -2,6 +2,8 @@
 package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.transfer.Together;
+import java.util.List;
 
 /// What sessions and servers tell each other. A ticket is the number by which an answer comes back:
 /// for a step, its number.
@@ -14,7 +16,10 @@ sealed interface ControlMessage {
   record Host(long ticket, int session, byte[] graph) implements ControlMessage {}
 
   /// To a server: what later steps will ask for by a number. Not answered.
-  record Prepare(int session, int call, GraphCall names) implements ControlMessage {}
+  ///
+  /// @param together which of the part's receives travel in one request
+  record Prepare(int session, int call, GraphCall names, List<Together> together)
+      implements ControlMessage {}
 
   /// To a server: run a step. Answered.
   ///

@@ -5,8 +5,10 @@ import io.weft.CommException;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.Wish;
 import io.weft.tensor.TensorLease;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +28,13 @@ final class Gathering implements AutoCloseable {
   Gathering(Rendezvous rendezvous, List<RendezvousKey> keys, Duration limit) {
     tensors = new TensorLease[keys.size()];
     missing = keys.size();
+    List<Wish> wishes = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
       int at = i;
-      rendezvous.receive(keys.get(i), limit, arrival -> arrived(at, arrival));
+      wishes.add(new Wish(keys.get(i), arrival -> arrived(at, arrival)));
+    }
+    if (!wishes.isEmpty()) {
+      rendezvous.receiveAll(wishes, limit);
     }
   }
 

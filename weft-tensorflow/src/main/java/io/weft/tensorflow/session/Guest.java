@@ -6,6 +6,7 @@ import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.transfer.ReceivePlan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ final class Guest {
   private final Rendezvous rendezvous;
   private final Consumer<ControlMessage> client;
   private final ExecutorService thread;
-  private final Map<Integer, GraphCall> calls = new ConcurrentHashMap<>();
+  private final Map<Integer, PartCall> calls = new ConcurrentHashMap<>();
   private volatile long step = -1;
   private volatile boolean gone;
 
@@ -52,7 +53,9 @@ final class Guest {
 
   /// On the lane's thread.
   void prepare(ControlMessage.Prepare prepare) {
-    calls.put(prepare.call(), prepare.names());
+    calls.put(
+        prepare.call(),
+        new PartCall(prepare.names(), new ReceivePlan(part.part(), prepare.together())));
   }
 
   /// On the lane's thread.
@@ -105,19 +108,20 @@ final class Guest {
     return Failure.of(e, received, names.server(), Deadlines.isOver(deadline));
   }
 
-  private GraphCall call(int number) {
-    GraphCall call = calls.get(number);
+  private PartCall call(int number) {
+    PartCall call = calls.get(number);
     if (call == null) {
       throw new IllegalStateException("call " + number + " was not prepared");
     }
     return call;
   }
 
-  private void serve(long number, GraphCall call, long deadline) throws InterruptedException {
+  private void serve(long number, PartCall call, long deadline) throws InterruptedException {
     Map<String, Tensor> feeds = new HashMap<>();
     try {
-      feed(number, call, deadline, feeds);
-      publish(part.run(call, number, deadline, feeds), names.fetches(call.fetches(), number));
+      feed(number, call.names(), deadline, feeds);
+      publish(
+          part.run(call, number, deadline, feeds), names.fetches(call.names().fetches(), number));
     } finally {
       feeds.values().forEach(Tensor::close);
     }

@@ -2,7 +2,6 @@
 package io.weft.tensorflow.session;
 
 import com.google.protobuf.ByteString;
-import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.Part;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -58,17 +57,17 @@ final class HostedPart {
   /// fetches, owned by the caller. Throws what TensorFlow throws.
   ///
   /// @param deadline of the receives, by `System.nanoTime`
-  Result run(GraphCall call, long step, long deadline, Map<String, ? extends Tensor> feeds)
+  Result run(PartCall call, long step, long deadline, Map<String, ? extends Tensor> feeds)
       throws InterruptedException {
     if (!runs.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
       throw new IllegalStateException("the part's run before this step has not ended in time");
     }
     try {
-      part.begin(step, deadline);
+      part.begin(step, deadline, call.receives());
       Session.Runner runner = session.runner().setOptions(options(deadline));
-      call.feeds().forEach(name -> runner.feed(prefix + name, feeds.get(name)));
-      call.fetches().forEach(name -> runner.fetch(prefix + name));
-      call.targets().forEach(name -> runner.addTarget(prefix + name));
+      call.names().feeds().forEach(name -> runner.feed(prefix + name, feeds.get(name)));
+      call.names().fetches().forEach(name -> runner.fetch(prefix + name));
+      call.names().targets().forEach(name -> runner.addTarget(prefix + name));
       return runner.run();
     } finally {
       part.end();

@@ -7,24 +7,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
 
 /// A call of the whole graph, divided among the tasks, by a number that they know.
 ///
 /// @param number which the tasks were told
 /// @param whole as it was asked for
-/// @param own what the client's task does; empty lists if nothing
+/// @param own what the client's task does; null if nothing
 /// @param others what other tasks do, by rank
 record PreparedCall(
-    int number, GraphCall whole, GraphCall own, SortedMap<Integer, GraphCall> others) {
+    int number, GraphCall whole, @Nullable PartCall own, SortedMap<Integer, GraphCall> others) {
 
   /// A tensor that comes from another task.
   ///
   /// @param fetch its place among the fetches of the whole call
   record Remote(int fetch, RendezvousKey key) {}
-
-  boolean runsHere() {
-    return !own.fetches().isEmpty() || !own.targets().isEmpty();
-  }
 
   /// What other tasks fetch, in this step.
   List<Remote> remoteFetches(Map<Integer, TensorNames> names, long step) {

@@ -173,7 +173,7 @@ public final class WeftServer implements AutoCloseable {
 
   /// Adds a part to this task's session.
   synchronized HostedPart host(String name, GraphDef definition) {
-    Part part = new Part(name, weft.rendezvous(), this::rankOf);
+    Part part = new Part(name, weft.rendezvous(), weft.rank(), this::rankOf);
     parts.add(part);
     return HostedPart.add(graph, session, part, name, definition);
   }

@@ -5,7 +5,11 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.partition.Partition;
 import io.weft.tensorflow.partition.Partitioner;
+import io.weft.tensorflow.partition.ReceiveGroup;
+import io.weft.tensorflow.partition.Transfer;
 import io.weft.tensorflow.session.StepException.Reason;
+import io.weft.tensorflow.transfer.ReceivePlan;
+import io.weft.tensorflow.transfer.Together;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -153,28 +157,40 @@ public final class WeftSession implements AutoCloseable {
   private PreparedCall prepared(GraphCall call) {
     PreparedCall known = calls.get(call);
     if (known == null) {
-      SortedMap<Task, GraphCall> plan = partition.plan(call);
-      SortedMap<Integer, GraphCall> others = new TreeMap<>();
-      GraphCall nothing = new GraphCall(List.of(), List.of(), List.of());
-      GraphCall here = nothing;
-      for (Map.Entry<Task, GraphCall> part : plan.entrySet()) {
-        if (part.getKey().equals(server.task())) {
-          here = part.getValue();
-        } else if (!part.getValue().fetches().isEmpty() || !part.getValue().targets().isEmpty()) {
-          others.put(server.rankOf(part.getKey()), part.getValue());
-        }
-      }
-      known = new PreparedCall(calls.size(), call, here, Collections.unmodifiableSortedMap(others));
+      known = prepare(call);
       calls.put(call, known);
-      for (Map.Entry<Integer, GraphCall> other : others.entrySet()) {
-        server
-            .mailboxes()
-            .send(
-                other.getKey(),
-                new ControlMessage.Prepare(number, known.number(), other.getValue()));
-      }
     }
     return known;
+  }
+
+  private PreparedCall prepare(GraphCall call) {
+    SortedMap<Task, List<ReceiveGroup>> groups = partition.together(call);
+    SortedMap<Integer, GraphCall> others = new TreeMap<>();
+    PartCall here = null;
+    for (Map.Entry<Task, GraphCall> part : partition.plan(call).entrySet()) {
+      Task task = part.getKey();
+      GraphCall its = part.getValue();
+      if (its.fetches().isEmpty() && its.targets().isEmpty()) {
+        continue;
+      }
+      List<Together> together =
+          groups.getOrDefault(task, List.of()).stream().map(this::together).toList();
+      if (task.equals(server.task()) && own != null) {
+        here = new PartCall(its, new ReceivePlan(own.part(), together));
+      } else {
+        int rank = server.rankOf(task);
+        others.put(rank, its);
+        server
+            .mailboxes()
+            .send(rank, new ControlMessage.Prepare(number, calls.size(), its, together));
+      }
+    }
+    return new PreparedCall(calls.size(), call, here, Collections.unmodifiableSortedMap(others));
+  }
+
+  private Together together(ReceiveGroup group) {
+    return new Together(
+        server.rankOf(group.source()), group.transfers().stream().map(Transfer::edge).toList());
   }
 
   private Failure silent(Answers answers, Duration limit, String what) {

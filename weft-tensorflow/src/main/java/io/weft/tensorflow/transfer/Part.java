@@ -8,7 +8,6 @@ import io.weft.tensorflow.DataTypes;
 import io.weft.tensorflow.cluster.DeviceName;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.TransferOps;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,7 @@ public final class Part implements AutoCloseable {
   private final String name;
   private final Rendezvous rendezvous;
   private final ToIntFunction<Task> ranks;
+  private final int here;
   private final TransferLibrary library;
   private final long number;
   private final AtomicReference<@Nullable CommException> failure = new AtomicReference<>();
@@ -33,23 +33,19 @@ public final class Part implements AutoCloseable {
   /// The step that runs.
   ///
   /// @param number that all tasks share
-  /// @param deadline by `System.nanoTime`
-  record RunningStep(long number, long deadline) {
-
-    /// At least nothing.
-    Duration left() {
-      return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-    }
-  }
+  /// @param receives of the step
+  record RunningStep(long number, StepReceives receives) {}
 
   /// A part of a graph on this task.
   ///
   /// @param name of the graph, the same for all its parts and for no other graph of the job
   /// @param rendezvous of this task's rank
+  /// @param here this task's rank
   /// @param ranks the rank of each task
-  public Part(String name, Rendezvous rendezvous, ToIntFunction<Task> ranks) {
+  public Part(String name, Rendezvous rendezvous, int here, ToIntFunction<Task> ranks) {
     this.name = name;
     this.rendezvous = rendezvous;
+    this.here = here;
     this.ranks = ranks;
     this.library = TransferLibrary.load();
     this.number = library.parts().add(this);
@@ -91,14 +87,19 @@ public final class Part implements AutoCloseable {
   /// Sends and receives that start from now on are of this step.
   ///
   /// @param deadline of each receive, by `System.nanoTime`
-  public void begin(long step, long deadline) {
+  /// @param plan which of the step's receives travel together
+  public void begin(long step, long deadline, ReceivePlan plan) {
     failure.set(null);
-    running = new RunningStep(step, deadline);
+    running = new RunningStep(step, new StepReceives(rendezvous, plan, step, deadline));
   }
 
   /// The step is over on this task; nothing of the part runs.
   public void end() {
+    RunningStep over = running;
     running = null;
+    if (over != null) {
+      over.receives().close();
+    }
   }
 
   /// Why a receive failed in the last step, the first that did; null if none did. If the step
@@ -135,9 +136,18 @@ public final class Part implements AutoCloseable {
   }
 
   Edge edge(String source, String destination, String edge) {
+    return edge(rank(source), rank(destination), edge);
+  }
+
+  /// An edge that ends here.
+  Edge incoming(int source, String edge) {
+    return edge(source, here, edge);
+  }
+
+  private Edge edge(int source, int destination, String edge) {
     String whole = name + "/" + edge;
     String text = whole.substring(0, Math.min(whole.length(), MAX_EDGE_CHARACTERS));
-    return new Edge(rank(source), 0, rank(destination), text);
+    return new Edge(source, 0, destination, text);
   }
 
   private int rank(String device) {

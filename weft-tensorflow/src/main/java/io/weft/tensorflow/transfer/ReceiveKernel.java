@@ -3,7 +3,6 @@ package io.weft.tensorflow.transfer;
 
 import io.weft.CommException;
 import io.weft.rendezvous.Arrival;
-import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -52,7 +51,7 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
     try {
       Part.RunningStep now = end.part().step();
       step = now;
-      end.part().rendezvous().receive(RendezvousKey.of(end.edge(), now.number()), now.left(), this);
+      now.receives().receive(end.edge(), this);
     } catch (RuntimeException e) {
       finish(StatusCode.FAILED_PRECONDITION, e.getMessage());
     }

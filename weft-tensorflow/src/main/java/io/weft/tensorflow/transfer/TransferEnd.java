@@ -17,15 +17,8 @@ import org.tensorflow.proto.DataType;
 /// @param tensor its name in the whole graph
 /// @param source the task that sends
 /// @param destination the task that receives
-/// @param group of the receive
 record TransferEnd(
-    Part part,
-    Edge edge,
-    DType dtype,
-    String tensor,
-    String source,
-    String destination,
-    long group) {
+    Part part, Edge edge, DType dtype, String tensor, String source, String destination) {
 
   /// Throws `IllegalStateException` if the node is in no part of this process.
   static TransferEnd read(KernelConstruction node, HandleTable<Part> parts) {
@@ -38,8 +31,7 @@ record TransferEnd(
         DataTypes.of(DataType.forNumber(node.dataType())),
         node.string(TransferOps.TENSOR_NAME),
         source,
-        destination,
-        node.integer(TransferOps.GROUP));
+        destination);
   }
 
   /// TensorFlow's number of the type.

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /// Clusters within one process: parameter servers that serve, and workers that run a body.
@@ -60,14 +59,15 @@ final class Clusters {
           results.add(body.run(server));
         }
       }
-      await(() -> weft.rendezvous().counts().isEmpty(), weft);
+      awaitNothing(weft);
       return results;
     }
   }
 
-  private static void await(BooleanSupplier condition, Weft weft) {
+  /// Waits until the rank holds nothing of any step.
+  static void awaitNothing(Weft weft) {
     long end = System.nanoTime() + LONG.toNanos();
-    while (!condition.getAsBoolean()) {
+    while (!weft.rendezvous().counts().isEmpty()) {
       if (System.nanoTime() - end > 0) {
         throw new AssertionError(
             "rank " + weft.rank() + " still holds " + weft.rendezvous().counts());

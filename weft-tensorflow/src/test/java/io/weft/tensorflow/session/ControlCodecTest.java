@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
+import io.weft.tensorflow.transfer.Together;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -19,7 +20,10 @@ class ControlCodecTest {
     return List.of(
         new ControlMessage.Host(1L << 41, 3, new byte[] {1, 2, 3}),
         new ControlMessage.Prepare(
-            3, 4, new GraphCall(List.of("x", "ü:1"), List.of(), List.of("train", ""))),
+            3,
+            4,
+            new GraphCall(List.of("x", "ü:1"), List.of(), List.of("train", "")),
+            List.of(new Together(1, List.of("1:a", "2:b")), new Together(0, List.of()))),
         new ControlMessage.Run(Long.MAX_VALUE, 3, 4, 1_000_000),
         new ControlMessage.Abort(7, "ein Grund, größer"),
         new ControlMessage.End(8),

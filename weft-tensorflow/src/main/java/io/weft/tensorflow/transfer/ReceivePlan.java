@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.transfer;
+
+import io.weft.rendezvous.Edge;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Which receives of a call of a part travel in one request. Immutable.
+public final class ReceivePlan {
+
+  private final List<List<Edge>> groups = new ArrayList<>();
+  private final Map<Edge, Place> places = new HashMap<>();
+
+  /// Where a receive stands.
+  record Place(int group, int member) {}
+
+  /// @param together all groups; receives that are in none travel alone
+  public ReceivePlan(Part part, List<Together> together) {
+    for (Together group : together) {
+      List<Edge> edges =
+          group.edges().stream().map(edge -> part.incoming(group.source(), edge)).toList();
+      for (int member = 0; member < edges.size(); member++) {
+        places.put(edges.get(member), new Place(groups.size(), member));
+      }
+      groups.add(edges);
+    }
+  }
+
+  Map<Edge, Place> places() {
+    return places;
+  }
+
+  List<List<Edge>> groups() {
+    return groups;
+  }
+}

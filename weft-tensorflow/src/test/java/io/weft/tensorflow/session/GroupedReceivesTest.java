@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.tensorflow.partition.GraphCall;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.tensorflow.DeviceSpec;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.VarHandleOp;
+import org.tensorflow.proto.GraphDef;
+import org.tensorflow.types.TFloat32;
+
+/// How many requests a step costs that needs a hundred variables of a server.
+class GroupedReceivesTest {
+
+  private static final int VARIABLES = 100;
+  private static final int STEPS = 20;
+
+  private record Model(GraphDef graph, List<String> init) {}
+
+  private static Model model(int elements) {
+    try (Graph graph = new Graph()) {
+      Ops worker = Ops.create(graph).withDevice(device("worker"));
+      Ops server = Ops.create(graph).withDevice(device("ps"));
+      List<String> init = new ArrayList<>();
+      List<Operand<TFloat32>> reads = new ArrayList<>();
+      for (int i = 0; i < VARIABLES; i++) {
+        VarHandleOp handle =
+            server.withName("v" + i).varHandleOp(TFloat32.class, Shape.of(elements));
+        var value = server.fill(server.constant(new int[] {elements}), server.constant(1f + i));
+        init.add(server.assignVariableOp(handle, value).op().name());
+        reads.add(server.readVariableOp(handle, TFloat32.class));
+      }
+      worker.withName("total").sum(worker.math.addN(reads), worker.constant(0));
+      return new Model(graph.toGraphDef(), init);
+    }
+  }
+
+  private static DeviceSpec device(String job) {
+    return DeviceSpec.newBuilder().job(job).task(0).build();
+  }
+
+  /// The request for the variables, and one for the next control message; or one for each variable
+  /// and one for that.
+  @ParameterizedTest
+  @CsvSource({
+    "inproc, fused, 4, 1, 3",
+    "tcp, fused, 4, 1, 3",
+    "tcp, fused, 3000, 1, 3",
+    "inproc, single, 4, 101, 103"
+  })
+  void oneRequestAsksForAllOfAGroup(
+      String transport, String requests, int elements, long least, long most) {
+    Model model = model(elements);
+    long counted =
+        Clusters.on(
+                Map.of("WEFT_TRANSPORT", transport, "WEFT_RENDEZVOUS_REQUESTS", requests),
+                1,
+                1,
+                server -> requests(server, model, elements))
+            .getFirst();
+    assertThat(counted / (double) STEPS)
+        .as("requests for each step")
+        .isBetween(1.0 * least, 1.0 * most);
+  }
+
+  private static long requests(WeftServer server, Model model, int elements)
+      throws InterruptedException {
+    GraphCall call = new GraphCall(List.of(), List.of("total:0"), List.of());
+    try (WeftSession session = WeftSession.open(server, model.graph, Clusters.LONG)) {
+      session.run(model.init, Clusters.LONG);
+      session.run(call, Map.of(), Clusters.LONG).close(); // edges are told
+      long before = server.weft().rendezvous().counts().requests();
+      for (int step = 0; step < STEPS; step++) {
+        try (Fetched total = session.run(call, Map.of(), Clusters.LONG)) {
+          assertThat(((TFloat32) total.get(0)).getFloat())
+              .isEqualTo(elements * VARIABLES * (VARIABLES + 1) / 2f);
+        }
+      }
+      return server.weft().rendezvous().counts().requests() - before;
+    }
+  }
+}
