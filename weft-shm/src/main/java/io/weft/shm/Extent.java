@@ -2,10 +2,10 @@
 package io.weft.shm;
 
 import io.weft.shm.ffm.Libc;
+import io.weft.transport.pool.PageMap;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.BitSet;
 
 /// One memory file of this process that holds regions, with memory behind every page of it. Guarded
 /// by its pool, except what never changes.
@@ -15,12 +15,13 @@ final class Extent {
   private final long bytes;
   private final Arena arena;
   private final MemoryFile file;
-  private final BitSet taken = new BitSet();
+  private final PageMap map;
 
   /// Throws `IOException` with the reason when the memory cannot be had.
   Extent(String prefix, int number, long bytes) throws IOException {
     this.number = number;
     this.bytes = bytes;
+    map = new PageMap((int) (bytes / Layout.PAGE));
     arena = Arena.ofShared();
     boolean whole = false;
     try {
@@ -66,25 +67,15 @@ final class Extent {
 
   /// The first of so many free pages in a row, now taken; -1 if there are none.
   int take(int pages) {
-    int all = (int) (bytes / Layout.PAGE);
-    int from = taken.nextClearBit(0);
-    while (from + pages <= all) {
-      int end = taken.nextSetBit(from);
-      if (end < 0 || end - from >= pages) {
-        taken.set(from, from + pages);
-        return from;
-      }
-      from = taken.nextClearBit(end);
-    }
-    return -1;
+    return map.take(pages);
   }
 
   void give(int page, int pages) {
-    taken.clear(page, page + pages);
+    map.give(page, pages);
   }
 
   boolean isIdle() {
-    return taken.isEmpty();
+    return map.isFree();
   }
 
   /// Gives the memory back to the system, whoever maps it.
