@@ -316,6 +316,26 @@ public final class ConfigOption<T> {
           text -> number(text, 0, 7),
           "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
 
+  /// Memory of the transport that stays registered.
+  public static final ConfigOption<Long> VERBS_POOL_BYTES =
+      new ConfigOption<>(
+          "verbs-pool-bytes",
+          Long.class,
+          "64M",
+          text -> bytes(text, 0, 1L << 40),
+          "most memory of the transport that stays registered with an RDMA device while no region"
+              + " has it; 0 = each region is registered by itself");
+
+  /// Memory of others that stays registered.
+  public static final ConfigOption<Long> VERBS_CACHE_BYTES =
+      new ConfigOption<>(
+          "verbs-cache-bytes",
+          Long.class,
+          "256M",
+          text -> bytes(text, 0, 1L << 40),
+          "most memory of programs that stays registered with an RDMA device while no region has"
+              + " it; 0 = each region is registered by itself");
+
   private static final List<ConfigOption<?>> ALL =
       List.of(
           TRANSPORT,
@@ -349,7 +369,9 @@ public final class ConfigOption<T> {
           VERBS_RING_BYTES,
           VERBS_TIMEOUT,
           VERBS_RETRIES,
-          VERBS_RECEIVER_RETRIES);
+          VERBS_RECEIVER_RETRIES,
+          VERBS_POOL_BYTES,
+          VERBS_CACHE_BYTES);
 
   private final String name;
   private final Class<T> type;

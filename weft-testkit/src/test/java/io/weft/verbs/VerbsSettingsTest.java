@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.ConfigOption;
 import io.weft.WeftConfig;
 import io.weft.transport.TransportException;
+import io.weft.verbs.memory.MemorySettings;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
@@ -37,9 +38,12 @@ class VerbsSettingsTest {
             .set(ConfigOption.VERBS_TIMEOUT, "14")
             .set(ConfigOption.VERBS_RETRIES, "5")
             .set(ConfigOption.VERBS_RECEIVER_RETRIES, "6")
+            .set(ConfigOption.VERBS_POOL_BYTES, "8M")
+            .set(ConfigOption.VERBS_CACHE_BYTES, "0")
             .build();
     assertThat(VerbsSettings.of(config.ofTransport("verbs"), Map.of(), new Properties()))
-        .isEqualTo(new VerbsSettings("mlx5_1", 2, 3, 2 << 20, 14, 5, 6));
+        .isEqualTo(
+            new VerbsSettings("mlx5_1", 2, 3, 2 << 20, 14, 5, 6, new MemorySettings(8L << 20, 0)));
   }
 
   @Test

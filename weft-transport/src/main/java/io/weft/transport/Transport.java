@@ -3,9 +3,10 @@ package io.weft.transport;
 
 import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
 
 /// One opened device. Confined to the thread that polls it; only `address`, `capabilities`,
-/// `allocate`, `register`, `wake` and `bytesSent` may be called from any thread.
+/// `allocate`, `register`, `wake`, `bytesSent` and `counters` may be called from any thread.
 public interface Transport extends AutoCloseable {
 
   /// Where peers reach this transport; exchanged out of band.
@@ -51,6 +52,12 @@ public interface Transport extends AutoCloseable {
 
   /// Bytes handed out so far: payload and protocol. Any thread.
   long bytesSent();
+
+  /// What else this device has counted since it was opened, by name, for reports; empty where it
+  /// counts nothing. The names of `verbs` are in docs/protocol/verbs.md. Any thread.
+  default Map<String, Long> counters() {
+    return Map.of();
+  }
 
   /// Closes all endpoints; what is not flushed yet is dropped. Regions stay memory of their owners,
   /// whom no peer reaches any more, until they close them. A second call has no effect.

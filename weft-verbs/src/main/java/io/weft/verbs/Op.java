@@ -4,7 +4,7 @@ package io.weft.verbs;
 import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
-import io.weft.verbs.device.Registration;
+import io.weft.verbs.memory.Pin;
 import org.jspecify.annotations.Nullable;
 
 /// One read or write: posted here, or a read that the peer has asked for. Reused.
@@ -20,7 +20,7 @@ final class Op {
   Kind kind = Kind.WRITE;
   @Nullable LocalRegion region;
   // Where the device may fetch the payload itself.
-  @Nullable Registration pinned;
+  @Nullable Pin pinned;
   long offset;
   long bytes;
   // How many of `bytes` have left, or have come.

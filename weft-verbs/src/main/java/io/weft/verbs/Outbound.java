@@ -6,7 +6,8 @@ import io.weft.transport.PostResult;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
-import io.weft.verbs.device.Registration;
+import io.weft.verbs.memory.Pin;
+import io.weft.verbs.memory.Pins;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -168,9 +169,10 @@ final class Outbound {
         op.immediate,
         op.remoteOffset + op.moved,
         op.bytes);
-    Registration pinned = op.pinned;
+    Pin pinned = op.pinned;
     if (pinned != null) {
-      link.post(index, payload, pinned, op.offset + op.moved, last);
+      link.post(
+          index, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
     } else {
       copy(op.own(), op.offset + op.moved, index, payload);
       link.post(index, payload, last);

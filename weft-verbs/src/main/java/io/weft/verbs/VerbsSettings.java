@@ -3,6 +3,7 @@ package io.weft.verbs;
 
 import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
+import io.weft.verbs.memory.MemorySettings;
 import java.util.Map;
 import java.util.Properties;
 
@@ -16,6 +17,7 @@ import java.util.Properties;
 /// @param timeout how long to wait for an answer: 4.096 us times two to this power
 /// @param retries how often to ask again
 /// @param receiverRetries how often to try again when the peer had no receive posted; 7 for ever
+/// @param memory how much of it stays registered
 record VerbsSettings(
     String device,
     int port,
@@ -23,7 +25,8 @@ record VerbsSettings(
     int ringBytes,
     int timeout,
     int retries,
-    int receiverRetries) {
+    int receiverRetries,
+    MemorySettings memory) {
 
   /// Frames that may be in a ring at a time.
   static final int SLOTS = 128;
@@ -38,6 +41,7 @@ record VerbsSettings(
   static final int MIN_RING_BYTES = 1 << 19;
 
   private static final int MAX_RING_BYTES = 1 << 30;
+  private static final long MAX_KEPT_BYTES = 1L << 40;
   private static final int INLINE_BYTES = 128;
   private static final int RECEIVER_WAIT = 12;
 
@@ -66,7 +70,10 @@ record VerbsSettings(
         ring,
         source.number("timeout", 16, 1, 31),
         source.number("retries", 7, 0, 7),
-        source.number("receiver-retries", 7, 0, 7));
+        source.number("receiver-retries", 7, 0, 7),
+        new MemorySettings(
+            source.whole("pool-bytes", 64L << 20, 0, MAX_KEPT_BYTES),
+            source.whole("cache-bytes", 256L << 20, 0, MAX_KEPT_BYTES)));
   }
 
   QueuePairSettings queuePair() {
@@ -86,12 +93,16 @@ record VerbsSettings(
     }
 
     int number(String name, int otherwise, int least, int most) {
+      return (int) whole(name, otherwise, least, most);
+    }
+
+    long whole(String name, long otherwise, long least, long most) {
       String text = text(name, "");
       if (text.isEmpty()) {
         return otherwise;
       }
       try {
-        int number = Integer.parseInt(text);
+        long number = Long.parseLong(text);
         if (number >= least && number <= most) {
           return number;
         }

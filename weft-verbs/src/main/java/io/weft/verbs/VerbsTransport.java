@@ -13,12 +13,15 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.transport.wire.MessageBuffer;
 import io.weft.verbs.device.CompletionQueue;
+import io.weft.verbs.device.Registration;
 import io.weft.verbs.ffm.Descriptors;
+import io.weft.verbs.memory.Pins;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +78,7 @@ final class VerbsTransport implements Transport, FrameSink {
     node = config.credentials().node();
     tcp = provider.open(config, this);
     address = new Address(VerbsProvider.SCHEME, tcp.address().location());
-    pins = new Pins(new RegionTable(adapter.name()), adapter.domain());
+    pins = new Pins(new RegionTable(adapter.name()), adapter.domain(), settings.memory());
     descriptors = new Descriptors(adapter.channel().descriptor());
   }
 
@@ -283,6 +286,19 @@ final class VerbsTransport implements Transport, FrameSink {
     return tcp.bytesSent() + bytesSent.getOpaque();
   }
 
+  @Override
+  public Map<String, Long> counters() {
+    Registration.Counts counts = pins.counts();
+    return Map.of(
+        "registrations", counts.registrations(),
+        "registeredBytes", counts.registeredBytes(),
+        "registeringNanos", counts.registeringNanos(),
+        "deregistrations", counts.deregistrations(),
+        "deregisteringNanos", counts.deregisteringNanos(),
+        "pinnedBytes", counts.pinnedBytes(),
+        "cachedRegistrations", pins.hits());
+  }
+
   /// So many more bytes have been given to the device.
   void countSent(long bytes) {
     bytesSent.setOpaque(bytesSent.getPlain() + bytes);
@@ -398,5 +414,6 @@ final class VerbsTransport implements Transport, FrameSink {
     tcp.close();
     descriptors.close();
     adapter.close();
+    pins.close();
   }
 }

@@ -7,6 +7,7 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
 
 /// Hands everything to another transport, which it closes.
 public class ForwardingTransport implements Transport {
@@ -71,6 +72,11 @@ public class ForwardingTransport implements Transport {
   @Override
   public long bytesSent() {
     return real.bytesSent();
+  }
+
+  @Override
+  public Map<String, Long> counters() {
+    return real.counters();
   }
 
   @Override

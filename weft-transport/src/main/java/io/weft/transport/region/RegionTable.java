@@ -73,6 +73,13 @@ public final class RegionTable {
 
   /// See `Transport.register`.
   public MemoryRegion register(MemorySegment segment, Object owner) {
+    check(segment);
+    return add(segment, null, isInOwnMemory(segment), owner);
+  }
+
+  /// Throws `TransportException.Registration` for memory that cannot be registered: it is not
+  /// native, read-only, gone, or one thread's.
+  public void check(MemorySegment segment) {
     String why = null;
     if (!segment.isNative()) {
       why = "it is not native memory";
@@ -87,7 +94,6 @@ public final class RegionTable {
       throw new TransportException.Registration(
           "register " + segment.byteSize() + " bytes on " + device + " failed: " + why, null);
     }
-    return add(segment, null, isInOwnMemory(segment), owner);
   }
 
   /// The open region with this key, or null.

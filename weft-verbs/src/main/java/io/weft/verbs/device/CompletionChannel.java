@@ -36,14 +36,7 @@ public final class CompletionChannel extends Owned {
       throw new VerbsException(
           "create a completion channel on " + device.name(), (int) -address, "");
     }
-    try {
-      CompletionChannel channel = new CompletionChannel(device, address);
-      channel.enter();
-      return channel;
-    } catch (RuntimeException e) {
-      var unused = calls.destroyChannel(address);
-      throw e;
-    }
+    return take(() -> new CompletionChannel(device, address), () -> calls.destroyChannel(address));
   }
 
   /// A completion queue for at least so many completions, which rings here. Throws

@@ -55,14 +55,8 @@ public final class CompletionQueue extends Owned {
           (int) -address,
           "the device allows " + device.limits().completions());
     }
-    try {
-      CompletionQueue queue = new CompletionQueue(channel, address, entries);
-      queue.enter();
-      return queue;
-    } catch (RuntimeException e) {
-      var unused = calls.destroyCq(address);
-      throw e;
-    }
+    return take(
+        () -> new CompletionQueue(channel, address, entries), () -> calls.destroyCq(address));
   }
 
   /// Completions that fit; whoever lets more become due loses all queue pairs of this queue.

@@ -41,6 +41,19 @@ abstract class Owned implements AutoCloseable {
     }
   }
 
+  /// Takes over what the library has made: an object for it that its owners close from here on.
+  /// Where that fails, it is given back.
+  static <T extends Owned> T take(Supplier<T> made, Runnable giveBack) {
+    try {
+      T resource = made.get();
+      resource.enter();
+      return resource;
+    } catch (RuntimeException e) {
+      giveBack.run();
+      throw e;
+    }
+  }
+
   /// The resource exists: from here on its owners close it. Throws `IllegalStateException` if one
   /// of them is closed.
   final void enter() {

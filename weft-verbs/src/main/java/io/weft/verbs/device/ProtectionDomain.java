@@ -13,6 +13,8 @@ public final class ProtectionDomain extends Owned {
 
   private final Device device;
   private final long address;
+  // Written under the lock of the tree, which each call of the library holds.
+  private volatile Registration.Counts counts = Registration.Counts.NONE;
 
   private ProtectionDomain(Device device, long address) {
     super(List.of(device));
@@ -33,14 +35,7 @@ public final class ProtectionDomain extends Owned {
       throw new VerbsException(
           "allocate a protection domain on " + device.name(), (int) -address, "");
     }
-    try {
-      ProtectionDomain domain = new ProtectionDomain(device, address);
-      domain.enter();
-      return domain;
-    } catch (RuntimeException e) {
-      var unused = calls.deallocatePd(address);
-      throw e;
-    }
+    return take(() -> new ProtectionDomain(device, address), () -> calls.deallocatePd(address));
   }
 
   /// Registers native memory, which must outlive the registration, for local use and the rights of
@@ -52,7 +47,9 @@ public final class ProtectionDomain extends Owned {
 
   private Registration pin(MemorySegment memory, Registration.Access access) {
     ResourceCalls calls = device.library().resources();
+    long start = System.nanoTime();
     long mr = calls.register(address, memory, access.flags());
+    counts = counts.registered(mr < 0 ? 0 : memory.byteSize(), System.nanoTime() - start);
     if (mr < 0) {
       int errno = (int) -mr;
       throw new VerbsException(
@@ -62,14 +59,20 @@ public final class ProtectionDomain extends Owned {
               ? MemoryLock.advice(memory.byteSize())
               : "");
     }
-    try {
-      Registration registration = new Registration(this, memory, mr);
-      registration.enter();
-      return registration;
-    } catch (RuntimeException e) {
-      var unused = calls.deregister(mr);
-      throw e;
-    }
+    return take(() -> new Registration(this, memory, mr), () -> calls.deregister(mr));
+  }
+
+  /// Ends a registration; a negative error number where the device refused. Under the tree's lock.
+  int unpin(long mr, long bytes) {
+    long start = System.nanoTime();
+    int ended = device.library().resources().deregister(mr);
+    counts = counts.deregistered(bytes, System.nanoTime() - start);
+    return ended;
+  }
+
+  /// What registering memory with this domain has cost so far, also after its end.
+  public Registration.Counts counts() {
+    return counts;
   }
 
   /// A reliable connected queue pair that is not connected yet; its completions go to these queues.

@@ -40,6 +40,66 @@ public final class Registration extends Owned {
     }
   }
 
+  /// What registering memory has cost.
+  ///
+  /// @param registrations calls of `ibv_reg_mr`
+  /// @param registeredBytes of those that succeeded, together
+  /// @param registeringNanos that they took
+  /// @param deregistrations calls of `ibv_dereg_mr`
+  /// @param deregisteredBytes together
+  /// @param deregisteringNanos that they took
+  public record Counts(
+      long registrations,
+      long registeredBytes,
+      long registeringNanos,
+      long deregistrations,
+      long deregisteredBytes,
+      long deregisteringNanos) {
+
+    static final Counts NONE = new Counts(0, 0, 0, 0, 0, 0);
+
+    Counts registered(long bytes, long nanos) {
+      return new Counts(
+          registrations + 1,
+          registeredBytes + bytes,
+          registeringNanos + nanos,
+          deregistrations,
+          deregisteredBytes,
+          deregisteringNanos);
+    }
+
+    Counts deregistered(long bytes, long nanos) {
+      return new Counts(
+          registrations,
+          registeredBytes,
+          registeringNanos,
+          deregistrations + 1,
+          deregisteredBytes + bytes,
+          deregisteringNanos + nanos);
+    }
+
+    /// What has been counted since `earlier`.
+    public Counts since(Counts earlier) {
+      return new Counts(
+          registrations - earlier.registrations,
+          registeredBytes - earlier.registeredBytes,
+          registeringNanos - earlier.registeringNanos,
+          deregistrations - earlier.deregistrations,
+          deregisteredBytes - earlier.deregisteredBytes,
+          deregisteringNanos - earlier.deregisteringNanos);
+    }
+
+    /// Time in both kinds of calls.
+    public long nanos() {
+      return registeringNanos + deregisteringNanos;
+    }
+
+    /// What is registered now.
+    public long pinnedBytes() {
+      return registeredBytes - deregisteredBytes;
+    }
+  }
+
   Registration(ProtectionDomain domain, MemorySegment memory, long address) {
     super(List.of(domain));
     this.domain = domain;
@@ -95,8 +155,7 @@ public final class Registration extends Owned {
 
   @Override
   void release() {
-    VerbsException.check(
-        domain.device().library().resources().deregister(address), "deregister " + this);
+    VerbsException.check(domain.unpin(address, memory.byteSize()), "deregister " + this);
   }
 
   @Override

@@ -112,4 +112,10 @@ final class NativeCall {
   static MemorySegment struct(long address, MemoryLayout layout) {
     return MemorySegment.ofAddress(address).reinterpret(layout.byteSize());
   }
+
+  /// So many bytes from an address on.
+  @SuppressWarnings("restricted")
+  static MemorySegment bytes(long address, long bytes) {
+    return MemorySegment.ofAddress(address).reinterpret(bytes);
+  }
 }

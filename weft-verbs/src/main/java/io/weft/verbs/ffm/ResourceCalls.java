@@ -164,6 +164,11 @@ public final class ResourceCalls {
     return NativeCall.struct(address, layout);
   }
 
+  /// The same bytes as `memory`, without its scope: who holds them does not keep the memory.
+  public static MemorySegment withoutScope(MemorySegment memory) {
+    return NativeCall.bytes(memory.address(), memory.byteSize());
+  }
+
   private static long make(MemorySegment function, long of) {
     return NativeCall.pointer(
         (state, arena) -> (long) MAKE_OF_ONE.invokeExact(function, state, of));
