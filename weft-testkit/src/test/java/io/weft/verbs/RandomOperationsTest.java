@@ -117,7 +117,7 @@ class RandomOperationsTest {
   void memoryHoldsWhatTheModelSays() {
     System.getLogger("weft.verbs")
         .log(System.Logger.Level.INFO, "weft.test.seed={0,number,#}", seed);
-    try (Parties all = new Parties(RANKS, Parties.settings("pool.bytes", "2000000"))) {
+    try (Parties all = new Parties(RANKS, Parties.settings(2 << 20, 2 << 20))) {
       for (Party party : all.all()) {
         List<Place> own = new ArrayList<>();
         for (int i = 0; i < PLACES; i++) {
