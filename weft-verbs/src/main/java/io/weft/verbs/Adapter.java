@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
+import io.weft.transport.spi.Capabilities;
 import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.device.Device;
@@ -10,6 +11,7 @@ import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /// What one opening of the transport has of a device: a port with its address, a protection domain,
 /// and one completion queue for all sends and one for all receives [PSLITE §3.1, model 3]. Closing
@@ -107,22 +109,43 @@ final class Adapter implements AutoCloseable {
                         + gids));
   }
 
-  /// Room for the completions of one more endpoint; false if there is none. Every posted request
+  /// A queue pair with its rings, for one more endpoint. Throws `VerbsException`, or
+  /// `IllegalStateException` where the completion queues have no room for it: every posted request
   /// may complete at once when a queue pair fails, and a queue that overflows loses all of them.
-  boolean reserve() {
+  ///
+  /// @param number by which completions name it, 16 bits
+  /// @param sentOfAll hears of bytes that are posted
+  Link link(VerbsSettings settings, int number, LongConsumer sentOfAll) {
     int most =
         Math.min(
             sends.capacity() / VerbsSettings.SENDS, receives.capacity() / VerbsSettings.RECEIVES);
     if (endpoints == most) {
-      return false;
+      throw new IllegalStateException(
+          "the completion queues of "
+              + device.name()
+              + " have no room for another endpoint; use fewer ranks on this host or --transport"
+              + " tcp");
     }
+    Link link = new Link(this, settings, number, sentOfAll);
     endpoints++;
-    return true;
+    return link;
   }
 
   /// An endpoint has ended.
   void giveBack() {
     endpoints--;
+  }
+
+  Capabilities capabilities() {
+    return new Capabilities(
+        device.name(),
+        true,
+        VerbsTransport.MAX_MESSAGE_BYTES,
+        8 << 10,
+        Long.MAX_VALUE,
+        Outbound.MAX_IN_FLIGHT,
+        0,
+        false);
   }
 
   String name() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -11,6 +12,10 @@ final class Frame {
   static final int HEADER = 32;
   static final int ALIGNMENT = 64;
   static final int MAX_PAYLOAD = 1 << 16;
+
+  /// Longest part of a write or read that the device does by itself: the peer sees a sign of life
+  /// for each.
+  static final int MAX_PLACED = 1 << 20;
 
   static final long KIND = 0;
   static final long PAYLOAD = 4;
@@ -34,12 +39,47 @@ final class Frame {
 
   static final int REFUSAL = 6;
 
+  /// A part of a write that the device has put into its region already, not the last one.
+  static final int PLACED = 7;
+
+  /// The last part of such a write, which notifies.
+  static final int LAST_PLACED = 8;
+
+  /// The peer's device may write and read a region by itself.
+  static final int OFFER = 9;
+
+  /// A region that was offered is closed.
+  static final int WITHDRAW = 10;
+
+  /// The answer: it will not be touched any more.
+  static final int WITHDRAWN = 11;
+
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private Frame() {}
+
+  /// Writes the header of a frame that begins at an index of a ring.
+  ///
+  /// Hot path.
+  static void header(
+      MemorySegment ring,
+      int index,
+      int kind,
+      int payload,
+      int key,
+      int immediate,
+      long offset,
+      long length) {
+    ring.set(INT, index + KIND, kind);
+    ring.set(INT, index + PAYLOAD, payload);
+    ring.set(INT, index + KEY, key);
+    ring.set(INT, index + IMMEDIATE, immediate);
+    ring.set(LONG, index + OFFSET, offset);
+    ring.set(LONG, index + LENGTH, length);
+  }
 
   /// What a frame with so much payload takes of a ring.
   static int span(int payload) {

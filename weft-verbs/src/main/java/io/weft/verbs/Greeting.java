@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 sealed interface Greeting {
 
   int MAGIC = 0x42524556;
-  int VERSION = 1;
+  int VERSION = 2;
   int HEADER_BYTES = 8;
   int HELLO_BYTES = 72;
   int MAX_TEXT = 512;

@@ -4,6 +4,7 @@ package io.weft.verbs;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.wire.MessageBuffer;
+import io.weft.verbs.memory.Pins;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ final class Inbound {
 
   private final Link link;
   private final Outbound outbound;
+  private final Grants grants;
   private final RegionTable table;
   private final MessageBuffer messages;
   private final Listener listener;
@@ -31,9 +33,15 @@ final class Inbound {
   }
 
   Inbound(
-      Link link, Outbound outbound, RegionTable table, MessageBuffer messages, Listener listener) {
+      Link link,
+      Outbound outbound,
+      Grants grants,
+      RegionTable table,
+      MessageBuffer messages,
+      Listener listener) {
     this.link = link;
     this.outbound = outbound;
+    this.grants = grants;
     this.table = table;
     this.messages = messages;
     this.listener = listener;
@@ -41,7 +49,7 @@ final class Inbound {
 
   /// Payload and headers so far.
   long bytes() {
-    return bytes;
+    return bytes + outbound.fetchedBytes();
   }
 
   /// Takes what a receive has told.
@@ -60,9 +68,11 @@ final class Inbound {
     int value = ring.get(Frame.INT, index + Frame.IMMEDIATE);
     long offset = ring.get(Frame.LONG, index + Frame.OFFSET);
     long length = ring.get(Frame.LONG, index + Frame.LENGTH);
+    boolean placed = kind == Frame.PLACED || kind == Frame.LAST_PLACED;
+    int inRing = placed ? 0 : payload;
     if (payload < 0
-        || payload > Frame.MAX_PAYLOAD
-        || index + (long) Frame.HEADER + payload > ring.byteSize()) {
+        || payload > (placed ? Frame.MAX_PLACED : Frame.MAX_PAYLOAD)
+        || index + (long) Frame.HEADER + inRing > ring.byteSize()) {
       throw new VerbsFault("a frame of " + payload + " bytes at " + index + " of its ring");
     }
     bytes += Frame.HEADER + payload;
@@ -81,14 +91,39 @@ final class Inbound {
         boolean landed = land(key, offset, from, payload);
         link.consumed(payload);
         if (landed) {
+          offer(key, length);
           listener.notified(value);
         }
+      }
+      case Frame.PLACED -> {
+        boolean unused = isOpen(key, offset, payload);
+        link.consumed(0);
+      }
+      case Frame.LAST_PLACED -> {
+        boolean landed = isOpen(key, offset, payload);
+        link.consumed(0);
+        if (landed) {
+          listener.notified(value);
+        }
+      }
+      case Frame.OFFER -> {
+        outbound.offers().add(new Offer(key, offset, length, value));
+        link.consumed(payload);
+      }
+      case Frame.WITHDRAW -> {
+        outbound.offers().withdraw(key);
+        link.consumed(payload);
+      }
+      case Frame.WITHDRAWN -> {
+        grants.withdrawn(key);
+        link.consumed(payload);
       }
       case Frame.READ -> {
         if (offset < 0 || length < 0) {
           throw new VerbsFault("a read of " + length + " bytes at " + offset);
         }
         outbound.serve(key, offset, length);
+        offer(key, length);
         link.consumed(payload);
       }
       case Frame.ANSWER -> answer(from, payload, length);
@@ -102,12 +137,20 @@ final class Inbound {
     }
   }
 
-  /// Copies a part of a write to where it belongs; false if that region is closed.
-  private boolean land(int key, long offset, long from, int payload) throws VerbsFault {
+  /// The peer has used a region of ours: the next time it may do that without us.
+  private void offer(int key, long length) {
+    LocalRegion region = length > Pins.COPIED_BYTES ? table.find(key) : null;
+    if (region != null) {
+      grants.used(region);
+    }
+  }
+
+  /// The open region that a part of a write belongs to; null if it is closed meanwhile.
+  private @Nullable LocalRegion target(int key, long offset, int payload) throws VerbsFault {
     LocalRegion region = table.find(key);
     if (region == null) {
       if (table.wasOpen(key)) {
-        return false;
+        return null;
       }
       throw new VerbsFault(
           "a write to region " + Integer.toHexString(key) + ", which was never open here");
@@ -116,7 +159,17 @@ final class Inbound {
       throw new VerbsFault(
           "a write of " + payload + " bytes at " + offset + ", outside of " + region);
     }
-    if (!region.visit()) {
+    return region;
+  }
+
+  private boolean isOpen(int key, long offset, int payload) throws VerbsFault {
+    return target(key, offset, payload) != null;
+  }
+
+  /// Copies a part of a write to where it belongs; false if that region is closed.
+  private boolean land(int key, long offset, long from, int payload) throws VerbsFault {
+    LocalRegion region = target(key, offset, payload);
+    if (region == null || !region.visit()) {
       return false;
     }
     MemorySegment.copy(link.receiveRing(), from, region.segment(), offset, payload);

@@ -193,6 +193,27 @@ final class Link {
     sent(payload);
   }
 
+  /// Writes a begun frame whose payload the device brings into the peer's memory itself.
+  ///
+  /// Hot path.
+  void place(
+      int index, int payload, Registration from, long offset, long to, int key, boolean signal) {
+    count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
+    postFrame(index, Frame.HEADER, signal);
+    sent(payload);
+  }
+
+  /// Has the device fetch bytes of the peer's memory; false if there is no room now.
+  ///
+  /// Hot path.
+  boolean fetch(Registration into, long offset, int bytes, long from, int key) {
+    if (!failure.isEmpty() || posted - retired + 4 > SENDS) {
+      return false;
+    }
+    count(pair.tryRead(id(posted + 1), signal(true), into, offset, bytes, from, key), into);
+    return true;
+  }
+
   private void sent(int payload) {
     bytesSent += Frame.HEADER + payload;
     sentOfAll.accept(Frame.HEADER + payload);

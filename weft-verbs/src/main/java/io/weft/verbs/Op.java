@@ -21,6 +21,8 @@ final class Op {
   @Nullable LocalRegion region;
   // Where the device may fetch the payload itself.
   @Nullable Pin pinned;
+  // By which the device moves the bytes in both memories itself.
+  @Nullable Offer offer;
   long offset;
   long bytes;
   // How many of `bytes` have left, or have come.
@@ -44,6 +46,7 @@ final class Op {
   void clear() {
     region = null;
     pinned = null;
+    offer = null;
     done = null;
     error = null;
     moved = 0;

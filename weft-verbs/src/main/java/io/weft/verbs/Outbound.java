@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What goes to one peer: messages, writes and requests for reads in posting order, and beside them
 /// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
-/// payload is copied into the send ring.
+/// payload is copied into the send ring. Where the peer has offered its region, the device brings
+/// the payload there itself, and fetches from there without asking.
 final class Outbound {
 
   static final int MAX_IN_FLIGHT = 256;
@@ -23,6 +24,7 @@ final class Outbound {
 
   private final Link link;
   private final Pins pins;
+  private final OneSided oneSided;
   private final ArrayDeque<Op> free = new ArrayDeque<>();
   // Not all of it has been given to the device.
   private final ArrayDeque<Op> posted = new ArrayDeque<>();
@@ -31,11 +33,19 @@ final class Outbound {
   // Reads whose answer is due, in order.
   private final ArrayDeque<Op> waiting = new ArrayDeque<>();
   private final ArrayDeque<Op> served = new ArrayDeque<>();
+  // Reads that the device does by itself, not all of which it has been given.
+  private final ArrayDeque<Op> fetching = new ArrayDeque<>();
+  private final Notes notes;
+  private final Offers offers;
+  private long fetchedBytes;
   private boolean servesFirst;
 
-  Outbound(Link link, Pins pins) {
+  Outbound(Link link, Pins pins, OneSided oneSided) {
     this.link = link;
+    notes = new Notes(link);
+    offers = new Offers(notes);
     this.pins = pins;
+    this.oneSided = oneSided;
   }
 
   /// Posts a message; false if there is no room, or something before it.
@@ -43,7 +53,8 @@ final class Outbound {
   /// Hot path.
   boolean send(MemorySegment message) {
     int bytes = (int) message.byteSize();
-    int index = posted.isEmpty() ? link.begin(bytes) : -1;
+    int unused = notes.push();
+    int index = posted.isEmpty() && notes.isEmpty() ? link.begin(bytes) : -1;
     if (index < 0) {
       return false;
     }
@@ -53,15 +64,24 @@ final class Outbound {
     return true;
   }
 
+  /// What the peer has offered.
+  Offers offers() {
+    return offers;
+  }
+
+  /// Bytes of reads that the device has done by itself.
+  long fetchedBytes() {
+    return fetchedBytes;
+  }
+
+  /// What is to be said about regions.
+  Notes notes() {
+    return notes;
+  }
+
   private void header(
       int index, int kind, int payload, int key, int immediate, long offset, long length) {
-    MemorySegment ring = link.sendRing();
-    ring.set(Frame.INT, index + Frame.KIND, kind);
-    ring.set(Frame.INT, index + Frame.PAYLOAD, payload);
-    ring.set(Frame.INT, index + Frame.KEY, key);
-    ring.set(Frame.INT, index + Frame.IMMEDIATE, immediate);
-    ring.set(Frame.LONG, index + Frame.OFFSET, offset);
-    ring.set(Frame.LONG, index + Frame.LENGTH, length);
+    Frame.header(link.sendRing(), index, kind, payload, key, immediate, offset, length);
   }
 
   /// Takes a read or write.
@@ -77,7 +97,7 @@ final class Outbound {
       int immediate,
       Completion done,
       @Nullable TransportException refusal) {
-    if (posted.size() + leaving.size() + waiting.size() >= MAX_IN_FLIGHT) {
+    if (posted.size() + leaving.size() + waiting.size() + fetching.size() >= MAX_IN_FLIGHT) {
       return PostResult.BACK_PRESSURED;
     }
     region.post();
@@ -91,8 +111,23 @@ final class Outbound {
     op.immediate = immediate;
     op.done = done;
     op.error = refusal;
-    posted.add(op);
+    op.offer = refusal == null && op.pinned != null ? claimed(remote) : null;
+    if (kind == Op.Kind.READ && op.offer != null) {
+      fetching.add(op);
+    } else {
+      posted.add(op);
+    }
     return PostResult.POSTED;
+  }
+
+  /// The offer by which a slice can be moved without its owner; null if there is none.
+  private @Nullable Offer claimed(RemoteSlice remote) {
+    Offer offer = offers.find(remote.region().key());
+    if (offer == null || !offer.contains(remote.offset(), remote.bytes())) {
+      return null;
+    }
+    offer.claim();
+    return offer;
   }
 
   private Op fresh(Op.Kind kind) {
@@ -121,9 +156,37 @@ final class Outbound {
   /// Hot path.
   int push() {
     servesFirst = !servesFirst;
+    int frames = notes.push() + pushFetches();
     return servesFirst
-        ? push(served, TURN_BYTES) + push(posted, TURN_BYTES)
-        : push(posted, TURN_BYTES) + push(served, TURN_BYTES);
+        ? frames + push(served, TURN_BYTES) + push(posted, TURN_BYTES)
+        : frames + push(posted, TURN_BYTES) + push(served, TURN_BYTES);
+  }
+
+  /// Has the device fetch what it can fetch by itself.
+  private int pushFetches() {
+    int requests = 0;
+    for (Op op = fetching.peek(); op != null; op = fetching.peek()) {
+      Pin into = op.pinned;
+      Offer offer = op.offer;
+      int part = (int) Math.min(op.bytes - op.moved, Frame.MAX_PLACED);
+      if (into == null
+          || offer == null
+          || !link.fetch(
+              into.registration(),
+              into.offset() + op.offset + op.moved,
+              part,
+              offer.address() + op.remoteOffset + op.moved,
+              offer.deviceKey())) {
+        break;
+      }
+      requests++;
+      op.moved += part;
+      if (op.moved == op.bytes) {
+        op.lastRequest = link.posted();
+        leaving.add(fetching.remove());
+      }
+    }
+    return requests;
   }
 
   private int push(ArrayDeque<Op> from, long limit) {
@@ -155,22 +218,36 @@ final class Outbound {
       leaving.add(posted.remove());
       return 0;
     }
-    int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
-    int index = link.begin(payload);
+    Offer offer = op.offer;
+    int most = offer == null ? Frame.MAX_PAYLOAD : Frame.MAX_PLACED;
+    int payload = (int) Math.min(op.bytes - op.moved, most);
+    int index = link.begin(offer == null ? payload : 0);
     if (index < 0) {
       return -1;
     }
     boolean last = op.moved + payload == op.bytes;
     header(
         index,
-        last ? Frame.LAST : Frame.WRITE,
+        offer == null
+            ? (last ? Frame.LAST : Frame.WRITE)
+            : (last ? Frame.LAST_PLACED : Frame.PLACED),
         payload,
         op.key,
         op.immediate,
         op.remoteOffset + op.moved,
         op.bytes);
     Pin pinned = op.pinned;
-    if (pinned != null) {
+    if (pinned != null && offer != null) {
+      link.place(
+          index,
+          payload,
+          pinned.registration(),
+          pinned.offset() + op.offset + op.moved,
+          offer.address() + op.remoteOffset + op.moved,
+          offer.deviceKey(),
+          last);
+      oneSided.wrote(payload);
+    } else if (pinned != null) {
       link.post(
           index, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
     } else {
@@ -256,12 +333,20 @@ final class Outbound {
         return done;
       }
       leaving.remove();
+      if (op.kind == Op.Kind.READ && op.error == null) {
+        fetchedBytes += op.bytes;
+        oneSided.read(op.bytes);
+      }
       finish(op, op.error);
       done++;
     }
   }
 
   private void finish(Op op, @Nullable TransportException error) {
+    Offer offer = op.offer;
+    if (offer != null) {
+      offers.settle(offer);
+    }
     op.finish(error);
     free.add(op);
   }
@@ -281,6 +366,7 @@ final class Outbound {
     served.clear();
     fail(leaving, cause);
     fail(waiting, cause);
+    fail(fetching, cause);
     fail(posted, cause);
   }
 

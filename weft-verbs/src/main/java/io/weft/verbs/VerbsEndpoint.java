@@ -4,11 +4,14 @@ package io.weft.verbs;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.VerbsException;
+import io.weft.verbs.memory.Pin;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -18,16 +21,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   private final VerbsTransport transport;
   private final Endpoint lower;
-  private final String peer;
+  private final Peer peer;
   private final boolean dialed;
   private final int number;
+  private final Meeting meeting;
   private @Nullable Link link;
   private @Nullable Outbound outbound;
   private @Nullable Inbound inbound;
-  private long metNanos;
-  private long peerIncarnation;
-  private boolean heard;
-  private boolean agreed;
+  private @Nullable Grants grants;
   private boolean connected;
   private boolean closed;
   private long bytesReceived;
@@ -39,9 +40,10 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   VerbsEndpoint(VerbsTransport transport, Endpoint lower, String peer, boolean dialed, int number) {
     this.transport = transport;
     this.lower = lower;
-    this.peer = peer;
+    this.peer = new Peer(lower, peer);
     this.dialed = dialed;
     this.number = number;
+    meeting = new Meeting(this, lower);
   }
 
   @Override
@@ -69,36 +71,25 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// The TCP connection is proved: makes a queue pair and tells the peer where it is.
   void meet(long nowNanos) {
-    metNanos = Math.max(nowNanos, 1);
     try {
       Link made = transport.link(number);
-      Outbound out = new Outbound(made, transport.pins());
+      Outbound out = new Outbound(made, transport.pins(), transport.oneSided());
+      Grants granted = new Grants(transport.pins(), out.notes(), number);
       link = made;
       outbound = out;
-      inbound = new Inbound(made, out, transport.pins().table(), transport.messages(), this);
-      say(made.hello(transport.pins().table().incarnation()));
+      grants = granted;
+      RegionTable table = transport.pins().table();
+      inbound = new Inbound(made, out, granted, table, transport.messages(), this);
+      meeting.begin(made, table.incarnation(), nowNanos);
     } catch (VerbsException | IllegalStateException e) {
-      refuse(String.valueOf(e.getMessage()), e);
+      meeting.refuse(String.valueOf(e.getMessage()), e);
     }
-  }
-
-  private void refuse(String why, @Nullable Throwable cause) {
-    say(new Greeting.Verdict(why));
-    lost("its queue pair cannot be connected: " + why, cause);
-  }
-
-  private void say(Greeting greeting) {
-    if (!closed && lower.trySend(greeting.encode()) != PostResult.POSTED) {
-      lost("the connection took no greeting", null);
-    }
-    transport.flushSoon();
   }
 
   /// Gives up if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
-    if (!connected && !closed && metNanos != 0 && nowNanos - metNanos > limitNanos) {
-      lost(
-          "the peer did not connect its queue pair within " + limitNanos / 1_000_000 + " ms", null);
+    if (!closed) {
+      meeting.tick(nowNanos, limitNanos);
     }
   }
 
@@ -106,8 +97,8 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   void lowerMessage(MemorySegment message) {
     try {
       switch (Greeting.decode(message)) {
-        case Greeting.Hello hello -> hello(hello);
-        case Greeting.Verdict(String problem) -> verdict(problem);
+        case Greeting.Hello hello -> meeting.hello(hello);
+        case Greeting.Verdict(String problem) -> meeting.verdict(problem);
         case Greeting.Farewell(String reason) ->
             lost("it ended the connection because it received " + reason, null);
       }
@@ -116,38 +107,21 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     }
   }
 
-  private void hello(Greeting.Hello hello) throws VerbsFault {
-    Link open = link;
-    if (heard || open == null) {
-      throw new VerbsFault("a greeting out of turn");
-    }
-    heard = true;
-    peerIncarnation = hello.incarnation();
-    try {
-      open.connect(hello);
-      say(new Greeting.Verdict(""));
-    } catch (VerbsException | IllegalStateException e) {
-      refuse(String.valueOf(e.getMessage()), e);
-    }
-  }
-
-  private void verdict(String problem) throws VerbsFault {
-    if (!problem.isEmpty()) {
-      lost("its queue pair cannot be connected; the peer says: " + problem, null);
-      return;
-    }
-    if (agreed || !heard) {
-      throw new VerbsFault("a verdict out of turn");
-    }
-    agreed = true;
-    connect();
-  }
-
-  private void connect() {
+  /// Both ends may send.
+  void connect() {
     if (!connected && !closed) {
       connected = true;
       transport.connected(this);
     }
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /// Has what was given to TCP leave soon.
+  void flushLower() {
+    transport.flushSoon();
   }
 
   /// A write came over TCP.
@@ -180,6 +154,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     if (!connected || out == null) {
       return PostResult.BACK_PRESSURED;
     }
+    transport.tellWithdrawn();
     try {
       return out.send(message) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
     } catch (VerbsException | IllegalStateException e) {
@@ -212,22 +187,18 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     if (!connected || out == null) {
       return PostResult.BACK_PRESSURED;
     }
-    TransportException refusal =
-        remote.region().incarnation() == peerIncarnation ? null : refused(kind, "another one");
+    TransportException refusal = refusal(kind, remote.region(), out);
     PostResult result = out.post(kind, region, own.offset(), remote, immediate, done, refusal);
     push(out);
     return result;
   }
 
-  private TransportException refused(Op.Kind kind, String whose) {
-    return new TransportException.Refused(
-        (kind == Op.Kind.WRITE ? "write to " : "read of ")
-            + "a region of "
-            + name()
-            + " was refused: it is closed, too short, or of "
-            + whose
-            + " of its transports; export the region again",
-        null);
+  private @Nullable TransportException refusal(Op.Kind kind, RemoteRegion region, Outbound out) {
+    if (region.incarnation() != meeting.peerIncarnation()) {
+      return peer.refused(kind, "another one");
+    }
+    Offer offer = out.offers().find(region.key());
+    return offer != null && offer.isWithdrawn() ? peer.refused(kind, "an earlier one") : null;
   }
 
   private int push(Outbound out) {
@@ -268,6 +239,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     }
     work += push(out);
     return work + (open.tell() ? 1 : 0);
+  }
+
+  /// A region of ours is closed that the peer's device may touch.
+  void withdraw(Pin pin) {
+    Grants granted = grants;
+    if (granted != null) {
+      granted.withdraw(pin);
+    }
   }
 
   /// Gives the device what there is room for.
@@ -316,7 +295,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   public void readDone(boolean isRefused) {
     Outbound out = outbound;
     if (out != null) {
-      out.answered(isRefused ? refused(Op.Kind.READ, "an earlier one") : null);
+      out.answered(isRefused ? peer.refused(Op.Kind.READ, "an earlier one") : null);
     }
   }
 
@@ -340,22 +319,18 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   private void fault(VerbsFault fault) {
     if (!closed) {
-      transport.warn("ended the connection to " + name() + ": received " + fault.getMessage());
-      say(new Greeting.Farewell(String.valueOf(fault.getMessage())));
+      transport.warn("ended the connection to " + peer + ": received " + fault.getMessage());
+      meeting.farewell(String.valueOf(fault.getMessage()));
       lost("we ended the connection because we received " + fault.getMessage(), fault);
     }
   }
 
-  private void lost(String why, @Nullable Throwable cause) {
+  /// Ends this endpoint for a reason of ours.
+  void lost(String why, @Nullable Throwable cause) {
     if (!closed) {
       lower.close();
-      fail(
-          new TransportException.EndpointLost("endpoint to " + name() + " is lost: " + why, cause));
+      fail(peer.lost(why, cause));
     }
-  }
-
-  private String name() {
-    return "node " + node() + " at " + peer;
   }
 
   /// Ends this endpoint: posted work fails, then the sink hears it.
@@ -379,9 +354,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
       // What was sent before the end arrives before the end.
       transport.drain(open);
     }
-    end(
-        new TransportException.EndpointLost(
-            "endpoint to " + name() + " is lost: closed by this side", null));
+    end(peer.lost("closed by this side", null));
     lower.close();
   }
 
@@ -395,9 +368,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
       try {
         open.end();
       } catch (VerbsException e) {
-        transport.warn("queue pair to " + name() + ": " + e.getMessage());
+        transport.warn("queue pair to " + peer + ": " + e.getMessage());
       }
       transport.unlink();
+    }
+    Grants granted = grants;
+    if (granted != null) {
+      // The peer's queue pair has nothing left to reach.
+      granted.end();
     }
     Outbound out = outbound;
     if (out != null) {

@@ -34,7 +34,7 @@ public final class VerbsProvider implements TransportProvider {
           new Availability.Unavailable(reason, remedy);
       case Ibverbs.Loading.Loaded(Ibverbs library) -> {
         try (Adapter adapter = Adapter.open(library, VerbsSettings.ofThisProcess())) {
-          yield new Availability.Available(List.of(VerbsTransport.capabilities(adapter.name())));
+          yield new Availability.Available(List.of(adapter.capabilities()));
         } catch (VerbsException | TransportException e) {
           yield new Availability.Unavailable(String.valueOf(e.getMessage()), REMEDY);
         }

@@ -15,15 +15,13 @@ import io.weft.transport.wire.MessageBuffer;
 import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.ffm.Descriptors;
+import io.weft.verbs.memory.Pin;
 import io.weft.verbs.memory.Pins;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
 /// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
@@ -33,7 +31,6 @@ final class VerbsTransport implements Transport, FrameSink {
   static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
-  private static final int MAX_ENDPOINTS = 1 << 16;
   private static final int RECEIVES_PER_TURN = 256;
   private static final int LAST_TURNS = 64;
   private static final long LOOK_NANOS = 100_000;
@@ -49,11 +46,10 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Address address;
   private final Adapter adapter;
   private final Pins pins;
+  private final OneSided oneSided = new OneSided();
   private final Descriptors descriptors;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
-  private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
-  private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
-  private VerbsEndpoint[] endpoints = {};
+  private final Roster roster = new Roster();
   // Place of the next polled receive that was not taken, and how many were polled.
   private int place;
   private int polled;
@@ -82,18 +78,6 @@ final class VerbsTransport implements Transport, FrameSink {
     descriptors = new Descriptors(adapter.channel().descriptor());
   }
 
-  static Capabilities capabilities(String device) {
-    return new Capabilities(
-        device,
-        false,
-        MAX_MESSAGE_BYTES,
-        8 << 10,
-        Long.MAX_VALUE,
-        Outbound.MAX_IN_FLIGHT,
-        0,
-        false);
-  }
-
   @Override
   public Address address() {
     return address;
@@ -101,7 +85,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public Capabilities capabilities() {
-    return capabilities(adapter.name());
+    return adapter.capabilities();
   }
 
   @Override
@@ -113,21 +97,8 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint enter(Endpoint lower, String peer, boolean dialed) {
-    int number = 0;
-    while (number < byNumber.length && byNumber[number] != null) {
-      number++;
-    }
-    if (number == MAX_ENDPOINTS) {
-      throw new IllegalStateException("more than " + MAX_ENDPOINTS + " endpoints");
-    }
-    if (number == byNumber.length) {
-      byNumber = Arrays.copyOf(byNumber, 2 * number);
-    }
-    VerbsEndpoint endpoint = new VerbsEndpoint(this, lower, peer, dialed, number);
-    byNumber[number] = endpoint;
-    byLower.put(lower, endpoint);
-    endpoints = Arrays.copyOf(endpoints, endpoints.length + 1);
-    endpoints[endpoints.length - 1] = endpoint;
+    VerbsEndpoint endpoint =
+        roster.enter(lower, number -> new VerbsEndpoint(this, lower, peer, dialed, number));
     unmet++;
     return endpoint;
   }
@@ -150,9 +121,10 @@ final class VerbsTransport implements Transport, FrameSink {
       return 0;
     }
     nowNanos = now;
+    tellWithdrawn();
     int work = takeSends() + takeReceives();
     // A callback may open or close endpoints, which replaces the array.
-    for (VerbsEndpoint endpoint : endpoints) {
+    for (VerbsEndpoint endpoint : roster.all()) {
       work += endpoint.turn();
     }
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
@@ -160,7 +132,7 @@ final class VerbsTransport implements Transport, FrameSink {
       toFlush = false;
       work += tcp.poll(now);
       if (unmet > 0) {
-        for (VerbsEndpoint endpoint : endpoints) {
+        for (VerbsEndpoint endpoint : roster.all()) {
           endpoint.tick(now, connectNanos);
         }
       }
@@ -170,7 +142,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// Whether more is expected from sockets than the end of a process.
   private boolean needsSockets() {
-    return unmet > 0 || toFlush || endpoints.length == 0;
+    return unmet > 0 || toFlush || roster.all().length == 0;
   }
 
   /// Takes finished sends; calls nobody back.
@@ -180,7 +152,8 @@ final class VerbsTransport implements Transport, FrameSink {
     CompletionQueue sends = adapter.sends();
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
-      Link link = linkOf(sends.id(i), sends.queuePair(i));
+      VerbsEndpoint endpoint = roster.of(sends.id(i), sends.queuePair(i));
+      Link link = endpoint == null ? null : endpoint.link();
       if (link == null) {
         continue;
       }
@@ -193,14 +166,6 @@ final class VerbsTransport implements Transport, FrameSink {
     return count;
   }
 
-  /// What a completion is about; null if that has ended.
-  private @Nullable Link linkOf(long id, int queuePair) {
-    int number = Link.numberOf(id);
-    VerbsEndpoint endpoint = number < byNumber.length ? byNumber[number] : null;
-    Link link = endpoint == null ? null : endpoint.link();
-    return link != null && link.isPair(queuePair) ? link : null;
-  }
-
   /// Takes what has arrived. The sink that hears of it may come back here.
   ///
   /// Hot path.
@@ -210,8 +175,8 @@ final class VerbsTransport implements Transport, FrameSink {
       CompletionQueue receives = adapter.receives();
       int at = place++;
       work++;
-      Link link = linkOf(receives.id(at), receives.queuePair(at));
-      VerbsEndpoint endpoint = byNumber[Link.numberOf(receives.id(at)) & (byNumber.length - 1)];
+      VerbsEndpoint endpoint = roster.of(receives.id(at), receives.queuePair(at));
+      Link link = endpoint == null ? null : endpoint.link();
       if (link == null || endpoint == null) {
         continue;
       }
@@ -222,6 +187,20 @@ final class VerbsTransport implements Transport, FrameSink {
       }
     }
     return work;
+  }
+
+  /// Tells peers of closed regions that their devices may touch.
+  ///
+  /// Hot path.
+  void tellWithdrawn() {
+    for (Pin pin = pins.nextWithdrawn(); pin != null; pin = pins.nextWithdrawn()) {
+      for (int number : pin.offeredTo()) {
+        VerbsEndpoint endpoint = roster.at(number);
+        if (endpoint != null) {
+          endpoint.withdraw(pin);
+        }
+      }
+    }
   }
 
   private boolean hasReceived() {
@@ -245,7 +224,7 @@ final class VerbsTransport implements Transport, FrameSink {
   @Override
   public void flush() {
     if (!closed) {
-      for (VerbsEndpoint endpoint : endpoints) {
+      for (VerbsEndpoint endpoint : roster.all()) {
         endpoint.flush();
       }
       tcp.flush();
@@ -258,7 +237,7 @@ final class VerbsTransport implements Transport, FrameSink {
       return;
     }
     if (needsSockets()) {
-      tcp.await(endpoints.length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
+      tcp.await(roster.all().length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
       return;
     }
     adapter.sends().arm();
@@ -296,7 +275,9 @@ final class VerbsTransport implements Transport, FrameSink {
         "deregistrations", counts.deregistrations(),
         "deregisteringNanos", counts.deregisteringNanos(),
         "pinnedBytes", counts.pinnedBytes(),
-        "cachedRegistrations", pins.hits());
+        "cachedRegistrations", pins.hits(),
+        "oneSidedWrittenBytes", oneSided.writtenBytes(),
+        "oneSidedReadBytes", oneSided.readBytes());
   }
 
   /// So many more bytes have been given to the device.
@@ -308,7 +289,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public void onConnect(Endpoint lower) {
-    VerbsEndpoint endpoint = byLower.get(lower);
+    VerbsEndpoint endpoint = roster.over(lower);
     if (endpoint == null) {
       endpoint = enter(lower, "its own address", false);
     }
@@ -334,7 +315,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint of(Endpoint lower) {
-    VerbsEndpoint endpoint = byLower.get(lower);
+    VerbsEndpoint endpoint = roster.over(lower);
     if (endpoint == null) {
       throw new IllegalStateException("TCP speaks of a connection that is over");
     }
@@ -345,19 +326,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// A queue pair for the endpoint with this number. Throws `VerbsException`.
   Link link(int number) {
-    if (!adapter.reserve()) {
-      throw new IllegalStateException(
-          "the completion queues of "
-              + adapter.name()
-              + " have no room for another endpoint; use fewer ranks on this host or --transport"
-              + " tcp");
-    }
-    try {
-      return new Link(adapter, settings, number, this::countSent);
-    } catch (RuntimeException e) {
-      adapter.giveBack();
-      throw e;
-    }
+    return adapter.link(settings, number, this::countSent);
   }
 
   /// The queue pair of an endpoint has ended.
@@ -373,12 +342,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   /// The endpoint ends.
   void forget(VerbsEndpoint endpoint) {
-    byLower.remove(endpoint.lower());
-    byNumber[endpoint.number()] = null;
-    endpoints =
-        Arrays.stream(endpoints)
-            .filter(other -> other.number() != endpoint.number())
-            .toArray(VerbsEndpoint[]::new);
+    roster.leave(endpoint);
     unmet -= endpoint.isConnected() ? 0 : 1;
   }
 
@@ -388,6 +352,10 @@ final class VerbsTransport implements Transport, FrameSink {
 
   Pins pins() {
     return pins;
+  }
+
+  OneSided oneSided() {
+    return oneSided;
   }
 
   MessageBuffer messages() {
@@ -407,7 +375,7 @@ final class VerbsTransport implements Transport, FrameSink {
     if (closed) {
       return;
     }
-    for (VerbsEndpoint endpoint : List.of(endpoints)) {
+    for (VerbsEndpoint endpoint : List.of(roster.all())) {
       endpoint.close();
     }
     closed = true;

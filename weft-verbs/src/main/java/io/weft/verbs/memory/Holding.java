@@ -18,6 +18,10 @@ interface Holding {
     return memory().address() - registration().memory().address();
   }
 
+  /// Whether nobody else gets this memory before it is released: it may be offered to peers'
+  /// devices.
+  boolean isOwn();
+
   /// The region does not need it any more. Once.
   void release();
 }

@@ -174,6 +174,11 @@ final class MemoryPool {
     }
 
     @Override
+    public boolean isOwn() {
+      return true;
+    }
+
+    @Override
     public void release() {
       pool.lock.lock();
       try {
@@ -187,6 +192,12 @@ final class MemoryPool {
 
   /// A region inside pages that another region has.
   private record Part(MemoryPool pool, PoolBlock block, MemorySegment memory) implements Holding {
+
+    @Override
+    public boolean isOwn() {
+      // Whose pages these are decides when somebody else gets them.
+      return false;
+    }
 
     @Override
     public Registration registration() {

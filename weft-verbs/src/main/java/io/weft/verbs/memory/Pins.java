@@ -9,34 +9,41 @@ import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.device.VerbsException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The regions of a transport, and the memory of them that the device may fetch payload from. Peers
-/// get no permission for it. Any thread.
+/// The regions of a transport, and the memory of them that devices may access: ours all of it,
+/// those of peers only memory of the transport. Any thread.
 public final class Pins {
 
   /// Payload up to which a copy into the ring is cheaper than a work request of its own; shorter
   /// regions of foreign memory are not pinned.
   public static final int COPIED_BYTES = 4096;
 
-  private static final int INDEXES = 1 << 16;
+  private static final int PLACES = 1 << 16;
 
   private final RegionTable table;
   private final ProtectionDomain domain;
   private final MemoryPool pool;
   private final RegistrationCache cache;
-  private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(INDEXES);
+  private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(PLACES);
+  // As many as regions of the transport at most.
+  private final ConcurrentLinkedQueue<Pin> withdrawn = new ConcurrentLinkedQueue<>();
 
   /// No regions yet.
   public Pins(RegionTable table, ProtectionDomain domain, MemorySettings settings) {
     this.table = table;
     this.domain = domain;
     ReentrantLock lock = new ReentrantLock();
-    pool = new MemoryPool(this::pin, lock, settings.poolBytes());
-    cache = new RegistrationCache(this::pin, lock, settings.cacheBytes());
+    pool =
+        new MemoryPool(
+            memory -> pin(memory, Registration.Access.REMOTE), lock, settings.poolBytes());
+    cache =
+        new RegistrationCache(
+            memory -> pin(memory, Registration.Access.LOCAL), lock, settings.cacheBytes());
   }
 
   /// Where the regions are found by key.
@@ -80,22 +87,21 @@ public final class Pins {
       pin.withdrawn();
       throw e;
     }
-    int index = index(region.export().key());
-    pin.at(index);
-    pins.set(index, pin);
+    int key = region.export().key();
+    pin.entered(key);
+    pins.set(place(key), pin);
     return region;
   }
 
-  /// Registers for local access; what is registered and not used goes where the system allows no
-  /// more.
-  private Registration pin(MemorySegment memory) {
+  /// Registers; what is registered and not used goes where the system allows no more.
+  private Registration pin(MemorySegment memory, Registration.Access access) {
     try {
-      return domain.register(memory, Registration.Access.LOCAL);
+      return domain.register(memory, access);
     } catch (VerbsException e) {
       if (cache.reclaim() + pool.reclaim() == 0) {
         throw e;
       }
-      return domain.register(memory, Registration.Access.LOCAL);
+      return domain.register(memory, access);
     }
   }
 
@@ -104,16 +110,29 @@ public final class Pins {
   ///
   /// Hot path.
   public @Nullable Pin of(LocalRegion region) {
-    return pins.get(index(region.key()));
+    return pins.get(place(region.key()));
   }
 
-  void forget(int index, Pin pin) {
-    // Another region may have the index already.
-    pins.compareAndSet(index, pin, null);
+  void forget(Pin pin) {
+    // Another region may have the place already.
+    pins.compareAndSet(place(pin.key()), pin, null);
   }
 
-  private static int index(int key) {
-    return key & (INDEXES - 1);
+  /// Its region is closed, and peers may still touch its memory.
+  void withdraw(Pin pin) {
+    withdrawn.add(pin);
+  }
+
+  /// A closed region whose memory peers may still touch, told once; null if there is none.
+  public @Nullable Pin nextWithdrawn() {
+    return withdrawn.poll();
+  }
+
+  /// Place of a key in the table, below 65,536.
+  ///
+  /// Hot path.
+  public static int place(int key) {
+    return key & (PLACES - 1);
   }
 
   /// What registering has cost so far, the rings of endpoints included.

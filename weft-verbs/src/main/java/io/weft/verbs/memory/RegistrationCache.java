@@ -184,6 +184,11 @@ final class RegistrationCache {
     }
 
     @Override
+    public boolean isOwn() {
+      return false;
+    }
+
+    @Override
     public void release() {
       cache.lock.lock();
       try {

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.verbs.Parties.Heard;
+import io.weft.verbs.Parties.Party;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Writes and reads that the device does without the owner of the region, and what becomes of them
+/// when it closes the region.
+@Tag("rdma")
+@Timeout(300)
+class OneSidedTest {
+
+  private static final int BYTES = 3_000_000;
+
+  private final Parties parties = new Parties(2, Parties.settings());
+  private final Party here = parties.get(0);
+  private final Party there = parties.get(1);
+  private final MemoryRegion own = here.transport.allocate(BYTES);
+  private final Random random = new Random(11);
+
+  @AfterEach
+  void close() {
+    parties.close();
+  }
+
+  private static long counted(Party party, String name) {
+    return party.transport.counters().get(name);
+  }
+
+  private void change() {
+    byte[] bytes = new byte[BYTES];
+    random.nextBytes(bytes);
+    own.segment().copyFrom(MemorySegment.ofArray(bytes));
+  }
+
+  private Outcome write(RemoteSlice into, int immediate) {
+    Outcome done = new Outcome();
+    parties.post(() -> here.to(1).tryWrite(own.slice(0, into.bytes()), into, immediate, done));
+    parties.until(done::isDone, "the write is complete");
+    return done;
+  }
+
+  private Outcome read(RemoteSlice from) {
+    Outcome done = new Outcome();
+    parties.post(() -> here.to(1).tryRead(own.slice(0, from.bytes()), from, done));
+    parties.until(done::isDone, "the read is complete");
+    return done;
+  }
+
+  /// Writes until the region is offered.
+  private RemoteSlice offered(MemoryRegion region) {
+    RemoteSlice all = new RemoteSlice(region.export(), 0, region.segment().byteSize());
+    long before = counted(here, "oneSidedWrittenBytes");
+    for (int i = 0; counted(here, "oneSidedWrittenBytes") == before; i++) {
+      assertThat(i).as("writes without an offer").isLessThan(4);
+      assertThat(write(all, i).failure()).isNull();
+      parties.until(() -> !there.heardOf(0).isEmpty(), "it has landed");
+      there.heardOf(0).clear();
+    }
+    return all;
+  }
+
+  @Test
+  void theThirdWriteGoesByItself() {
+    MemoryRegion region = there.transport.allocate(BYTES);
+    RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
+    for (int i = 0; i < 4; i++) {
+      change();
+      assertThat(counted(here, "oneSidedWrittenBytes"))
+          .isEqualTo(Math.max(0, i - 2) * (long) BYTES);
+      assertThat(write(all, i).failure()).isNull();
+      parties.until(() -> !there.heardOf(0).isEmpty(), "it has landed");
+      assertThat(there.heardOf(0).remove()).isEqualTo(new Heard.Notice(i));
+      assertThat(region.segment().mismatch(own.segment())).isEqualTo(-1);
+    }
+    assertThat(here.to(1).bytesSent()).isGreaterThan(4L * BYTES);
+  }
+
+  @Test
+  void theThirdReadGoesByItself() {
+    MemoryRegion region = there.transport.allocate(BYTES);
+    RemoteSlice part = new RemoteSlice(region.export(), 5, BYTES - 9);
+    for (int i = 0; i < 4; i++) {
+      region.segment().fill((byte) (i + 1));
+      assertThat(counted(here, "oneSidedReadBytes")).isEqualTo(Math.max(0, i - 2) * (BYTES - 9L));
+      assertThat(read(part).failure()).isNull();
+      assertThat(own.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) (i + 1));
+      assertThat(own.segment().get(ValueLayout.JAVA_BYTE, BYTES - 10)).isEqualTo((byte) (i + 1));
+      assertThat(own.segment().get(ValueLayout.JAVA_BYTE, BYTES - 9)).isZero();
+    }
+    assertThat(here.to(1).bytesReceived()).isGreaterThan(4L * (BYTES - 9));
+  }
+
+  @Test
+  void shortAndForeignMemoryIsNotOffered() {
+    try (var arena = Arena.ofShared()) {
+      MemoryRegion foreign = there.transport.register(arena.allocate(BYTES, 8), arena);
+      for (int i = 0; i < 4; i++) {
+        assertThat(write(new RemoteSlice(foreign.export(), 0, BYTES), i).failure()).isNull();
+      }
+      assertThat(counted(here, "oneSidedWrittenBytes")).isZero();
+      foreign.close();
+    }
+  }
+
+  @Test
+  void memoryOfAClosedRegionIsGivenToNobodyBeforeItsPeersHaveLeft() {
+    MemoryRegion region = there.transport.allocate(BYTES);
+    long address = region.segment().address();
+    RemoteSlice all = offered(region);
+    region.close();
+    MemoryRegion other = there.transport.allocate(BYTES);
+    assertThat(other.segment().address()).isNotEqualTo(address);
+    other.close();
+    parties.until(
+        () -> {
+          MemoryRegion again = there.transport.allocate(BYTES);
+          boolean same = again.segment().address() == address;
+          again.close();
+          return same;
+        },
+        "the memory is free");
+    MemoryRegion next = there.transport.allocate(BYTES);
+    assertThat(write(all, 9).failure())
+        .isInstanceOf(TransportException.Refused.class)
+        .hasMessageContaining("node 1");
+    assertThat(read(all).failure()).isInstanceOf(TransportException.Refused.class);
+    parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new byte[1])));
+    parties.until(() -> !there.heardOf(0).isEmpty(), "the endpoint lives");
+    assertThat(there.heardOf(0).remove()).isInstanceOf(Heard.Message.class);
+    assertThat(next.segment().mismatch(MemorySegment.ofArray(new byte[BYTES]))).isEqualTo(-1);
+  }
+
+  @Test
+  void whoHearsOfTheCloseDoesNotReachTheRegion() {
+    MemoryRegion region = there.transport.allocate(BYTES);
+    RemoteSlice all = offered(region);
+    region.close();
+    parties.post(() -> there.to(0).trySend(MemorySegment.ofArray(new byte[] {1})));
+    parties.until(() -> !here.heardOf(1).isEmpty(), "the message comes");
+    assertThat(write(all, 9).failure()).isInstanceOf(TransportException.Refused.class);
+    assertThat(there.heardOf(0)).isEmpty();
+  }
+
+  @Test
+  void memoryThatWasOfferedToWhoIsGoneIsFree() {
+    MemoryRegion region = there.transport.allocate(BYTES);
+    long address = region.segment().address();
+    RemoteSlice unused = offered(region);
+    region.close();
+    there.to(0).close();
+    MemoryRegion again = there.transport.allocate(BYTES);
+    assertThat(again.segment().address()).isEqualTo(address);
+  }
+}

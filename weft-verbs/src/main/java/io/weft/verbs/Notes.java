@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import java.util.ArrayDeque;
+
+/// What is to be said to one peer about regions: that one is offered, withdrawn, or not touched any
+/// more. Each leaves as a frame, before any message or write that is posted later. There are at
+/// most three for each region of both sides. Polling thread only.
+final class Notes {
+
+  private final Link link;
+  private final ArrayDeque<Note> notes = new ArrayDeque<>();
+
+  private record Note(int kind, int key, int deviceKey, long address, long bytes) {}
+
+  Notes(Link link) {
+    this.link = link;
+  }
+
+  /// Of this kind, about the region with this key, ours or the peer's.
+  void add(int kind, int key) {
+    add(kind, key, 0, 0, 0);
+  }
+
+  /// The same with where the region lies and what a device has to show.
+  void add(int kind, int key, int deviceKey, long address, long bytes) {
+    notes.add(new Note(kind, key, deviceKey, address, bytes));
+  }
+
+  /// Whether all have left.
+  ///
+  /// Hot path.
+  boolean isEmpty() {
+    return notes.isEmpty();
+  }
+
+  /// Gives the device what there is room for; returns the number of frames.
+  ///
+  /// Hot path.
+  int push() {
+    int frames = 0;
+    for (Note note = notes.peek(); note != null; note = notes.peek()) {
+      int index = link.begin(0);
+      if (index < 0) {
+        break;
+      }
+      Frame.header(
+          link.sendRing(), index, note.kind, 0, note.key, note.deviceKey, note.address, note.bytes);
+      link.post(index, 0, false);
+      notes.remove();
+      frames++;
+    }
+    return frames;
+  }
+}
