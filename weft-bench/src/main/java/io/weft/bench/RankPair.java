@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.bench;
+
+import io.weft.Handle;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.agent.Lanes;
+import io.weft.cluster.JobProcess;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.Store;
+import io.weft.cluster.StoreLocation;
+import io.weft.cluster.Surroundings;
+import io.weft.cluster.store.InMemoryStore;
+import io.weft.collective.CollectiveOptions;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.TransportProvider;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
+
+/// A job of two ranks in this process, each with a tensor of float32.
+final class RankPair implements AutoCloseable {
+
+  private static final int RANKS = 2;
+  private static final CollectiveOptions OPTIONS = CollectiveOptions.named("bench");
+
+  private final Arena arena = Arena.ofShared();
+  private final List<Weft> ranks = new ArrayList<>();
+  private final List<TensorView> tensors = new ArrayList<>();
+
+  /// Joins both.
+  ///
+  /// @param bytes of a tensor
+  /// @param first who drives rank 0; rank 1 has a thread
+  RankPair(long bytes, Lanes first) {
+    Store store = new InMemoryStore();
+    List<CompletableFuture<Weft>> joining = new ArrayList<>();
+    for (int r = 0; r < RANKS; r++) {
+      int rank = r;
+      Lanes lanes = r == 0 ? first : Lanes.THREADS;
+      joining.add(
+          CompletableFuture.supplyAsync(
+              () -> join(rank, store, lanes), Thread::startVirtualThread));
+      tensors.add(
+          new TensorView(
+              DType.FLOAT32, Shape.of(bytes / Float.BYTES), arena.allocate(bytes, Long.BYTES)));
+    }
+    joining.forEach(future -> ranks.add(future.join()));
+  }
+
+  private static Weft join(int rank, Store store, Lanes lanes) {
+    var launch =
+        new LaunchEnvironment(
+            "bench",
+            rank,
+            RANKS,
+            OptionalInt.of(rank),
+            OptionalInt.of(RANKS),
+            Optional.of("bench"),
+            new StoreLocation.InProcess());
+    var around =
+        new Surroundings(
+            store,
+            Secret.of(new byte[Secret.MIN_BYTES]),
+            "bench",
+            "127.0.0.1",
+            inproc(),
+            lanes,
+            JobProcess.current());
+    return Weft.init(WeftConfig.builder().build(), launch, around);
+  }
+
+  private static TransportProvider inproc() {
+    return ServiceLoader.load(TransportProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(provider -> provider.scheme().equals("inproc"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /// A rank's.
+  TensorView tensor(int rank) {
+    return tensors.get(rank);
+  }
+
+  /// A rank's part of the next allreduce.
+  Handle<TensorView> allreduce(int rank) {
+    TensorView tensor = tensors.get(rank);
+    return ranks.get(rank).communicator().allreduce(tensor, tensor, ReduceOp.MAX, OPTIONS);
+  }
+
+  /// Both leave.
+  @Override
+  public void close() {
+    ranks.parallelStream().forEach(Weft::close);
+    arena.close();
+  }
+}
