@@ -30,7 +30,7 @@ class TrainToolTest {
   void theWorkloadsAreListed() {
     assertThat(run("--list")).isZero();
     assertThat(out.toString().lines())
-        .hasSize(4)
+        .hasSize(5)
         .anyMatch(l -> l.startsWith("mnist-dnn "))
         .anyMatch(l -> l.startsWith("mnist-cnn "))
         .anyMatch(l -> l.startsWith("adult-dnn "));

@@ -9,6 +9,7 @@ import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
 
 /// Layers with weights, added to a graph one after the other. Weights begin as normal numbers,
 /// truncated at two deviations, of deviation sqrt(2 / inputs) [He et al. 2015]; they depend on the
@@ -74,9 +75,17 @@ final class Layers {
         window.padding());
   }
 
+  /// Rows of a table: those that `ids` says.
+  Operand<TFloat32> rows(String name, Operand<TInt32> ids, int rows, int width, float deviation) {
+    return tf.gather(normal(name + "_table", deviation, rows, width), ids, tf.constant(0));
+  }
+
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {
-    float deviation = (float) Math.sqrt(2.0 / fanIn);
-    var variable = variable(name + "_weights", shape);
+    return normal(name + "_weights", (float) Math.sqrt(2.0 / fanIn), shape);
+  }
+
+  private Variable<TFloat32> normal(String name, float deviation, int... shape) {
+    var variable = variable(name, shape);
     Ops init = tf.withInitScope();
     var normal =
         init.random.statelessTruncatedNormal(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.model;
 
+import io.weft.workloads.clicks.Ids;
 import java.util.List;
+import java.util.Optional;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.ndarray.Shape;
@@ -19,6 +21,7 @@ import org.tensorflow.types.TUint8;
 /// @param labels to feed: one for each of the batch
 /// @param lossSum cross entropy summed over the batch; a scalar
 /// @param correct how many of the batch the network names right; a scalar
+/// @param score of shape batch, what a workload that is judged by its ranking ranks by
 /// @param variables weights and biases, in order of creation
 public record Model(
     Graph graph,
@@ -26,30 +29,32 @@ public record Model(
     Placeholder<TInt32> labels,
     Operand<TFloat32> lossSum,
     Operand<TInt32> correct,
+    Optional<Operand<TFloat32>> score,
     List<Variable<TFloat32>> variables)
     implements AutoCloseable {
 
   /// Builds a workload's network.
   ///
+  /// @param features bytes of an example
   /// @param seed of the initial weights
   /// @param scale what a feature byte is multiplied by
-  public static Model of(Workload workload, long seed, float scale) {
+  public static Model of(Workload workload, int features, long seed, float scale) {
     var graph = new Graph();
     var layers = new Layers(graph, seed);
     Ops tf = layers.tf();
     var bytes =
         tf.withName("features")
-            .placeholder(
-                TUint8.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE, workload.features())));
+            .placeholder(TUint8.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE, features)));
     var labels =
         tf.withName("labels")
             .placeholder(TInt32.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE)));
     var x = tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
     Operand<TFloat32> logits =
         switch (workload) {
-          case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, workload);
+          case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, features, workload);
           case MNIST_CNN -> twoConvolutions(layers, x, workload);
           case ALEXNET -> Alexnet.FULL.logits(layers, x);
+          case WIDE_DEEP -> new WideDeep(features / Ids.BYTES).logits(layers, bytes);
         };
     // The variant with sparse labels has no gradient in TensorFlow's native registry.
     var oneHot =
@@ -63,13 +68,19 @@ public record Model(
         labels,
         tf.sum(losses, tf.constant(0)),
         tf.sum(hits, tf.constant(0)),
+        workload.isRanked() ? Optional.of(clicks(tf, logits)) : Optional.empty(),
         layers.variables());
   }
 
+  /// The probability of the second of two classes.
+  private static Operand<TFloat32> clicks(Ops tf, Operand<TFloat32> logits) {
+    return tf.gather(tf.nn.softmax(logits), tf.constant(1), tf.constant(1));
+  }
+
   private static Operand<TFloat32> threeLayers(
-      Layers layers, Operand<TFloat32> x, Workload workload) {
+      Layers layers, Operand<TFloat32> x, int features, Workload workload) {
     Ops tf = layers.tf();
-    var first = tf.nn.relu(layers.dense("dense1", x, workload.features(), 200));
+    var first = tf.nn.relu(layers.dense("dense1", x, features, 200));
     var second = tf.nn.relu(layers.dense("dense2", first, 200, 100));
     return layers.dense("dense3", second, 100, workload.classes());
   }

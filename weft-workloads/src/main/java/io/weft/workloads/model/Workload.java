@@ -3,6 +3,8 @@ package io.weft.workloads.model;
 
 import io.weft.workloads.census.CensusFiles;
 import io.weft.workloads.census.SyntheticCensus;
+import io.weft.workloads.clicks.CriteoFiles;
+import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.MnistFiles;
 import io.weft.workloads.data.RandomPixels;
 import io.weft.workloads.data.Source;
@@ -23,7 +25,10 @@ public enum Workload {
   /// Random pixels of 224x224 in three colours, five convolutions and three dense layers, 50
   /// million weights, 24 images in a step [JIA17 §4]. Measures steps; there is nothing to be
   /// learned.
-  ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f);
+  ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f),
+  /// Clicks, a wide and a deep part over 200 columns of 500 categories, judged by the area under
+  /// the curve (AUC): how probably a click has a higher score than none.
+  WIDE_DEEP("wide-deep", "clicks, wide and deep over 200 columns", 400, 2, 3, 0.05f);
 
   private final String title;
   private final String summary;
@@ -62,9 +67,14 @@ public enum Workload {
     return summary;
   }
 
-  /// Width of its input.
+  /// Bytes of an example of the embedded data.
   public int features() {
     return features;
+  }
+
+  /// Whether it is judged by its ranking too: classes are 0 and 1, and few are 1.
+  public boolean isRanked() {
+    return this == WIDE_DEEP;
   }
 
   /// Width of its output.
@@ -98,6 +108,7 @@ public enum Workload {
       case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
       case ADULT_DNN -> Optional.of(new CensusFiles(directory));
       case ALEXNET -> Optional.empty();
+      case WIDE_DEEP -> Optional.of(new CriteoFiles(directory));
     };
   }
 
@@ -107,6 +118,7 @@ public enum Workload {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
       case ADULT_DNN -> new SyntheticCensus(seed);
       case ALEXNET -> new RandomPixels(features, seed);
+      case WIDE_DEEP -> SyntheticClicks.standard(seed);
     };
   }
 }

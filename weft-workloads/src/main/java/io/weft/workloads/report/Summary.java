@@ -20,7 +20,7 @@ public final class Summary {
         Locale.ROOT,
         """
         %s on %d rank%s%s, %s, %d epoch%s, global batch %d
-          test accuracy  %.4f
+          test accuracy  %.4f%s
           final loss     %.5f
           speed          %.0f samples/s, step p50 %.1f ms, p99 %.1f ms
           time           %s
@@ -37,6 +37,9 @@ public final class Summary {
         report.epochs() == 1 ? "" : "s",
         report.globalBatch(),
         report.testAccuracy(),
+        report.testAuc().isPresent()
+            ? String.format(Locale.ROOT, ", AUC %.4f", report.testAuc().getAsDouble())
+            : "",
         report.finalLoss(),
         report.samplesPerSecond(),
         report.stepMillis().p50(),

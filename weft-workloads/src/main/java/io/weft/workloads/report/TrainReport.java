@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.weft.workloads.training.Job;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.Settings;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.OptionalDouble;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,6 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param stepMillis time of a step on the lowest rank
 /// @param finalLoss mean training loss of the last 50 global batches
 /// @param testAccuracy part of the test set that the network names right
+/// @param testAuc area under the curve on the test set; left out where a workload is not ranked
 /// @param weightsDigest SHA-256 of the weights, by rank, of those that are left
 /// @param shrinks when ranks were lost, and training went on without them
 /// @param computeSeconds mean over the ranks; see `Timing`, as for the next two
@@ -47,6 +50,7 @@ public record TrainReport(
     StepMillis stepMillis,
     double finalLoss,
     double testAccuracy,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble testAuc,
     List<String> weightsDigest,
     List<Shrink> shrinks,
     double computeSeconds,
@@ -74,6 +78,7 @@ public record TrainReport(
         new StepMillis(timing.quantileMillis(0.5), timing.quantileMillis(0.99)),
         outcome.finalLoss(),
         outcome.accuracies().getLast(),
+        outcome.auc(),
         outcome.digests(),
         outcome.shrinks(),
         timing.computeSeconds(),

@@ -46,9 +46,9 @@ final class Engine implements AutoCloseable {
 
   /// Builds the graph and initializes its variables, from the seed alone.
   ///
-  /// @param scale what a feature byte is multiplied by
-  static Engine start(Settings settings, float scale, Job job) {
-    Model model = Model.of(settings.workload(), settings.seed(), scale);
+  /// @param data like what it will see
+  static Engine start(Settings settings, Examples data, Job job) {
+    Model model = Model.of(settings.workload(), data.features(), settings.seed(), data.scale());
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
     if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
       Updates updates =
@@ -106,25 +106,39 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  /// How many of these examples the model names right.
-  long correct(Examples examples) {
+  /// What the model says of examples.
+  ///
+  /// @param correct how many it names right
+  /// @param ranking of its scores; empty where the workload is not ranked
+  record Verdict(long correct, Ranking ranking) {}
+
+  /// Looks at examples without learning.
+  Verdict judge(Examples examples) {
     long correct = 0;
+    var ranking = new Ranking();
     for (int first = 0; first < examples.count(); first += TEST_BATCH) {
       int size = Math.min(TEST_BATCH, examples.count() - first);
       try (var feed = new Feed(examples, size)) {
         feed.fill(first);
-        try (Result result =
+        Session.Runner runner =
             session
                 .runner()
                 .feed(model.features(), feed.features())
                 .feed(model.labels(), feed.labels())
-                .fetch(model.correct())
-                .run()) {
+                .fetch(model.correct());
+        model.score().ifPresent(runner::fetch);
+        try (Result result = runner.run()) {
           correct += ((TInt32) result.get(0)).getInt();
+          if (model.score().isPresent()) {
+            TFloat32 scores = (TFloat32) result.get(1);
+            for (int i = 0; i < size; i++) {
+              ranking.add(scores.getFloat(i), examples.labels()[first + i]);
+            }
+          }
         }
       }
     }
-    return correct;
+    return new Verdict(correct, ranking);
   }
 
   /// Number of weights and biases.

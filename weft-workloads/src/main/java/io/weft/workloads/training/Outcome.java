@@ -2,12 +2,14 @@
 package io.weft.workloads.training;
 
 import java.util.List;
+import java.util.OptionalDouble;
 
 /// What a training run came to.
 ///
 /// @param dataset what it was trained on
 /// @param losses of each global batch since the first epoch, resumed ones included
 /// @param accuracies on the test set after each epoch
+/// @param auc on the test set at the end, where the workload is judged by it
 /// @param finalLoss mean over the last 50 steps
 /// @param digests of the weights, by rank
 /// @param timing of the steps of this run
@@ -17,6 +19,7 @@ public record Outcome(
     String dataset,
     List<Double> losses,
     List<Double> accuracies,
+    OptionalDouble auc,
     double finalLoss,
     List<String> digests,
     Timing timing,

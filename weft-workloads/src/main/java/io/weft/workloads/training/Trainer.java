@@ -8,6 +8,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.workloads.data.Source;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.exceptions.TensorFlowException;
@@ -81,7 +82,7 @@ public final class Trainer {
 
   private Outcome train(Shard shard) {
     if (engine == null) {
-      engine = Engine.start(settings, shard.train().scale(), job);
+      engine = Engine.start(settings, shard.train(), job);
       course = new Course(shard.columns().steps());
     }
     int slice = shard.columns().width(job.rank(), job.size());
@@ -121,7 +122,7 @@ public final class Trainer {
       double accuracy = run.history().accuracies().getLast();
       observer.onEpoch(new Observer.Epoch(run.epochs(), mean, accuracy));
     }
-    return outcome(model, run.history());
+    return outcome(model, run.history(), auc(model, shard));
   }
 
   /// What is left of one pass over the data; returns the mean loss of each global batch.
@@ -196,16 +197,25 @@ public final class Trainer {
   }
 
   private double accuracy(Engine model, Shard shard) {
-    double correct = model.correct(shard.test());
+    double correct = model.judge(shard.test()).correct();
     return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
   }
 
-  private Outcome outcome(Engine model, History history) {
+  private OptionalDouble auc(Engine model, Shard shard) {
+    if (!settings.workload().isRanked()) {
+      return OptionalDouble.empty();
+    }
+    double[] counts = model.judge(shard.test()).ranking().counts();
+    return new Ranking(exchange.combine("ranking", ReduceOp.SUM, counts)).auc();
+  }
+
+  private Outcome outcome(Engine model, History history, OptionalDouble auc) {
     double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent());
     return new Outcome(
         source.name(),
         history.losses(),
         history.accuracies(),
+        auc,
         history.finalLoss(),
         exchange.gather("digest", model.digest()),
         recorder.result(settings.batch()),

@@ -20,7 +20,7 @@ class ModelTest {
     "ALEXNET,50303912,16"
   })
   void theNetworksHaveTheSizesOfThePaper(Workload workload, long parameters, int tensors) {
-    try (Model model = Model.of(workload, 1, 1f)) {
+    try (Model model = Model.of(workload, workload.features(), 1, 1f)) {
       assertThat(model.parameters()).isEqualTo(parameters);
       assertThat(model.variables()).hasSize(tensors);
     }
@@ -28,7 +28,7 @@ class ModelTest {
 
   @Test
   void layersHaveTheShapesOfThePaper() {
-    try (Model model = Model.of(Workload.ADULT_DNN, 1, 1f)) {
+    try (Model model = Model.of(Workload.ADULT_DNN, 123, 1, 1f)) {
       assertThat(model.variables().stream().map(v -> v.asOutput().shape().toString()).toList())
           .isEqualTo(List.of("[123, 200]", "[200]", "[200, 100]", "[100]", "[100, 2]", "[2]"));
     }
@@ -42,7 +42,7 @@ class ModelTest {
   }
 
   private static String initial(long seed) {
-    try (Model model = Model.of(Workload.MNIST_DNN, seed, 1f);
+    try (Model model = Model.of(Workload.MNIST_DNN, 784, seed, 1f);
         var session = new Session(model.graph())) {
       session.initialize();
       return WeightsDigest.of(session, model.variables());

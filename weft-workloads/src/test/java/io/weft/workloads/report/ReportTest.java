@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,7 @@ class ReportTest {
           "digits <&> more",
           List.of(2.0, 1.0, 0.5, 0.25),
           List.of(0.8, 0.9),
+          OptionalDouble.empty(),
           0.9375,
           List.of("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"),
           new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
@@ -127,6 +129,7 @@ class ReportTest {
             "d",
             losses,
             List.of(0.5),
+            OptionalDouble.empty(),
             1,
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
