@@ -96,6 +96,28 @@ class ReportTest {
   }
 
   @Test
+  void aRankedWorkloadReportsItsArea() throws IOException {
+    var ranked =
+        new Outcome(
+            "clicks",
+            List.of(0.5),
+            List.of(0.75),
+            OptionalDouble.of(0.8125),
+            0.5,
+            List.of("0123456789abcdef"),
+            OUTCOME.timing(),
+            0,
+            List.of());
+    TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
+    Path file = directory.resolve("ranked.json");
+    area.write(file);
+    JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
+    assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
+    assertThat(Summary.of(area, ranked)).contains("test accuracy  0.7500, AUC 0.8125");
+    assertThat(Summary.of(report, OUTCOME)).doesNotContain("AUC");
+  }
+
+  @Test
   void theSummaryNamesWhatCounts() {
     assertThat(Summary.of(report, OUTCOME))
         .contains("test accuracy  0.9000")
