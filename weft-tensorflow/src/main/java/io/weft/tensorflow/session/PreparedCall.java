@@ -31,22 +31,12 @@ record PreparedCall(
           TensorNames at = names.get(rank);
           if (at != null) {
             List<RendezvousKey> keys = at.fetches(call.fetches(), step);
-            int from = 0;
             for (int i = 0; i < keys.size(); i++) {
-              from = place(call.fetches().get(i), from);
-              all.add(new Remote(from++, keys.get(i)));
+              int place = whole.fetches().indexOf(call.fetches().get(i));
+              all.add(new Remote(place, keys.get(i)));
             }
           }
         });
     return all;
-  }
-
-  /// Where a task's fetch stands in the whole call, from a place on: tasks keep the order.
-  private int place(String fetch, int from) {
-    int at = from;
-    while (!whole.fetches().get(at).equals(fetch)) {
-      at++;
-    }
-    return at;
   }
 }

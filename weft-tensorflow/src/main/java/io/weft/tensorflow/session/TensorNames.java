@@ -19,11 +19,9 @@ record TensorNames(String session, int client, int server) {
     return names.stream().map(name -> key(client, server, "feed/" + name, step)).toList();
   }
 
-  /// To the client. A tensor may be fetched twice, and travels twice.
+  /// To the client.
   List<RendezvousKey> fetches(List<String> names, long step) {
-    return java.util.stream.IntStream.range(0, names.size())
-        .mapToObj(i -> key(server, client, "fetch/" + i + "/" + names.get(i), step))
-        .toList();
+    return names.stream().map(name -> key(server, client, "fetch/" + name, step)).toList();
   }
 
   private RendezvousKey key(int source, int destination, String name, long step) {

@@ -112,7 +112,8 @@ public final class WeftSession implements AutoCloseable {
   /// Throws `StepException`, on which all tasks give the step up; what has run until then has
   /// changed its variables. A node that TensorFlow computes at that moment is computed to its end,
   /// and the next step waits for it. Throws `IllegalArgumentException` for a name that the graph
-  /// has not, or a feed that is missing, and `IllegalStateException` while another step runs.
+  /// has not, a feed that is missing or a tensor that is fetched twice, and `IllegalStateException`
+  /// while another step runs.
   ///
   /// @param feeds by the names in `call`; borrowed until this returns
   public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
@@ -164,6 +165,10 @@ public final class WeftSession implements AutoCloseable {
   }
 
   private PreparedCall prepare(GraphCall call) {
+    if (Set.copyOf(call.fetches()).size() < call.fetches().size()) {
+      throw new IllegalArgumentException(
+          "a tensor is fetched twice, which TensorFlow Java does not do: " + call.fetches());
+    }
     SortedMap<Task, List<ReceiveGroup>> groups = partition.together(call);
     SortedMap<Integer, GraphCall> others = new TreeMap<>();
     PartCall here = null;
