@@ -62,7 +62,7 @@ class OneSidedTest {
 
   /// Writes until the region is offered.
   private RemoteSlice offered(MemoryRegion region) {
-    RemoteSlice all = new RemoteSlice(region.export(), 0, region.segment().byteSize());
+    RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
     long before = counted(here, "oneSidedWrittenBytes");
     for (int i = 0; counted(here, "oneSidedWrittenBytes") == before; i++) {
       assertThat(i).as("writes without an offer").isLessThan(4);
@@ -102,6 +102,31 @@ class OneSidedTest {
       assertThat(own.segment().get(ValueLayout.JAVA_BYTE, BYTES - 9)).isZero();
     }
     assertThat(here.to(1).bytesReceived()).isGreaterThan(4L * (BYTES - 9));
+  }
+
+  /// A read that is longer than what the device is given at a time.
+  @Test
+  void aLongReadComesWholeAndLeavesRoomForMessages() {
+    int bytes = 40 << 20;
+    MemoryRegion region = there.transport.allocate(bytes);
+    MemoryRegion into = here.transport.allocate(bytes);
+    RemoteSlice part = offered(region);
+    assertThat(part.bytes()).isEqualTo(BYTES);
+    for (long at = 0; at < bytes; at += 4096) {
+      region.segment().set(ValueLayout.JAVA_LONG, at, ~at);
+    }
+    Outcome done = new Outcome();
+    RemoteSlice all = new RemoteSlice(region.export(), 0, bytes);
+    parties.post(() -> here.to(1).tryRead(into.slice(0, bytes), all, done));
+    parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new byte[1])));
+    parties.until(() -> !there.heardOf(0).isEmpty(), "the message comes");
+    assertThat(done.isDone()).as("before the read is complete").isFalse();
+    parties.until(done::isDone, "the read is complete");
+    assertThat(done.failure()).isNull();
+    assertThat(counted(here, "oneSidedReadBytes")).isEqualTo(bytes);
+    for (long at = 0; at < bytes; at += 4096) {
+      assertThat(into.segment().get(ValueLayout.JAVA_LONG, at)).isEqualTo(~at);
+    }
   }
 
   @Test

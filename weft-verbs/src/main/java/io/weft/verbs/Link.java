@@ -9,6 +9,7 @@ import io.weft.verbs.device.Registration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.BitSet;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ final class Link {
 
   private static final int SLOTS = VerbsSettings.SLOTS;
   private static final int SENDS = VerbsSettings.SENDS;
+  // What is posted behind fetches waits for most of them: a message must not look like silence.
+  private static final int FETCHES = 16;
   private static final int INDEX_SHIFT = 6;
   private static final int SEQUENCE_BITS = 48;
   private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
@@ -40,6 +43,7 @@ final class Link {
   private final ByteRing room;
   private final long[] ends = new long[SLOTS];
   private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
+  private final BitSet fetching = new BitSet(SENDS);
   private long peerRing;
   private int peerKey;
   // Frames: sent, of them consumed by the peer; consumed here, of them told.
@@ -207,9 +211,10 @@ final class Link {
   ///
   /// Hot path.
   boolean fetch(Registration into, long offset, int bytes, long from, int key) {
-    if (!failure.isEmpty() || posted - retired + 4 > SENDS) {
+    if (!failure.isEmpty() || posted - retired + 4 > SENDS || fetching.cardinality() == FETCHES) {
       return false;
     }
+    fetching.set((int) posted & (SENDS - 1));
     count(pair.tryRead(id(posted + 1), signal(true), into, offset, bytes, from, key), into);
     return true;
   }
@@ -290,6 +295,7 @@ final class Link {
         claim.settle();
         claims[place] = null;
       }
+      fetching.clear(place);
       retired++;
     }
   }
