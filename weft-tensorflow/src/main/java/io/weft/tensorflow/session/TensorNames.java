@@ -4,6 +4,7 @@ package io.weft.tensorflow.session;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /// Where what a step feeds to another task, or fetches from one, meets.
 ///
@@ -16,12 +17,20 @@ record TensorNames(String session, int client, int server) {
 
   /// From the client.
   List<RendezvousKey> feeds(List<String> names, long step) {
-    return names.stream().map(name -> key(client, server, "feed/" + name, step)).toList();
+    return keys(client, server, "feed", names, step);
   }
 
   /// To the client.
   List<RendezvousKey> fetches(List<String> names, long step) {
-    return names.stream().map(name -> key(server, client, "fetch/" + name, step)).toList();
+    return keys(server, client, "fetch", names, step);
+  }
+
+  /// The place makes names differ whose beginnings are the same.
+  private List<RendezvousKey> keys(
+      int source, int destination, String what, List<String> names, long step) {
+    return IntStream.range(0, names.size())
+        .mapToObj(i -> key(source, destination, what + "/" + i + "/" + names.get(i), step))
+        .toList();
   }
 
   private RendezvousKey key(int source, int destination, String name, long step) {
