@@ -7,8 +7,11 @@ import io.weft.transport.TransportException;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import io.weft.verbs.device.Registration;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.ServiceLoader;
 
@@ -17,6 +20,7 @@ public final class VerbsProvider implements TransportProvider {
 
   static final String SCHEME = "verbs";
 
+  private static final int PAGE_BYTES = 4096;
   private static final String REMEDY = "'weft doctor' says what RDMA needs, or use --transport tcp";
 
   /// For `ServiceLoader`.
@@ -33,13 +37,24 @@ public final class VerbsProvider implements TransportProvider {
       case Ibverbs.Loading.Missing(String reason, String remedy) ->
           new Availability.Unavailable(reason, remedy);
       case Ibverbs.Loading.Loaded(Ibverbs library) -> {
-        try (Adapter adapter = Adapter.open(library, VerbsSettings.ofThisProcess())) {
+        VerbsSettings settings = VerbsSettings.ofThisProcess();
+        try (Adapter adapter = Adapter.open(library, settings)) {
+          registerRings(adapter, settings);
           yield new Availability.Available(List.of(adapter.capabilities()));
         } catch (VerbsException | TransportException e) {
           yield new Availability.Unavailable(String.valueOf(e.getMessage()), REMEDY);
         }
       }
     };
+  }
+
+  /// What one endpoint registers, and gives it back: where locked memory is bounded this fails as
+  /// the first connection would.
+  private static void registerRings(Adapter adapter, VerbsSettings settings) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment rings = arena.allocate(2L * settings.ringBytes(), PAGE_BYTES);
+      adapter.domain().register(rings, Registration.Access.REMOTE).close();
+    }
   }
 
   @Override

@@ -19,13 +19,22 @@ class RdmaDoctorTest {
 
   private static final int LIMIT_SECONDS = 300;
 
-  /// Prints what is found of RDMA and of locked memory, a line each.
+  /// Prints what is found of RDMA, of locked memory and by trying the transport, a line each.
   static final class Report {
     public static void main(String[] none) {
       System.out.println("report");
       LockedMemory.look(Path.of("/")).ifPresent(System.out::println);
       RdmaChecks.look().forEach(System.out::println);
+      System.out.println(tried());
     }
+  }
+
+  /// What becomes of an attempt to use the transport.
+  private static Finding tried() {
+    return TransportChecks.look().stream()
+        .filter(finding -> finding.subject().equals("verbs"))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("the transport verbs was not tried"));
   }
 
   @Test
@@ -34,15 +43,20 @@ class RdmaDoctorTest {
     assertThat(of("libibverbs").detail()).contains("rxe");
     assertThat(of("rxe0, port 1").detail()).contains("ACTIVE", "Ethernet");
     assertThat(of("rxe0, port 1, GIDs").detail()).contains("::ffff:10.77.0.1 on dummy0");
+    assertThat(tried()).isEqualTo(Finding.works("transport", "verbs", "rxe0"));
   }
 
   @Test
   void aPortThatIsDownIsToldWithItsRemedy() throws IOException, InterruptedException {
     run("ip", "link", "set", "dummy0", "down");
     Finding down = of("rxe0, port 1");
+    Finding useless = tried();
     run("ip", "link", "set", "dummy0", "up");
     assertThat(down.verdict()).isEqualTo(Verdict.MISSING);
     assertThat(down.remedy()).contains("ip link set dummy0 up");
+    assertThat(useless.verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(useless.detail())
+        .contains("no RDMA device with an active port", "port 1 of rxe0 is");
     assertThat(of("rxe0, port 1").verdict()).isEqualTo(Verdict.WORKS);
   }
 
@@ -50,33 +64,48 @@ class RdmaDoctorTest {
   void aDeviceThatIsGoneIsMissed() throws IOException, InterruptedException {
     run("rdma", "link", "delete", "rxe0");
     List<Finding> without = RdmaChecks.look();
+    Finding useless = tried();
     run("rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0");
     assertThat(without).extracting(Finding::subject).containsExactly("libibverbs", "devices");
+    assertThat(useless.detail()).contains("'ibv_devices' lists none");
     assertThat(of("rxe0").verdict()).isEqualTo(Verdict.WORKS);
+  }
+
+  @Test
+  void withoutLockedMemoryTryingTellsTheNumberThatIsNeeded()
+      throws IOException, InterruptedException {
+    assertThat(reportOfNobody())
+        .contains("65536 bytes (RLIMIT_MEMLOCK)", "at least 2097152 bytes more are needed")
+        .contains("can be opened");
   }
 
   @Test
   void withoutPermissionAndLockedMemoryBothAreTold() throws IOException, InterruptedException {
     String node = "/dev/infiniband/uverbs0";
     run("chmod", "600", node);
-    String report =
-        run(
-            "setpriv",
-            "--reuid=65534",
-            "--regid=65534",
-            "--clear-groups",
-            "prlimit",
-            "--memlock=65536:65536",
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("java.class.path"),
-            Report.class.getName());
+    String report = reportOfNobody();
     run("chmod", "666", node);
     assertThat(report)
         .contains("no permission to read and write " + node, "chmod 666 " + node)
         .contains("locked memory", "0.1 MiB; RDMA registers memory by locking it");
+  }
+
+  /// What a user without privileges finds who may lock 64 KiB.
+  private static String reportOfNobody() throws IOException, InterruptedException {
+    return run(
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "prlimit",
+        "--memlock=65536:65536",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        System.getProperty("java.class.path"),
+        Report.class.getName());
   }
 
   private static Finding of(String subject) {
