@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Without an RDMA device; with one, `VerbsPerfTest` runs the programs themselves.
+/// Without an RDMA device: what the programs are given and what is read of what they print.
 final class PerftestTest {
 
   @TempDir private Path bin;
