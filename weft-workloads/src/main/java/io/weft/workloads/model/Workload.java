@@ -6,7 +6,6 @@ import io.weft.workloads.census.SyntheticCensus;
 import io.weft.workloads.clicks.CriteoFiles;
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.MnistFiles;
-import io.weft.workloads.data.RandomPixels;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.digits.SyntheticDigits;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
+import io.weft.workloads.model.Ranking;
 import org.tensorflow.Operand;
 import org.tensorflow.Result;
 import org.tensorflow.Session;

@@ -6,6 +6,7 @@ import io.weft.WeftConfig.OnFailure;
 import io.weft.agent.Ticker;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.data.Source;
+import io.weft.workloads.model.Ranking;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.OptionalDouble;

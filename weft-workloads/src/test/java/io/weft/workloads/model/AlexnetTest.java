@@ -4,7 +4,6 @@ package io.weft.workloads.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.data.RandomPixels;
 import org.junit.jupiter.api.Test;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.data;
+package io.weft.workloads.model;
 
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.Source;
 import java.util.Random;
 
 /// Images of noise with labels of noise, for networks of which only the speed is of interest. The
@@ -8,7 +10,7 @@ import java.util.Random;
 ///
 /// @param features bytes of an image
 /// @param seed of all
-public record RandomPixels(int features, long seed) implements Source {
+record RandomPixels(int features, long seed) implements Source {
 
   private static final int TRAIN = 96;
   private static final int TEST = 24;
