@@ -135,11 +135,11 @@ final class PerfCommandTest {
   @Test
   void whetherTensorsCanBeReachedDecides() {
     Plan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
-    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "134217728:1");
+    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
     assertThat(new Explanation(own, true, table).text()).contains("64 KiB  shared");
     assertThat(new Explanation(apart, true, table).text())
-        .contains("64 KiB  shared", "128 MiB  ring");
+        .contains("64 KiB  shared", "512 MiB  ring");
   }
 
   @Test
