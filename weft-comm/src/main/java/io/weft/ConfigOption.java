@@ -174,7 +174,7 @@ public final class ConfigOption<T> {
       new ConfigOption<>(
           "pool-bytes",
           Long.class,
-          "256M",
+          "512M",
           text -> bytes(text, 1 << 20, 1L << 40),
           "idle registered staging memory that this rank keeps for reuse");
 

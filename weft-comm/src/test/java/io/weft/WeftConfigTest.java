@@ -45,7 +45,7 @@ class WeftConfigTest {
     assertThat(config.store()).isEmpty();
     assertThat(config.job()).isEmpty();
     assertThat(config.spin()).isEmpty();
-    assertThat(config.poolBytes()).isEqualTo(256L << 20);
+    assertThat(config.poolBytes()).isEqualTo(512L << 20);
     assertThat(config.eagerBytes()).isEmpty();
     assertThat(config.segmentBytes()).isEqualTo(256 << 10);
   }

@@ -73,7 +73,10 @@ public final class Staging implements AutoCloseable {
   public void giveBack(MemoryRegion region) {
     returned(region);
     int size = sizeOf(region.segment().byteSize());
-    if (idleBytes + (longestBytes >> size) > keepBytes) {
+    for (int shorter = size + 1; shorter < SIZES && !hasRoom(size); shorter++) {
+      closeIdle(shorter, size);
+    }
+    if (!hasRoom(size)) {
       region.close();
       return;
     }
@@ -84,6 +87,19 @@ public final class Staging implements AutoCloseable {
     }
     same.addLast(region);
     idleBytes += longestBytes >> size;
+  }
+
+  private boolean hasRoom(int size) {
+    return idleBytes + (longestBytes >> size) <= keepBytes;
+  }
+
+  /// Makes room for a longer window, which takes longer to make anew.
+  private void closeIdle(int size, int longer) {
+    ArrayDeque<MemoryRegion> same = idle[size];
+    while (same != null && !same.isEmpty() && !hasRoom(longer)) {
+      same.removeFirst().close();
+      idleBytes -= longestBytes >> size;
+    }
   }
 
   /// A window that peers may still write to is closed, not used again.
