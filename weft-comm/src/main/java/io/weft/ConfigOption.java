@@ -3,13 +3,11 @@ package io.weft;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// One setting, as data: the command line, the environment, the file and the documentation all read
@@ -25,7 +23,7 @@ public final class ConfigOption<T> {
           "transport",
           String.class,
           "auto",
-          ConfigOption::scheme,
+          OptionTexts::scheme,
           "transport to use: auto, or the name of one on the class path: shm, tcp, inproc, verbs");
 
   /// Hard limit of one operation.
@@ -34,7 +32,7 @@ public final class ConfigOption<T> {
           "deadline",
           Duration.class,
           "60s",
-          ConfigOption::positiveDuration,
+          OptionTexts::positiveDuration,
           "hard limit of every operation; when it passes, all ranks fail");
 
   /// Limit of joining the job.
@@ -43,7 +41,7 @@ public final class ConfigOption<T> {
           "start-deadline",
           Duration.class,
           "60s",
-          ConfigOption::positiveDuration,
+          OptionTexts::positiveDuration,
           "how long to wait until all ranks have joined");
 
   /// Longest time in which a rank sends a peer nothing.
@@ -52,7 +50,7 @@ public final class ConfigOption<T> {
           "heartbeat",
           Duration.class,
           "1s",
-          text -> durationOrZero(text, Duration.ofMillis(20)),
+          text -> OptionTexts.durationOrZero(text, Duration.ofMillis(20)),
           "a rank that has nothing to send shows this often that it lives; 0 = never, and nobody is"
               + " given up for silence");
 
@@ -62,7 +60,7 @@ public final class ConfigOption<T> {
           "silence-limit",
           Duration.class,
           "5s",
-          text -> durationOrZero(text, Duration.ofMillis(40)),
+          text -> OptionTexts.durationOrZero(text, Duration.ofMillis(40)),
           "a rank that is silent for longer counts as lost; at least two heartbeats, 0 = never");
 
   /// What a lost rank means for the others.
@@ -71,7 +69,7 @@ public final class ConfigOption<T> {
           "on-failure",
           WeftConfig.OnFailure.class,
           "end",
-          text -> choice(text, WeftConfig.OnFailure.values()),
+          text -> OptionTexts.choice(text, WeftConfig.OnFailure.values()),
           "when a rank is lost: end the job, or shrink it to the ranks that are left");
 
   /// How many ranks may go on after a loss.
@@ -80,7 +78,7 @@ public final class ConfigOption<T> {
           "shrink-quorum",
           WeftConfig.ShrinkQuorum.class,
           "majority",
-          text -> choice(text, WeftConfig.ShrinkQuorum.values()),
+          text -> OptionTexts.choice(text, WeftConfig.ShrinkQuorum.values()),
           "how many of the ranks must be left to go on without the others: majority (or half of"
               + " them with the lowest rank), or any, where a loss is a crash for certain");
 
@@ -90,7 +88,7 @@ public final class ConfigOption<T> {
           "bind",
           String.class,
           null,
-          ConfigOption::nonBlank,
+          OptionTexts::nonBlank,
           "address to listen on; by default loopback when all ranks are local, else this host's"
               + " address towards the store");
 
@@ -100,7 +98,7 @@ public final class ConfigOption<T> {
           "secret-file",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "file with the job's secret, readable by its owner alone");
 
   /// Whether connections are encrypted.
@@ -119,7 +117,7 @@ public final class ConfigOption<T> {
           "tls-certificate",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "PEM file with this rank's certificate and those between it and an authority; by default"
               + " each rank makes one for itself");
 
@@ -129,7 +127,7 @@ public final class ConfigOption<T> {
           "tls-key",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "PEM file with the private key of --tls-certificate (PKCS #8, not encrypted), readable by"
               + " its owner alone");
 
@@ -139,7 +137,7 @@ public final class ConfigOption<T> {
           "tls-ca",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "PEM file with the certificates of the authorities that vouch for ranks");
 
   /// Where ranks find each other.
@@ -148,7 +146,7 @@ public final class ConfigOption<T> {
           "store",
           String.class,
           null,
-          ConfigOption::hostAndPort,
+          OptionTexts::hostAndPort,
           "HOST:PORT of the store where ranks find each other");
 
   /// Name of the job.
@@ -157,7 +155,7 @@ public final class ConfigOption<T> {
           "job",
           String.class,
           null,
-          ConfigOption::nonBlank,
+          OptionTexts::nonBlank,
           "name of the job, the same on all ranks");
 
   /// How often an idle thread polls before it yields.
@@ -166,7 +164,7 @@ public final class ConfigOption<T> {
           "spin",
           OptionalInt.class,
           "auto",
-          ConfigOption::autoOrCount,
+          OptionTexts::autoOrCount,
           "polls before an idle thread yields: auto, or a count (0 = never spin)");
 
   /// Bound of the staging memory.
@@ -175,7 +173,7 @@ public final class ConfigOption<T> {
           "pool-bytes",
           Long.class,
           "512M",
-          text -> bytes(text, 1 << 20, 1L << 40),
+          text -> OptionTexts.bytes(text, 1 << 20, 1L << 40),
           "idle registered staging memory that this rank keeps for reuse");
 
   /// Largest payload that travels inside a message.
@@ -184,7 +182,7 @@ public final class ConfigOption<T> {
           "eager-bytes",
           OptionalInt.class,
           "auto",
-          ConfigOption::autoOrBytes,
+          OptionTexts::autoOrBytes,
           "largest payload that travels inside a message: auto (by the transport), or a size");
 
   /// Length of a pipelined piece.
@@ -193,7 +191,7 @@ public final class ConfigOption<T> {
           "segment-bytes",
           Long.class,
           "256K",
-          text -> bytes(text, 1 << 12, 1 << 26),
+          text -> OptionTexts.bytes(text, 1 << 12, 1 << 26),
           "length of the pieces in which large tensors travel");
 
   /// Rules that come before the shipped ones.
@@ -202,7 +200,7 @@ public final class ConfigOption<T> {
           "algorithms",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "file with rules which algorithm collectives take, before Weft's own, on all ranks");
 
   /// Where flight files go.
@@ -211,7 +209,7 @@ public final class ConfigOption<T> {
           "flight-dir",
           Path.class,
           null,
-          text -> Path.of(nonBlank(text)),
+          text -> Path.of(OptionTexts.nonBlank(text)),
           "directory where each rank leaves a file with its last operations when something fails");
 
   /// How long tensors of a rendezvous move.
@@ -220,7 +218,7 @@ public final class ConfigOption<T> {
           "rendezvous-protocol",
           WeftConfig.TransferProtocol.class,
           "read",
-          text -> choice(text, WeftConfig.TransferProtocol.values()),
+          text -> OptionTexts.choice(text, WeftConfig.TransferProtocol.values()),
           "how this rank receives long tensors of a rendezvous: read (it reads them), or write"
               + " (their producer writes them)");
 
@@ -230,7 +228,7 @@ public final class ConfigOption<T> {
           "rendezvous-buffers",
           WeftConfig.TransferBuffers.class,
           "reused",
-          text -> choice(text, WeftConfig.TransferBuffers.values()),
+          text -> OptionTexts.choice(text, WeftConfig.TransferBuffers.values()),
           "memory of received tensors: reused for the next tensor of the same edge, or fresh");
 
   /// Whether receives share requests.
@@ -239,7 +237,7 @@ public final class ConfigOption<T> {
           "rendezvous-requests",
           WeftConfig.TransferRequests.class,
           "fused",
-          text -> choice(text, WeftConfig.TransferRequests.values()),
+          text -> OptionTexts.choice(text, WeftConfig.TransferRequests.values()),
           "receives that are ready together leave as one request: fused, or single");
 
   /// Bound of the memory of received tensors.
@@ -248,7 +246,7 @@ public final class ConfigOption<T> {
           "rendezvous-memory",
           Long.class,
           "4G",
-          text -> bytes(text, 1 << 16, 1L << 42),
+          text -> OptionTexts.bytes(text, 1 << 16, 1L << 42),
           "most memory of received tensors of a rendezvous, taken as it is needed");
 
   /// Which RDMA device.
@@ -257,7 +255,7 @@ public final class ConfigOption<T> {
           "verbs-device",
           String.class,
           null,
-          ConfigOption::nonBlank,
+          OptionTexts::nonBlank,
           "RDMA device of the transport verbs, such as mlx5_0; by default the first with an active"
               + " port");
 
@@ -267,7 +265,7 @@ public final class ConfigOption<T> {
           "verbs-port",
           Integer.class,
           "0",
-          text -> number(text, 0, 255),
+          text -> OptionTexts.number(text, 0, 255),
           "port of the RDMA device; 0 = the first active one");
 
   /// Which address of that port.
@@ -276,7 +274,7 @@ public final class ConfigOption<T> {
           "verbs-gid-index",
           Integer.class,
           "-1",
-          text -> number(text, -1, 65_535),
+          text -> OptionTexts.number(text, -1, 65_535),
           "place of the address in the GID table of the RDMA port; -1 = the preferred one");
 
   /// How much memory an endpoint registers.
@@ -285,7 +283,7 @@ public final class ConfigOption<T> {
           "verbs-ring-bytes",
           Long.class,
           "1M",
-          text -> powerOfTwo(bytes(text, 1 << 19, 1 << 30)),
+          text -> OptionTexts.powerOfTwo(OptionTexts.bytes(text, 1 << 19, 1 << 30)),
           "length of each of the two RDMA rings of an endpoint, a power of two; the same on all"
               + " ranks");
 
@@ -295,7 +293,7 @@ public final class ConfigOption<T> {
           "verbs-timeout",
           Integer.class,
           "16",
-          text -> number(text, 1, 31),
+          text -> OptionTexts.number(text, 1, 31),
           "how long an RDMA device waits for an answer: 4.096 us times two to this power");
 
   /// How often it asks again.
@@ -304,7 +302,7 @@ public final class ConfigOption<T> {
           "verbs-retries",
           Integer.class,
           "7",
-          text -> number(text, 0, 7),
+          text -> OptionTexts.number(text, 0, 7),
           "how often an RDMA device asks again before the endpoint is lost");
 
   /// How often it asks again who was not ready.
@@ -313,7 +311,7 @@ public final class ConfigOption<T> {
           "verbs-receiver-retries",
           Integer.class,
           "7",
-          text -> number(text, 0, 7),
+          text -> OptionTexts.number(text, 0, 7),
           "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
 
   /// Memory of the transport that stays registered.
@@ -322,7 +320,7 @@ public final class ConfigOption<T> {
           "verbs-pool-bytes",
           Long.class,
           "64M",
-          text -> bytes(text, 0, 1L << 40),
+          text -> OptionTexts.bytes(text, 0, 1L << 40),
           "most memory of the transport that stays registered with an RDMA device while no region"
               + " has it; 0 = each region is registered by itself");
 
@@ -332,7 +330,7 @@ public final class ConfigOption<T> {
           "verbs-cache-bytes",
           Long.class,
           "256M",
-          text -> bytes(text, 0, 1L << 40),
+          text -> OptionTexts.bytes(text, 0, 1L << 40),
           "most memory of programs that stays registered with an RDMA device while no region has"
               + " it; 0 = each region is registered by itself");
 
@@ -451,102 +449,5 @@ public final class ConfigOption<T> {
   @Override
   public String toString() {
     return name;
-  }
-
-  private static String nonBlank(String text) {
-    if (text.isBlank()) {
-      throw new IllegalArgumentException("must not be empty");
-    }
-    return text.strip();
-  }
-
-  private static String scheme(String text) {
-    String scheme = text.strip();
-    if (!scheme.matches("[a-z][a-z0-9-]*")) {
-      throw new IllegalArgumentException(
-          "must be auto or a transport's name in lower case, such as tcp");
-    }
-    return scheme;
-  }
-
-  private static Duration positiveDuration(String text) {
-    Duration value = Quantities.duration(text);
-    if (value.isZero() || value.compareTo(Duration.ofDays(7)) > 0) {
-      throw new IllegalArgumentException("must be more than 0 and at most 168h");
-    }
-    return value;
-  }
-
-  private static Duration durationOrZero(String text, Duration least) {
-    Duration value = text.strip().equals("0") ? Duration.ZERO : Quantities.duration(text);
-    if (!value.isZero()
-        && (value.compareTo(least) < 0 || value.compareTo(Duration.ofDays(7)) > 0)) {
-      throw new IllegalArgumentException("must be 0, or from " + least.toMillis() + "ms to 168h");
-    }
-    return value;
-  }
-
-  private static <E extends Enum<E>> E choice(String text, E[] values) {
-    for (E value : values) {
-      if (value.toString().equals(text.strip())) {
-        return value;
-      }
-    }
-    throw new IllegalArgumentException(
-        "must be one of "
-            + Arrays.stream(values).map(Enum::toString).collect(Collectors.joining(", ")));
-  }
-
-  private static OptionalInt autoOrCount(String text) {
-    if (text.strip().equals("auto")) {
-      return OptionalInt.empty();
-    }
-    if (!text.strip().matches("[0-9]{1,9}")) {
-      throw new IllegalArgumentException("must be auto or a count from 0 to 999999999");
-    }
-    return OptionalInt.of(Integer.parseInt(text.strip()));
-  }
-
-  private static OptionalInt autoOrBytes(String text) {
-    return text.strip().equals("auto")
-        ? OptionalInt.empty()
-        : OptionalInt.of((int) bytes(text, 8, 1 << 20));
-  }
-
-  private static long bytes(String text, long least, long most) {
-    long value = Quantities.bytes(text);
-    if (value < least || value > most) {
-      throw new IllegalArgumentException("must be from " + least + " to " + most + " bytes");
-    }
-    return value;
-  }
-
-  private static long powerOfTwo(long value) {
-    if (Long.bitCount(value) != 1) {
-      throw new IllegalArgumentException("must be a power of two, not " + value + " bytes");
-    }
-    return value;
-  }
-
-  private static int number(String text, int least, int most) {
-    if (text.strip().matches("-?[0-9]{1,9}")) {
-      int value = Integer.parseInt(text.strip());
-      if (value >= least && value <= most) {
-        return value;
-      }
-    }
-    throw new IllegalArgumentException("must be a number from " + least + " to " + most);
-  }
-
-  private static String hostAndPort(String text) {
-    String store = text.strip();
-    String port = store.substring(store.lastIndexOf(':') + 1);
-    if (store.lastIndexOf(':') <= 0
-        || !port.matches("[0-9]{1,5}")
-        || Integer.parseInt(port) > 65535
-        || Integer.parseInt(port) == 0) {
-      throw new IllegalArgumentException("must be HOST:PORT, such as 10.0.0.7:29400");
-    }
-    return store;
   }
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+
+/// What the text of an option may be. Each throws `IllegalArgumentException` whose message says
+/// what the text must be.
+final class OptionTexts {
+
+  private OptionTexts() {}
+
+  /// Any text but none, without the space around it.
+  static String nonBlank(String text) {
+    if (text.isBlank()) {
+      throw new IllegalArgumentException("must not be empty");
+    }
+    return text.strip();
+  }
+
+  /// The name of a transport.
+  static String scheme(String text) {
+    String scheme = text.strip();
+    if (!scheme.matches("[a-z][a-z0-9-]*")) {
+      throw new IllegalArgumentException(
+          "must be auto or a transport's name in lower case, such as tcp");
+    }
+    return scheme;
+  }
+
+  /// More than 0, at most a week.
+  static Duration positiveDuration(String text) {
+    Duration value = Quantities.duration(text);
+    if (value.isZero() || value.compareTo(Duration.ofDays(7)) > 0) {
+      throw new IllegalArgumentException("must be more than 0 and at most 168h");
+    }
+    return value;
+  }
+
+  /// 0, or from `least` to a week.
+  static Duration durationOrZero(String text, Duration least) {
+    Duration value = text.strip().equals("0") ? Duration.ZERO : Quantities.duration(text);
+    if (!value.isZero()
+        && (value.compareTo(least) < 0 || value.compareTo(Duration.ofDays(7)) > 0)) {
+      throw new IllegalArgumentException("must be 0, or from " + least.toMillis() + "ms to 168h");
+    }
+    return value;
+  }
+
+  /// The one that is written so.
+  static <E extends Enum<E>> E choice(String text, E[] values) {
+    for (E value : values) {
+      if (value.toString().equals(text.strip())) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException(
+        "must be one of "
+            + Arrays.stream(values).map(Enum::toString).collect(Collectors.joining(", ")));
+  }
+
+  /// Empty for auto.
+  static OptionalInt autoOrCount(String text) {
+    if (text.strip().equals("auto")) {
+      return OptionalInt.empty();
+    }
+    if (!text.strip().matches("[0-9]{1,9}")) {
+      throw new IllegalArgumentException("must be auto or a count from 0 to 999999999");
+    }
+    return OptionalInt.of(Integer.parseInt(text.strip()));
+  }
+
+  /// Empty for auto, else 8 bytes to 1 MiB.
+  static OptionalInt autoOrBytes(String text) {
+    return text.strip().equals("auto")
+        ? OptionalInt.empty()
+        : OptionalInt.of((int) bytes(text, 8, 1 << 20));
+  }
+
+  /// A size within these bounds.
+  static long bytes(String text, long least, long most) {
+    long value = Quantities.bytes(text);
+    if (value < least || value > most) {
+      throw new IllegalArgumentException("must be from " + least + " to " + most + " bytes");
+    }
+    return value;
+  }
+
+  /// The same, if it is one.
+  static long powerOfTwo(long value) {
+    if (Long.bitCount(value) != 1) {
+      throw new IllegalArgumentException("must be a power of two, not " + value + " bytes");
+    }
+    return value;
+  }
+
+  /// A whole number within these bounds.
+  static int number(String text, int least, int most) {
+    if (text.strip().matches("-?[0-9]{1,9}")) {
+      int value = Integer.parseInt(text.strip());
+      if (value >= least && value <= most) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException("must be a number from " + least + " to " + most);
+  }
+
+  /// An address with a port.
+  static String hostAndPort(String text) {
+    String store = text.strip();
+    String port = store.substring(store.lastIndexOf(':') + 1);
+    if (store.lastIndexOf(':') <= 0
+        || !port.matches("[0-9]{1,5}")
+        || Integer.parseInt(port) > 65535
+        || Integer.parseInt(port) == 0) {
+      throw new IllegalArgumentException("must be HOST:PORT, such as 10.0.0.7:29400");
+    }
+    return store;
+  }
+}
