@@ -20,6 +20,14 @@ public interface Rendezvous {
   /// once. Throws `IllegalArgumentException` if the edge begins elsewhere.
   void publish(RendezvousKey key, TensorView tensor, Runnable release);
 
+  /// One of several tensors that are left together; as in `publish`.
+  record Offer(RendezvousKey key, TensorView tensor, Runnable release) {}
+
+  /// The same for several tensors at once: the lane finds them in one duty cycle, and what was
+  /// asked for by one rank leaves in as few messages as it fits in. Throws
+  /// `IllegalArgumentException` if an edge begins elsewhere, and borrows none then.
+  void publishAll(List<Offer> offers);
+
   /// Says that the branch which would have produced this tensor was not taken. No bytes travel.
   void publishDead(RendezvousKey key);
 

@@ -33,6 +33,16 @@ final class Face implements Rendezvous {
   }
 
   @Override
+  public void publishAll(List<Offer> offers) {
+    List<Publication> all = new ArrayList<>(offers.size());
+    for (Offer it : offers) {
+      RendezvousKey key = it.key();
+      all.add(new Publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
+    }
+    submissions.submit(new Batch(all), behind);
+  }
+
+  @Override
   public void publishDead(RendezvousKey key) {
     Route route = route(key, key.edge().source());
     submissions.submit(new Publication(route, key, null, Face::nothing), behind);
@@ -94,18 +104,18 @@ final class Face implements Rendezvous {
     return behind.counts();
   }
 
-  /// Receives that enter in one duty cycle.
+  /// What enters in one duty cycle.
   private static final class Batch extends Submission {
-    private final List<Reception> receptions;
+    private final List<? extends Submission> all;
 
-    Batch(List<Reception> receptions) {
-      this.receptions = receptions;
+    Batch(List<? extends Submission> all) {
+      this.all = all;
     }
 
     @Override
     void enter(MeshRendezvous rendezvous) {
-      for (Reception reception : receptions) {
-        reception.enter(rendezvous);
+      for (Submission one : all) {
+        one.enter(rendezvous);
       }
     }
   }

@@ -3,6 +3,7 @@ package io.weft.testkit.rendezvous;
 
 import io.weft.Weft;
 import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.DType;
@@ -77,18 +78,23 @@ final class Receipts {
 
   /// Publishes a tensor of its own memory, which is overwritten and freed when it is released.
   static void publish(Weft weft, RendezvousKey key, int words, long first, AtomicInteger out) {
+    Rendezvous.Offer offer = offer(key, words, first, out);
+    weft.rendezvous().publish(offer.key(), offer.tensor(), offer.release());
+  }
+
+  /// The same, to be published.
+  static Rendezvous.Offer offer(RendezvousKey key, int words, long first, AtomicInteger out) {
     Arena arena = Arena.ofShared();
     TensorView tensor = tensor(arena, words, first);
     out.getAndIncrement();
-    weft.rendezvous()
-        .publish(
-            key,
-            tensor,
-            () -> {
-              tensor.data().fill((byte) 0xEE);
-              arena.close();
-              out.getAndDecrement();
-            });
+    return new Rendezvous.Offer(
+        key,
+        tensor,
+        () -> {
+          tensor.data().fill((byte) 0xEE);
+          arena.close();
+          out.getAndDecrement();
+        });
   }
 
   /// Waits until nothing of any step is left.

@@ -17,6 +17,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.Wish;
@@ -97,6 +98,48 @@ class RendezvousTest {
       if (protocol.equals("write")) {
         assertThat(counts.registrations()).as("one for each long edge").isEqualTo(2);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
+  void whatIsPublishedTogetherLeavesTogether(String transport, String protocol) {
+    try (LocalJob job = job(transport, protocol, 2)) {
+      Weft source = job.ranks().get(0);
+      Weft destination = job.ranks().get(1);
+      List<Rendezvous.Offer> offers = new ArrayList<>();
+      List<Wish> wishes = new ArrayList<>();
+      List<CompletableFuture<Arrival>> arrivals = new ArrayList<>();
+      for (int i = 0; i < 60; i++) {
+        var arrival = new CompletableFuture<Arrival>();
+        RendezvousKey key = RendezvousKey.of(edge(0, 1, "e" + i), 0);
+        offers.add(Receipts.offer(key, 3, 100 * i, out));
+        wishes.add(new Wish(key, arrival::complete));
+        arrivals.add(arrival);
+      }
+      destination.rendezvous().receiveAll(wishes, Receipts.LONG);
+      awaitParked(source, wishes.size());
+      long before = source.rendezvous().counts().messages();
+      source.rendezvous().publishAll(offers);
+      for (int i = 0; i < offers.size(); i++) {
+        assertThat(words(arrivals.get(i))).isEqualTo(model(3, 100 * i));
+      }
+      assertThat(source.rendezvous().counts().messages() - before).isEqualTo(1);
+      RendezvousKey elsewhere = RendezvousKey.of(edge(1, 0, "elsewhere"), 0);
+      List<Rendezvous.Offer> wrong =
+          List.of(offers.getFirst(), Receipts.offer(elsewhere, 1, 0, new AtomicInteger()));
+      assertThatThrownBy(() -> source.rendezvous().publishAll(wrong))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("elsewhere");
+      end(job, 0);
+    }
+  }
+
+  private static void awaitParked(Weft source, int requests) {
+    long end = System.nanoTime() + Receipts.LONG.toNanos();
+    while (source.rendezvous().counts().parked() < requests) {
+      assertThat(System.nanoTime() - end).as("parked in time").isNegative();
+      Thread.yield();
     }
   }
 
