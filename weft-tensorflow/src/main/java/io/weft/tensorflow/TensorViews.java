@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
+import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.TensorMemory;
@@ -8,6 +9,13 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.tensorflow.Tensor;
 import org.tensorflow.ndarray.buffer.DataStorageVisitor;
+import org.tensorflow.types.TBfloat16;
+import org.tensorflow.types.TFloat16;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TFloat64;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TInt64;
+import org.tensorflow.types.TUint8;
 import org.tensorflow.types.family.TType;
 
 /// Tensors of TensorFlow as Weft's, without a copy, and back.
@@ -23,6 +31,27 @@ public final class TensorViews {
         bytes == 0 ? MemorySegment.NULL : tensor.asRawTensor().data().accept(new AsSegment(bytes));
     return new TensorView(
         DataTypes.of(tensor.dataType()), Shape.of(tensor.shape().asArray()), data);
+  }
+
+  /// A new tensor with a copy of `view`, owned by the caller. Throws `IllegalArgumentException` for
+  /// int8, of which TensorFlow Java has no tensors.
+  public static Tensor copyOf(TensorView view) {
+    return copyOf(view, type(view.dtype()));
+  }
+
+  private static Class<? extends TType> type(DType dtype) {
+    return switch (dtype) {
+      case FLOAT16 -> TFloat16.class;
+      case BFLOAT16 -> TBfloat16.class;
+      case FLOAT32 -> TFloat32.class;
+      case FLOAT64 -> TFloat64.class;
+      case UINT8 -> TUint8.class;
+      case INT32 -> TInt32.class;
+      case INT64 -> TInt64.class;
+      case INT8 ->
+          throw new IllegalArgumentException(
+              "TensorFlow Java has no tensors of int8; cast it before it is fetched");
+    };
   }
 
   /// A new tensor with a copy of `view`, owned by the caller. Throws `IllegalArgumentException` if

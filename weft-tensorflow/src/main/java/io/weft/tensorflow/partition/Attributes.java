@@ -2,6 +2,7 @@
 package io.weft.tensorflow.partition;
 
 import com.google.protobuf.ByteString;
+import java.util.List;
 import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.TensorProto;
@@ -30,6 +31,12 @@ final class Attributes {
 
   static AttrValue of(TensorShapeProto shape) {
     return AttrValue.newBuilder().setShape(shape).build();
+  }
+
+  static AttrValue ofAll(List<TensorShapeProto> shapes) {
+    return AttrValue.newBuilder()
+        .setList(AttrValue.ListValue.newBuilder().addAllShape(shapes))
+        .build();
   }
 
   /// An int32 tensor without elements.

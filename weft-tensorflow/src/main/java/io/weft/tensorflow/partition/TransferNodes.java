@@ -14,6 +14,10 @@ import org.tensorflow.proto.NodeDef;
 /// @param group number of its receive group
 record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int group) {
 
+  /// What an import takes for the shapes of a node's outputs, and then forgets [TensorFlow,
+  /// graph_constructor.cc].
+  private static final String OUTPUT_SHAPES = "_output_shapes";
+
   /// In the source's part. Control edges become a tensor without elements, behind all of them.
   List<NodeDef> sending() {
     List<NodeDef> nodes = new ArrayList<>();
@@ -35,33 +39,16 @@ record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int gr
 
   /// In the destination's part.
   List<NodeDef> receiving() {
-    List<NodeDef> nodes = new ArrayList<>();
-    nodes.add(end(transfer.receive(), TransferOps.RECEIVE).build());
-    if (ensuresShape()) {
-      nodes.add(
-          node(shaped(), "EnsureShape")
-              .addInput(transfer.receive())
-              .putAttr(TransferOps.TYPE, Attributes.of(transfer.type()))
-              .putAttr("shape", Attributes.of(transfer.shape()))
-              .build());
+    NodeDef.Builder receive = end(transfer.receive(), TransferOps.RECEIVE);
+    if (!crossing.control() && !transfer.shape().getUnknownRank()) {
+      receive.putAttr(OUTPUT_SHAPES, Attributes.ofAll(List.of(transfer.shape())));
     }
-    return nodes;
+    return List.of(receive.build());
   }
 
   /// What a node of the destination has as its input in place of the one from the source.
   String input() {
-    if (crossing.control()) {
-      return "^" + transfer.receive();
-    }
-    return ensuresShape() ? shaped() : transfer.receive();
-  }
-
-  private boolean ensuresShape() {
-    return !crossing.control() && !transfer.shape().getUnknownRank();
-  }
-
-  private String shaped() {
-    return prefix + "/shaped";
+    return crossing.control() ? "^" + transfer.receive() : transfer.receive();
   }
 
   private NodeDef.Builder end(String name, String op) {

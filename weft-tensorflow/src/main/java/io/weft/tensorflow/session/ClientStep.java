@@ -155,7 +155,7 @@ final class ClientStep {
         new ArrayList<>(Collections.nCopies(call.whole().fetches().size(), null));
     List<AutoCloseable> owned = new ArrayList<>();
     for (int i = 0; i < remote.size(); i++) {
-      Tensor copy = Copies.of(arriving.tensor(i).view());
+      Tensor copy = TensorViews.copyOf(arriving.tensor(i).view());
       owned.add(copy);
       places.set(remote.get(i).fetch(), copy);
     }

@@ -12,7 +12,10 @@ public final class Fetched implements AutoCloseable {
   private final List<Tensor> tensors;
   private final List<? extends AutoCloseable> owned;
 
-  Fetched(List<Tensor> tensors, List<? extends AutoCloseable> owned) {
+  /// Takes the tensors.
+  ///
+  /// @param owned what frees them, each once
+  public Fetched(List<Tensor> tensors, List<? extends AutoCloseable> owned) {
     this.tensors = List.copyOf(tensors);
     this.owned = List.copyOf(owned);
   }

@@ -136,7 +136,7 @@ final class Guest {
     try (var arriving = new Gathering(rendezvous, keys, Deadlines.left(deadline))) {
       arriving.await();
       for (int i = 0; i < keys.size(); i++) {
-        feeds.put(call.feeds().get(i), Copies.of(arriving.tensor(i).view()));
+        feeds.put(call.feeds().get(i), TensorViews.copyOf(arriving.tensor(i).view()));
       }
     }
   }

@@ -2,11 +2,14 @@
 package io.weft.tensorflow.session;
 
 import com.google.protobuf.ByteString;
+import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.Part;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.tensorflow.Graph;
+import org.tensorflow.GraphOperation;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
 import org.tensorflow.Tensor;
@@ -22,12 +25,22 @@ final class HostedPart {
 
   private static final String SHARED_NAME = "shared_name";
 
+  /// Values of `RunOptions.inter_op_thread_pool` [TensorFlow, config.proto]. What waits must not
+  /// run on the caller's thread: what comes behind it would run on the thread that ends the wait,
+  /// which is the lane's.
+  private static final int CALLERS_THREAD = -1;
+
+  private static final int SHARED_THREADS = 0;
+
   private final Session session;
   private final Part part;
   private final String prefix;
   private final ReentrantLock runs = new ReentrantLock();
+  private final Graph graph;
+  private final Map<GraphCall, BoundCall> calls = new HashMap<>(); // guarded by runs
 
-  private HostedPart(Session session, Part part, String prefix) {
+  private HostedPart(Graph graph, Session session, Part part, String prefix) {
+    this.graph = graph;
     this.session = session;
     this.part = part;
     this.prefix = prefix;
@@ -50,7 +63,7 @@ final class HostedPart {
     }
     // Under a prefix TensorFlow Java does not take nodes for initializers of the whole graph.
     graph.importGraphDef(named.build(), name);
-    return new HostedPart(session, part, name + "/");
+    return new HostedPart(graph, session, part, name + "/");
   }
 
   /// Runs what this task does in a step; waits until a run before it has ended. Returns the
@@ -63,12 +76,26 @@ final class HostedPart {
       throw new IllegalStateException("the part's run before this step has not ended in time");
     }
     try {
-      part.begin(step, deadline, call.receives());
-      Session.Runner runner = session.runner().setOptions(options(deadline));
-      call.names().feeds().forEach(name -> runner.feed(prefix + name, feeds.get(name)));
-      call.names().fetches().forEach(name -> runner.fetch(prefix + name));
-      call.names().targets().forEach(name -> runner.addTarget(prefix + name));
-      return runner.run();
+      GraphCall names = call.names();
+      BoundCall bound =
+          calls.computeIfAbsent(names, fresh -> BoundCall.bind(graph, prefix, fresh, calls.size()));
+      if (bound.isLight()) {
+        part.beginTogether(step, deadline, call.receives());
+      } else {
+        part.begin(step, deadline, call.receives());
+      }
+      Session.Runner runner = session.runner().setOptions(options(deadline, bound));
+      for (int i = 0; i < names.feeds().size(); i++) {
+        runner.feed(bound.feeds().get(i), feeds.get(names.feeds().get(i)));
+      }
+      bound.fetches().forEach(runner::fetch);
+      GraphOperation target = bound.target();
+      if (target != null) {
+        runner.addTarget(target);
+      }
+      Result result = runner.run();
+      part.flush();
+      return result;
     } finally {
       part.end();
       runs.unlock();
@@ -76,8 +103,9 @@ final class HostedPart {
   }
 
   /// Ends what waits within TensorFlow, such as for a queue.
-  private static RunOptions options(long deadline) {
+  private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
+        .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)
         .setTimeoutInMs(Math.max(1, Deadlines.left(deadline).toMillis()))
         .build();
   }

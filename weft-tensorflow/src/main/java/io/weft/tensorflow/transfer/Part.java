@@ -34,7 +34,8 @@ public final class Part implements AutoCloseable {
   ///
   /// @param number that all tasks share
   /// @param receives of the step
-  record RunningStep(long number, StepReceives receives) {}
+  /// @param sends of the step
+  record RunningStep(long number, StepReceives receives, StepSends sends) {}
 
   /// A part of a graph on this task.
   ///
@@ -84,21 +85,40 @@ public final class Part implements AutoCloseable {
     }
   }
 
-  /// Sends and receives that start from now on are of this step.
+  /// Sends and receives that start from now on are of this step. Sends leave at once.
   ///
   /// @param deadline of each receive, by `System.nanoTime`
   /// @param plan which of the step's receives travel together
   public void begin(long step, long deadline, ReceivePlan plan) {
-    failure.set(null);
-    running = new RunningStep(step, new StepReceives(rendezvous, plan, step, deadline));
+    begin(step, deadline, plan, new StepSends.AtOnce(rendezvous));
   }
 
-  /// The step is over on this task; nothing of the part runs.
+  /// As `begin`, for a run on one thread in which nothing waits: what it sends leaves together, by
+  /// `flush`.
+  public void beginTogether(long step, long deadline, ReceivePlan plan) {
+    begin(step, deadline, plan, new StepSends.Together(rendezvous));
+  }
+
+  private void begin(long step, long deadline, ReceivePlan plan, StepSends sends) {
+    failure.set(null);
+    running = new RunningStep(step, new StepReceives(rendezvous, plan, step, deadline), sends);
+  }
+
+  /// The step's run has ended well.
+  public void flush() {
+    RunningStep step = running;
+    if (step != null) {
+      step.sends().flush();
+    }
+  }
+
+  /// The step is over on this task; nothing of the part runs. What was not flushed does not leave.
   public void end() {
     RunningStep over = running;
     running = null;
     if (over != null) {
       over.receives().close();
+      over.sends().close();
     }
   }
 

@@ -3,6 +3,7 @@ package io.weft.tensorflow.transfer;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
@@ -33,14 +34,17 @@ final class SendKernel implements TransferKernel {
   public void start(long context, long done) {
     long input = 0;
     try {
-      long step = end.part().step().number();
+      Part.RunningStep step = end.part().step();
       input = KernelContext.input(context, pointer, status);
       Shape shape = extents.of(input);
       TensorView view = new TensorView(end.dtype(), shape, TensorMemory.data(input));
       long sent = input;
-      end.part()
-          .rendezvous()
-          .publish(RendezvousKey.of(end.edge(), step), view, () -> TensorMemory.delete(sent));
+      step.sends()
+          .send(
+              new Rendezvous.Offer(
+                  RendezvousKey.of(end.edge(), step.number()),
+                  view,
+                  () -> TensorMemory.delete(sent)));
     } catch (RuntimeException e) {
       if (input != 0) {
         TensorMemory.delete(input);

@@ -32,7 +32,7 @@ class DistributedTrainingTest {
     List<Float> local = local();
     List<Float> inproc = distributed("inproc");
     List<Float> tcp = distributed("tcp");
-    assertThat(inproc).hasSameSizeAs(local).isEqualTo(tcp);
+    assertThat(inproc).hasSameSizeAs(local).isEqualTo(tcp).isEqualTo(distributed("shm"));
     for (int i = 0; i < local.size(); i++) {
       assertThat(inproc.get(i)).isCloseTo(local.get(i), Percentage.withPercentage(1e-3));
     }

@@ -62,7 +62,7 @@ class FailedStepTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void failedNodeFailsTheStepByTaskAndNameAndTheNextStepRuns(String transport) {
     var unused =
         Clusters.on(
@@ -86,11 +86,12 @@ class FailedStepTest {
             });
   }
 
-  @Test
-  void tensorThatIsNeverProducedEndsWithTheStepsTime() {
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void tensorThatIsNeverProducedEndsWithTheStepsTime(String transport) {
     var unused =
         Clusters.on(
-            "inproc",
+            transport,
             1,
             1,
             server -> {
@@ -157,7 +158,7 @@ class FailedStepTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp"})
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
   void taskThatLeavesFailsTheStepByName(String transport) {
     CountDownLatch waits = new CountDownLatch(1);
     WeftConfig config =

@@ -55,6 +55,8 @@ class GroupedReceivesTest {
     "inproc, fused, 4, 1, 3",
     "tcp, fused, 4, 1, 3",
     "tcp, fused, 3000, 1, 3",
+    "shm, fused, 4, 1, 3",
+    "shm, fused, 3000, 1, 3",
     "inproc, single, 4, 101, 103"
   })
   void oneRequestAsksForAllOfAGroup(

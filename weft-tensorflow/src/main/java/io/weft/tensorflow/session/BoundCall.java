@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.partition.TransferOps;
+import io.weft.tensorflow.placement.NodeInput;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.tensorflow.Graph;
+import org.tensorflow.GraphOperation;
+import org.tensorflow.OperationBuilder;
+import org.tensorflow.Output;
+
+/// What a call of a part names, found once in the graph: in a small step, names cost more than all
+/// the rest.
+///
+/// @param feeds in the order of the call
+/// @param fetches in the order of the call
+/// @param target runs all targets; null if there are none
+/// @param isLight whether it only reads variables and sends them
+record BoundCall(
+    List<Output<?>> feeds,
+    List<Output<?>> fetches,
+    @Nullable GraphOperation target,
+    boolean isLight) {
+
+  /// Ops that neither compute nor wait.
+  private static final Set<String> LIGHT =
+      Set.of(
+          "Const",
+          "Identity",
+          "NoOp",
+          "ReadVariableOp",
+          "VarHandleOp",
+          "Variable",
+          "VariableV2",
+          TransferOps.SEND);
+
+  /// Finds the nodes of a call, and adds one to the graph behind all its targets.
+  ///
+  /// @param prefix of all names
+  /// @param number of the call in its part
+  static BoundCall bind(Graph graph, String prefix, GraphCall call, int number) {
+    return new BoundCall(
+        call.feeds().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
+        call.fetches().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
+        target(graph, prefix, call.targets(), number),
+        isLight(graph, prefix, call));
+  }
+
+  private static Output<?> output(Graph graph, String name) {
+    NodeInput tensor = NodeInput.parse(name);
+    return operation(graph, tensor.node()).output(tensor.port());
+  }
+
+  private static GraphOperation operation(Graph graph, String name) {
+    GraphOperation found = graph.operation(name);
+    if (found == null) {
+      throw new IllegalArgumentException("the part has no node '" + name + "'");
+    }
+    return found;
+  }
+
+  /// TensorFlow looks a run up by all its names, each time; one node behind a thousand sends has
+  /// one.
+  private static @Nullable GraphOperation target(
+      Graph graph, String prefix, List<String> names, int number) {
+    if (names.size() < 2) {
+      return names.isEmpty() ? null : operation(graph, prefix + names.getFirst());
+    }
+    StringBuilder free = new StringBuilder(prefix).append("call/").append(number);
+    while (graph.operation(free.toString()) != null) {
+      free.append('_');
+    }
+    OperationBuilder all = graph.opBuilder("NoOp", free.toString(), graph.baseScope());
+    names.forEach(name -> all.addControlInput(operation(graph, prefix + name)));
+    all.build();
+    return operation(graph, free.toString());
+  }
+
+  /// As a parameter server's part is in most steps: then waking other threads costs more than what
+  /// they would do.
+  private static boolean isLight(Graph graph, String prefix, GraphCall call) {
+    Set<String> seen = new HashSet<>();
+    Deque<String> open = new ArrayDeque<>();
+    Stream.concat(call.targets().stream(), call.fetches().stream())
+        .forEach(name -> open.add(prefix + NodeInput.parse(name).node()));
+    while (!open.isEmpty()) {
+      GraphOperation at = operation(graph, open.remove());
+      if (seen.add(at.name())) {
+        if (!LIGHT.contains(at.type())) {
+          return false;
+        }
+        at.inputs().forEach(input -> open.add(input.asOutput().op().name()));
+        at.controlInputs().forEach(input -> open.add(input.name()));
+      }
+    }
+    return true;
+  }
+}
