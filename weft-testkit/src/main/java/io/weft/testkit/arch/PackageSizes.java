@@ -38,7 +38,7 @@ final class PackageSizes {
   private static final Map<String, Integer> LARGER =
       Map.of(
           "io.weft.cluster", 25, // the mesh, and how a rank finds and joins it, know each other
-          "io.weft.launch.perf", 22, // one command: its options, peers, rounds and table
+          "io.weft.launch.perf", 23, // one command: its options, peers, rounds and table
           "io.weft.shm", 29, // one endpoint: what it shares with a peer is in nobody else's reach
           "io.weft.tensor.kernel", 25, // a kernel for each element type and way of computing
           "io.weft.transport.tcp", 23, // one endpoint and its agent

@@ -16,6 +16,9 @@ public final class Simulate {
       usage: tools/simulate WHAT [--OPTION VALUE]...
         scale  [--ranks 1024] [--kib 1024] [--algorithm NAME] [--seed 1]
                one allreduce: its virtual time beside the formula's, and what it cost
+        traffic [--workers 1,10,50,...,1000] [--servers 20] [--tensors 300] [--bytes 256]
+                [--compute-us 20000] [--message-ns 1000] [--steps 3] [--seed 1] [--json FILE]
+               steps of wide-and-deep workers a second, with requests fused and single
         same   [--ranks 8] [--seed 1]
                one job in several processes with several garbage collectors: one trace
         hash   [--ranks 8] [--seed 1]
@@ -38,6 +41,7 @@ public final class Simulate {
     try {
       return switch (arguments.isEmpty() ? "" : arguments.getFirst()) {
         case "scale" -> ScaleRun.run(rest, out);
+        case "traffic" -> TrafficRun.run(rest, out);
         case "same" -> Twins.run(rest, out);
         case "hash" -> HashRun.run(rest, out);
         case "faults" -> FaultRuns.run(rest, out);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.traffic;
+
+import static io.weft.collective.CollectiveOptions.named;
+
+import io.weft.Weft;
+import io.weft.rendezvous.RendezvousCounts;
+import io.weft.testkit.sim.SimRank;
+import io.weft.testkit.sim.SimReport;
+import io.weft.testkit.sim.Simulation;
+import java.time.Duration;
+import java.util.List;
+
+/// How fast workers get on in a simulation of their traffic, the contents of every tensor checked.
+public final class TrafficTime {
+
+  private static final Duration LOOK = Duration.ofMillis(1);
+
+  private TrafficTime() {}
+
+  /// What one rank has seen.
+  ///
+  /// @param step how long a step took, zero of a server
+  /// @param requests that it sent for each step, all workers' of a server
+  /// @param messages that it sent for each step
+  private record Seen(Duration step, double requests, double messages) {}
+
+  /// @param stepsPerSecond of all workers together
+  /// @param meanStep of a worker
+  /// @param requestsPerStep that a worker sends to all servers
+  /// @param messagesPerStep that a worker sends, its answers included
+  public record Measured(
+      double stepsPerSecond, Duration meanStep, double requestsPerStep, double messagesPerStep) {}
+
+  /// Simulates the traffic; the simulation has as many ranks.
+  public static Measured of(Simulation simulation, Traffic traffic) throws InterruptedException {
+    SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic));
+    List<Seen> workers = report.values().subList(traffic.servers(), traffic.ranks());
+    double perSecond = workers.stream().mapToDouble(w -> 1e9 / w.step().toNanos()).sum();
+    double meanNanos =
+        workers.stream().mapToDouble(w -> w.step().toNanos()).average().orElseThrow();
+    return new Measured(
+        perSecond,
+        Duration.ofNanos(Math.round(meanNanos)),
+        workers.stream().mapToDouble(Seen::requests).average().orElseThrow(),
+        workers.stream().mapToDouble(Seen::messages).average().orElseThrow());
+  }
+
+  private static Seen measure(SimRank self, Traffic traffic) throws InterruptedException {
+    try (Weft weft = self.join()) {
+      Duration step = Duration.ZERO;
+      if (self.rank() < traffic.servers()) {
+        serve(self, traffic, weft);
+      } else {
+        step = new Worker(traffic, self, weft.rendezvous()).run();
+      }
+      RendezvousCounts counts = weft.rendezvous().counts();
+      weft.communicator().barrier(named("end")).await();
+      return new Seen(
+          step,
+          counts.requests() / (double) traffic.steps(),
+          counts.messages() / (double) traffic.steps());
+    }
+  }
+
+  private static void serve(SimRank self, Traffic traffic, Weft weft) {
+    var server = new Server(traffic, weft.rendezvous(), self.rank());
+    server.start();
+    while (server.isBusy()) {
+      self.compute(LOOK);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.traffic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.weft.ConfigOption;
+import io.weft.WeftConfig;
+import io.weft.testkit.sim.Simulation;
+import io.weft.testkit.sim.network.Link;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class TrafficTimeTest {
+
+  private static final int SERVERS = 3;
+  private static final int TENSORS = 30;
+  private static final Duration COMPUTE = Duration.ofMillis(2);
+
+  private static Traffic traffic(int workers) {
+    return new Traffic(SERVERS, workers, TENSORS, 256, COMPUTE, 4);
+  }
+
+  private static TrafficTime.Measured measure(int workers, String requests, Link link)
+      throws InterruptedException {
+    Traffic traffic = traffic(workers);
+    WeftConfig config =
+        WeftConfig.builder().set(ConfigOption.RENDEZVOUS_REQUESTS, requests).build();
+    return TrafficTime.of(
+        Simulation.of(traffic.ranks()).hosts(traffic.ranks()).between(link).config(config),
+        traffic);
+  }
+
+  @Test
+  void fusedRequestsAreOneForEachServer() throws InterruptedException {
+    TrafficTime.Measured fused = measure(4, "fused", Link.ETHERNET);
+    assertThat(fused.requestsPerStep()).isEqualTo(SERVERS);
+    assertThat(fused.meanStep()).isBetween(COMPUTE, COMPUTE.multipliedBy(2));
+    assertThat(fused.stepsPerSecond()).isCloseTo(4e9 / fused.meanStep().toNanos(), within(50.0));
+  }
+
+  @Test
+  void singleRequestsAreOneForEachTensor() throws InterruptedException {
+    TrafficTime.Measured single = measure(4, "single", Link.ETHERNET);
+    assertThat(single.requestsPerStep()).isEqualTo(TENSORS);
+    assertThat(single.messagesPerStep()).isEqualTo(2 * TENSORS);
+  }
+
+  @Test
+  void messagesThatCostMuchHoldUpManyWorkersUnlessTheyAreFused() throws InterruptedException {
+    Link dear = Link.of(Duration.ofNanos(20_000), 1.25e9, Duration.ofNanos(20_000));
+    double fused = measure(12, "fused", dear).stepsPerSecond();
+    double single = measure(12, "single", dear).stepsPerSecond();
+    assertThat(fused).isGreaterThan(2 * single);
+  }
+
+  @Test
+  void theSameSeedGivesTheSameTimes() throws InterruptedException {
+    assertThat(measure(3, "fused", Link.ETHERNET)).isEqualTo(measure(3, "fused", Link.ETHERNET));
+  }
+
+  @Test
+  void everyServerHasATensor() {
+    assertThatThrownBy(() -> new Traffic(8, 1, 7, 256, COMPUTE, 2))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("8 servers, 1 workers, 7 tensors");
+  }
+}
