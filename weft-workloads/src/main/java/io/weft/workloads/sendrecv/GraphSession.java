@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.sendrecv;
+
+import io.weft.tensorflow.grpc.GrpcSession;
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.session.Fetched;
+import io.weft.tensorflow.session.WeftSession;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.tensorflow.Tensor;
+import org.tensorflow.proto.GraphDef;
+
+/// A graph over the two tasks, under one runtime or the other. One thread.
+sealed interface GraphSession extends AutoCloseable {
+
+  /// Runs a step; the fetches are the caller's.
+  Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
+      throws InterruptedException;
+
+  /// Messages in which this task has asked another for tensors, since it started; -1 where that is
+  /// not told.
+  long requests();
+
+  @Override
+  void close();
+
+  /// Which of the two.
+  interface Opener {
+    GraphSession open(GraphDef graph, Duration limit) throws InterruptedException;
+  }
+
+  /// Weft.
+  record OfWeft(WeftSession session, LongSupplier counter) implements GraphSession {
+
+    @Override
+    public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
+        throws InterruptedException {
+      return session.run(call, feeds, limit);
+    }
+
+    @Override
+    public long requests() {
+      return counter.getAsLong();
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
+  }
+
+  /// TensorFlow's own.
+  record OfGrpc(GrpcSession session) implements GraphSession {
+
+    @Override
+    public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit) {
+      return session.run(call, feeds, limit);
+    }
+
+    @Override
+    public long requests() {
+      return -1;
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.sendrecv;
+
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.tensorflow.cluster.ClusterSpec;
+import io.weft.tensorflow.grpc.GrpcServer;
+import io.weft.tensorflow.grpc.GrpcSession;
+import io.weft.tensorflow.session.StepException;
+import io.weft.tensorflow.session.WeftServer;
+import io.weft.tensorflow.session.WeftSession;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import org.tensorflow.TensorFlow;
+import org.tensorflow.exceptions.TensorFlowException;
+
+/// The tool `weft-sendrecv`: one of the two tasks of `weft perf sendrecv`, as the rank that the
+/// environment names. Rank 0 measures, and prints one line for each case: `times BYTES
+/// checked|wrong NANOS...`, and `requests NUMBER` where its runtime tells it. Returns 0, 1 if a
+/// step failed, 2 for a wrong command line.
+public final class SendRecvTool implements ToolProvider {
+
+  /// A producer serves at most so long.
+  private static final Duration SERVING = Duration.ofHours(4);
+
+  /// The first warm-up lasts so much longer: then the JVM compiles.
+  private static final int COMPILING_TIMES = 5;
+
+  /// Under Weft no task listens at its address.
+  private static final int NO_PORT = 1;
+
+  /// For the service loader.
+  public SendRecvTool() {}
+
+  @Override
+  public String name() {
+    return "weft-sendrecv";
+  }
+
+  @Override
+  public int run(PrintWriter out, PrintWriter err, String... args) {
+    int code = 0;
+    try {
+      SendRecvArguments arguments = SendRecvArguments.parse(List.of(args));
+      if (arguments.ports().isEmpty()) {
+        underWeft(arguments, out);
+      } else {
+        underGrpc(arguments, out);
+      }
+    } catch (IllegalArgumentException e) {
+      err.println(e.getMessage());
+      code = 2;
+    } catch (CommException | StepException | IllegalStateException | TensorFlowException e) {
+      err.println(e.getMessage());
+      code = 1;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      err.println("interrupted");
+      code = 1;
+    }
+    out.flush();
+    err.flush();
+    return code;
+  }
+
+  private static void underWeft(SendRecvArguments arguments, PrintWriter out)
+      throws InterruptedException {
+    ClusterSpec cluster = Tasks.cluster(NO_PORT, NO_PORT + 1);
+    try (Weft weft = Weft.init();
+        WeftServer server = WeftServer.start(weft, cluster)) {
+      if (weft.rank() > 0) {
+        server.join(SERVING);
+        return;
+      }
+      out.println("peer weft");
+      measure(
+          arguments,
+          (graph, limit) ->
+              new GraphSession.OfWeft(
+                  WeftSession.open(server, graph, limit),
+                  () -> weft.rendezvous().counts().requests()),
+          out);
+    }
+  }
+
+  private static void underGrpc(SendRecvArguments arguments, PrintWriter out)
+      throws InterruptedException {
+    int rank = LaunchEnvironment.detect(System.getenv()).rank();
+    ClusterSpec cluster = Tasks.cluster(arguments.ports().get(0), arguments.ports().get(1));
+    GrpcServer server = GrpcServer.start(cluster, Tasks.of(rank));
+    try (GrpcSession end = GrpcSession.open(server, Leaving.graph(), arguments.limit())) {
+      if (rank > 0) {
+        end.run(List.of(Leaving.AWAIT), SERVING);
+        return;
+      }
+      out.println("peer grpc tensorflow " + TensorFlow.version());
+      measure(
+          arguments,
+          (graph, limit) -> new GraphSession.OfGrpc(GrpcSession.open(server, graph, limit)),
+          out);
+      end.run(List.of(Leaving.LEAVE), arguments.limit());
+    }
+  }
+
+  private static void measure(
+      SendRecvArguments arguments, GraphSession.Opener opener, PrintWriter out)
+      throws InterruptedException {
+    Duration limit = arguments.limit();
+    List<CaseRun> runs = new ArrayList<>();
+    try {
+      for (SendRecvArguments.Case one : arguments.cases()) {
+        Exchange exchange = Exchange.of(one.tensors(), one.elements());
+        CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
+        runs.add(run);
+        run.warmUp(arguments.warmUp().multipliedBy(COMPILING_TIMES));
+      }
+      for (int i = 0; i < runs.size(); i++) {
+        runs.get(i).warmUp(arguments.warmUp());
+        say(arguments.cases().get(i), runs.get(i).measure(arguments.cases().get(i).steps()), out);
+      }
+    } finally {
+      runs.forEach(CaseRun::close);
+    }
+    out.println("done");
+  }
+
+  private static void say(SendRecvArguments.Case one, CaseRun.Times times, PrintWriter out) {
+    StringBuilder line = new StringBuilder("times ").append(one.bytes());
+    line.append(times.right() ? " checked" : " wrong");
+    for (long nanos : times.nanos()) {
+      line.append(' ').append(nanos);
+    }
+    out.println(line);
+    if (times.requests() >= 0) {
+      out.println("requests " + times.requests());
+    }
+    out.flush();
+  }
+}
