@@ -31,7 +31,9 @@ enum Benchmark {
   /// collective.
   WRITES,
   /// The other way: many reads of the peer's registered memory at once.
-  READS;
+  READS,
+  /// A step of a graph over two processes: variables of one, consumed by the other.
+  SENDRECV;
 
   /// Answers that one iteration of `MESSAGES` counts.
   static final int ANSWERS = 2048;
@@ -43,6 +45,12 @@ enum Benchmark {
   private static final long LEAST_MESSAGE_BYTES = 16;
 
   private static final int MESSAGE_ITERATIONS = 200;
+
+  /// Tensors of all steps of a case of `SENDRECV`, at most.
+  private static final int TENSORS_PER_CASE = 30_000;
+
+  private static final int MOST_STEPS = 1000;
+  private static final long MOST_TENSOR_BYTES = 1L << 30;
 
   /// The name on the command line and in reports.
   String label() {
@@ -71,7 +79,7 @@ enum Benchmark {
     double others = (ranks - 1) / (double) ranks;
     return switch (this) {
       case ALLREDUCE -> 2 * others;
-      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS -> 1;
+      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, SENDRECV -> 1;
       case ALLGATHER, REDUCESCATTER, ALLTOALL -> others;
       case BARRIER -> 0;
     };
@@ -81,7 +89,7 @@ enum Benchmark {
   boolean isCollective() {
     return switch (this) {
       case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> true;
-      case PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS -> false;
+      case PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, SENDRECV -> false;
     };
   }
 
@@ -98,13 +106,22 @@ enum Benchmark {
       case BANDWIDTH -> "4K..64M";
       case MESSAGES -> "64";
       case WRITES, READS -> "4K..1M";
+      case SENDRECV -> "4,256,4K,1M,16M,64M";
     };
   }
 
   /// How many calls one timed iteration holds: figures are those of one call.
   int callsPerIteration() {
     return switch (this) {
-      case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER, PINGPONG, BANDWIDTH ->
+      case ALLREDUCE,
+          BROADCAST,
+          ALLGATHER,
+          REDUCESCATTER,
+          ALLTOALL,
+          BARRIER,
+          PINGPONG,
+          BANDWIDTH,
+          SENDRECV ->
           1;
       case MESSAGES -> ANSWERS;
       case WRITES, READS -> TRANSFERS;
@@ -116,12 +133,28 @@ enum Benchmark {
     return this == MESSAGES ? MESSAGE_ITERATIONS : Plan.iterations(bytes * callsPerIteration());
   }
 
+  /// Steps per round of `SENDRECV` unless the user says otherwise.
+  static int steps(int tensors, long bytes) {
+    int most = Math.min(MOST_STEPS, TENSORS_PER_CASE / Math.max(1, tensors));
+    return Math.min(most, Plan.iterations(bytes * tensors));
+  }
+
   /// The sizes that are measured for those asked: whole shares where a tensor is shared out, one
   /// empty case for a barrier. Ascending, each once. Throws `IllegalArgumentException` for messages
   /// that are too short to be numbered.
   List<Long> sizes(List<Long> asked, int ranks) {
     return switch (this) {
       case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH, WRITES, READS -> asked;
+      case SENDRECV -> {
+        if (asked.getFirst() < Float.BYTES
+            || asked.getLast() > MOST_TENSOR_BYTES
+            || asked.stream().anyMatch(b -> b % Float.BYTES != 0)) {
+          throw new IllegalArgumentException(
+              "--bytes: tensors of sendrecv are whole floats; allowed: multiples of 4 B up to 1"
+                  + " GiB");
+        }
+        yield asked;
+      }
       case MESSAGES -> {
         if (asked.getFirst() < LEAST_MESSAGE_BYTES) {
           throw new IllegalArgumentException(

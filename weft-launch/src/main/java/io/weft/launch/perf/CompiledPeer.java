@@ -70,7 +70,8 @@ record CompiledPeer(
         c("sockets.c", cache),
         List.of("gcc", "cc"),
         "gcc libc6-dev",
-        EnumSet.of(Benchmark.PINGPONG, Benchmark.BANDWIDTH, Benchmark.MESSAGES),
+        EnumSet.of(
+            Benchmark.ALLREDUCE, Benchmark.PINGPONG, Benchmark.BANDWIDTH, Benchmark.MESSAGES),
         Scope.TCP_PAIR,
         path);
   }
@@ -117,6 +118,10 @@ record CompiledPeer(
     if (scope != Scope.ONE_CORE && !plan.transport().equals("tcp")) {
       throw new IllegalArgumentException(
           "peer %s has no transport '%s'; allowed: tcp".formatted(name, plan.transport()));
+    }
+    if (scope == Scope.TCP_PAIR && plan.ranks() != 2) {
+      throw new IllegalArgumentException(
+          "peer %s has 2 ranks, not %d".formatted(name, plan.ranks()));
     }
     String remedy = "; install it: apt-get install " + packages;
     Path compiler =

@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Function;
 import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
@@ -159,6 +160,12 @@ record CurvePlot(List<Measurement> measurements) {
         : "%.0E".formatted(value);
   }
 
+  /// Who, and of how many tensors where that differs.
+  private static String curve(Measurement measurement) {
+    Integer tensors = measurement.tensors();
+    return measurement.peer() + (tensors == null ? "" : ", %d tensors".formatted(tensors));
+  }
+
   private XYChart panel(
       String title, String axis, Function<Measurement, Double> figure, LegendPosition legend) {
     XYChart chart =
@@ -178,12 +185,13 @@ record CurvePlot(List<Measurement> measurements) {
         .setPlotGridLinesStroke(new BasicStroke(0.5f))
         .setXAxisTickLabelsFormattingFunction(CurvePlot::decade)
         .setYAxisTickLabelsFormattingFunction(CurvePlot::power);
-    List<String> peers = measurements.stream().map(Measurement::peer).distinct().toList();
-    for (String peer : peers) {
-      List<Measurement> curve = measurements.stream().filter(m -> m.peer().equals(peer)).toList();
+    List<Measurement> drawn =
+        measurements.stream().filter(m -> !Objects.equals(m.tensors(), 0)).toList();
+    for (String name : drawn.stream().map(CurvePlot::curve).distinct().toList()) {
+      List<Measurement> curve = drawn.stream().filter(m -> curve(m).equals(name)).toList();
       chart
           .addSeries(
-              peer,
+              name,
               curve.stream().map(m -> Math.max(1, m.bytes())).toList(),
               curve.stream().map(m -> Math.max(1e-6, figure.apply(m))).toList())
           .setMarker(SeriesMarkers.CIRCLE);

@@ -2,6 +2,7 @@
 package io.weft.launch.perf;
 
 import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.sendrecv.SendRecvRanks;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,9 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// grpc-java: unary calls between two JVMs over one connection. Its program and gRPC itself are not
-/// among what users of Weft get: both are looked for on the class path, where `WEFT_CLASS_PATH`
-/// puts them.
+/// gRPC. For `messages`, grpc-java: unary calls between two JVMs over one connection. Its program
+/// and gRPC itself are not among what users of Weft get: both are looked for on the class path,
+/// where `WEFT_CLASS_PATH` puts them. For `sendrecv`, TensorFlow's own distributed runtime, which
+/// is part of TensorFlow's library; it knows TCP only, whatever carries Weft's bytes.
 ///
 /// @param classPath that of this process
 record GrpcJava(String classPath) implements Peer {
@@ -38,9 +40,13 @@ record GrpcJava(String classPath) implements Peer {
 
   @Override
   public Contestant prepare(Plan plan) {
+    if (plan.benchmark() == Benchmark.SENDRECV) {
+      SendRecvRanks tasks = WeftPeer.sendRecv(plan);
+      return () -> RankReport.parse(tasks.underGrpc(plan.limit()), plan);
+    }
     if (plan.benchmark() != Benchmark.MESSAGES) {
       throw new IllegalArgumentException(
-          "peer grpc has no %s; it has: messages".formatted(plan.benchmark().label()));
+          "peer grpc has no %s; it has: messages, sendrecv".formatted(plan.benchmark().label()));
     }
     if (!plan.transport().equals("tcp")) {
       throw new IllegalArgumentException(

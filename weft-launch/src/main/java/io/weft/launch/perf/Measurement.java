@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 /// own; bandwidths come from `p50Micros`, in 10^9 bytes per second; `iterations` is per round.
 /// `messagesPerSecond` counts requests that were answered, `outstanding` how many were on their
 /// way, or how many writes or reads; they are null where that is not what is measured. `memory` is
-/// where the tensors lay. `checked` says whether all results were compared and right, null where
-/// the contestant compares nothing.
+/// where the tensors lay; `tensors` how many a step of `sendrecv` carried, of `bytes` each, and
+/// `requestsPerStep` how many messages asked for them. `checked` says whether all results were
+/// compared and right, null where the contestant compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
@@ -31,6 +33,8 @@ record Measurement(
     double busGigabytesPerSecond,
     @Nullable Double messagesPerSecond,
     @Nullable Integer outstanding,
+    @Nullable Integer tensors,
+    @Nullable Double requestsPerStep,
     String memory,
     List<Double> roundP50Micros,
     @Nullable Boolean checked,
@@ -48,7 +52,7 @@ record Measurement(
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
     boolean messages = plan.benchmark() == Benchmark.MESSAGES;
     Memory memory = peer.equals(WEFT) ? plan.memory() : Memory.PRIVATE;
-    double gigabytes = one.bytes() / 1e3 / Math.max(latencies.p50Micros(), 1e-3);
+    double gigabytes = one.bytes() * one.tensors() / 1e3 / Math.max(latencies.p50Micros(), 1e-3);
     return new Measurement(
         plan.benchmark().label(),
         peer,
@@ -65,16 +69,39 @@ record Measurement(
         rounded(gigabytes * plan.benchmark().busFactor(plan.ranks())),
         messages ? rounded(1e6 / Math.max(latencies.p50Micros(), 1e-6)) : null,
         plan.benchmark().isStream() ? plan.outstanding() : null,
+        plan.benchmark() == Benchmark.SENDRECV ? one.tensors() : null,
+        requests(samples),
         memory.label(),
         samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
         checked(samples),
         host);
   }
 
+  /// The median of the rounds', if all tell.
+  private static @Nullable Double requests(List<RankReport.Sample> samples) {
+    List<Double> told =
+        samples.stream().map(RankReport.Sample::requests).filter(Objects::nonNull).toList();
+    return told.size() < samples.size() ? null : rounded(Latencies.median(told));
+  }
+
   private static @Nullable Boolean checked(List<RankReport.Sample> samples) {
     return samples.stream().anyMatch(sample -> sample.checked() == null)
         ? null
         : samples.stream().allMatch(sample -> Boolean.TRUE.equals(sample.checked()));
+  }
+
+  /// The case in words: the size, and of `sendrecv` the number of tensors.
+  String size() {
+    String each = ByteSizes.format(bytes);
+    if (tensors == null) {
+      return each;
+    }
+    return tensors == 0 ? "empty step" : tensors + " x " + each;
+  }
+
+  /// Whether both are of the same case.
+  boolean isBeside(Measurement other) {
+    return bytes == other.bytes && Objects.equals(tensors, other.tensors);
   }
 
   /// Whether a result was compared and was wrong.

@@ -19,8 +19,9 @@ final class OpenMpi implements Peer {
   private static final String REMEDY =
       "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
 
-  /// One-sided: its program has messages and collectives.
-  private static final Set<Benchmark> ABSENT = EnumSet.of(Benchmark.WRITES, Benchmark.READS);
+  /// Its program has messages and collectives.
+  private static final Set<Benchmark> ABSENT =
+      EnumSet.of(Benchmark.WRITES, Benchmark.READS, Benchmark.SENDRECV);
 
   private final SearchPath path;
   private final Path cache;

@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
     name = "perf",
     mixinStandardHelpOptions = true,
     description = {
-      "Measures a collective, or a transport alone, beside named peers in the same run.",
+      "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
+          + " named peers in the same run.",
       "",
       "Each round starts Weft's ranks, then each peer's, afresh; all of them run the same sizes and"
           + " iterations. Before each timed call the data is rewritten and an untimed barrier"
@@ -52,6 +53,7 @@ import picocli.CommandLine.Spec;
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
       "  weft perf messages --outstanding 256 --peer openmpi,c,grpc",
       "  weft perf writes --bytes 64K --outstanding 128 --transport verbs --peer perftest",
+      "  weft perf sendrecv --transport shm --peer grpc",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
       "What each line means, how each peer is built, and what misleads: docs/performance.md"

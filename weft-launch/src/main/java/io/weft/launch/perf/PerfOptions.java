@@ -25,7 +25,9 @@ final class PerfOptions {
         "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
             + " bandwidth (one way, into registered memory of the peer), messages (small"
             + " requests, each answered), writes or reads (many at once, into or of registered"
-            + " memory of the peer)"
+            + " memory of the peer);",
+        "or sendrecv: a step of a TensorFlow graph, with variables of one process that another"
+            + " consumes"
       })
   private String what = "";
 
@@ -60,15 +62,19 @@ final class PerfOptions {
       paramLabel = "LIST",
       description =
           "sizes and ranges in powers of four, such as 4,64K,1M or 4..64M (default: 4..64M;"
-              + " pingpong 64..64K, bandwidth 4K..64M, messages 64, writes and reads 4K..1M)")
+              + " pingpong 64..64K, bandwidth 4K..64M, messages 64, writes and reads 4K..1M,"
+              + " sendrecv 4,256,4K,1M,16M,64M)")
   private @Nullable String bytes;
 
   @Option(
       names = "--tensors",
-      paramLabel = "MEMORY",
-      description =
-          "where Weft's collectives find their tensors: own (memory that Weft gave) or private"
-              + " (default: own where the transport shares memory, else private)")
+      paramLabel = "MEMORY|LIST",
+      description = {
+        "where Weft's collectives find their tensors: own (memory that Weft gave) or private"
+            + " (default: own where the transport shares memory, else private);",
+        "of sendrecv, how many a step carries (default: 1,100,1000; several up to 4 KiB each"
+            + " unless --bytes is given)"
+      })
   private @Nullable String tensors;
 
   @Option(
@@ -87,10 +93,11 @@ final class PerfOptions {
       description = {
         "who runs beside Weft; several, with commas or one option each:",
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
-            + " barrier; tcp), c (a plain C program over a socket: pingpong, bandwidth, messages;"
-            + " tcp), grpc (unary calls of grpc-java: messages; tcp), memcpy (the limit: one core"
-            + " copies as many bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw: pingpong,"
-            + " writes, reads; verbs), perftest-send (ib_send_lat: pingpong; verbs)"
+            + " barrier; tcp), c (a plain C program over a socket: allreduce of 2 ranks, pingpong,"
+            + " bandwidth, messages; tcp), grpc (unary calls of grpc-java: messages; tcp;"
+            + " TensorFlow's own runtime: sendrecv), memcpy (the limit: one core copies as many"
+            + " bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw: pingpong, writes, reads;"
+            + " verbs), perftest-send (ib_send_lat: pingpong; verbs)"
       })
   private List<String> peerNames = new ArrayList<>();
 
@@ -106,7 +113,8 @@ final class PerfOptions {
       paramLabel = "N",
       description =
           "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
-              + " at least 10); of messages 200, each of 2048 answers; writes and reads go by 128")
+              + " at least 10); of messages 200, each of 2048 answers; writes and reads go by 128;"
+              + " of sendrecv 1000, 300 of 100 tensors, 30 of 1000")
   private @Nullable Integer iterations;
 
   @Option(
@@ -197,13 +205,20 @@ final class PerfOptions {
         memory(benchmark),
         outstanding,
         ranks,
-        benchmark
-            .sizes(ByteSizes.parse(bytes == null ? benchmark.usualBytes() : bytes), ranks)
-            .stream()
-            .map(size -> new Plan.Case(size, iterationsFor(benchmark, size)))
-            .toList(),
+        cases(benchmark),
         Duration.ofMillis(warmUpMillis),
         Duration.ofSeconds(limitSeconds));
+  }
+
+  private List<Plan.Case> cases(Benchmark benchmark) {
+    List<Long> sizes =
+        benchmark.sizes(ByteSizes.parse(bytes == null ? benchmark.usualBytes() : bytes), ranks);
+    if (benchmark != Benchmark.SENDRECV) {
+      return sizes.stream()
+          .map(size -> new Plan.Case(size, iterationsFor(benchmark, size)))
+          .toList();
+    }
+    return SendRecvCases.of(sizes, bytes != null, tensors, iterations);
   }
 
   private int iterationsFor(Benchmark benchmark, long size) {
@@ -212,7 +227,7 @@ final class PerfOptions {
 
   /// Without a collective there are no tensors but registered memory.
   private Memory memory(Benchmark benchmark) {
-    if (tensors != null) {
+    if (tensors != null && benchmark != Benchmark.SENDRECV) {
       if (!benchmark.isCollective()) {
         throw new IllegalArgumentException("--tensors: " + what + " has no tensors");
       }

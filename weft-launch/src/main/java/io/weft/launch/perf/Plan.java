@@ -15,7 +15,7 @@ import java.util.List;
 /// @param memory where the tensors of Weft's collectives lie
 /// @param outstanding unanswered requests of `MESSAGES`, unfinished `WRITES` or `READS`
 /// @param ranks at least 1
-/// @param cases in ascending order of size
+/// @param cases in ascending order of size, of `SENDRECV` within each number of tensors
 /// @param warmUp untimed work on each size, twice: once over all sizes, once before each
 /// @param limit a round of one contestant that takes longer is ended, and the measurement fails
 record Plan(
@@ -38,7 +38,15 @@ record Plan(
   }
 
   /// One size.
-  record Case(long bytes, int iterations) {}
+  ///
+  /// @param tensors of each iteration of `SENDRECV`, 0 for its empty step; else 1
+  record Case(long bytes, int iterations, int tensors) {
+
+    /// Of one tensor.
+    Case(long bytes, int iterations) {
+      this(bytes, iterations, 1);
+    }
+  }
 
   /// Iterations per round for this size unless the user says otherwise: 2000 up to 256 KiB, then as
   /// many as move 512 MiB, at least 10.
@@ -55,6 +63,16 @@ record Plan(
     arguments.add(benchmark.label() + settings());
     arguments.add(Long.toString(warmUp.toMillis()));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
+    return arguments;
+  }
+
+  /// What the tool of `sendrecv` takes behind the runtime: `WARM_UP_MILLIS LIMIT_SECONDS
+  /// BYTES:STEPS:TENSORS...`.
+  List<String> sendRecvArguments() {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Long.toString(warmUp.toMillis()));
+    arguments.add(Long.toString(limit.toSeconds()));
+    cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations() + ":" + c.tensors()));
     return arguments;
   }
 

@@ -4,6 +4,7 @@ package io.weft.launch.perf;
 import io.weft.launch.perf.process.PerfException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +25,19 @@ record RankReport(String peer, List<Sample> samples) {
   /// @param checked whether every result of every rank was compared and right; null where the
   ///   contestant compares nothing
   /// @param latencies of the slowest rank of each iteration
-  record Sample(long bytes, @Nullable Boolean checked, Latencies latencies) {}
+  /// @param requests that one iteration took; null where that is not told
+  record Sample(
+      long bytes, @Nullable Boolean checked, Latencies latencies, @Nullable Double requests) {
 
-  /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...` and `done`; other
-  /// lines (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the
-  /// plan.
+    /// Without requests.
+    Sample(long bytes, @Nullable Boolean checked, Latencies latencies) {
+      this(bytes, checked, latencies, null);
+    }
+  }
+
+  /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...`, behind it `requests
+  /// NUMBER` where a contestant knows it, and `done`; other lines (a launcher's) are passed over.
+  /// Throws `PerfException.Failed` if they do not fit the plan.
   static RankReport parse(List<String> lines, Plan plan) {
     String peer = "";
     boolean done = false;
@@ -38,6 +47,7 @@ record RankReport(String peer, List<Sample> samples) {
       switch (words[0]) {
         case "peer" -> peer = String.join(" ", List.of(words).subList(1, words.length));
         case "times" -> samples.add(sample(words, plan, samples.size()));
+        case "requests" -> addRequests(words, samples);
         case "done" -> done = true;
         default -> {}
       }
@@ -51,6 +61,16 @@ record RankReport(String peer, List<Sample> samples) {
                   peer.isEmpty() ? "not who it is" : done ? "ended" : "did not end"));
     }
     return new RankReport(peer, samples);
+  }
+
+  private static void addRequests(String[] words, List<Sample> samples) {
+    try {
+      Sample last = samples.removeLast();
+      samples.add(
+          new Sample(last.bytes(), last.checked(), last.latencies(), Double.parseDouble(words[1])));
+    } catch (NumberFormatException | IndexOutOfBoundsException | NoSuchElementException e) {
+      throw new PerfException.Failed("a rank program printed requests of nothing", e);
+    }
   }
 
   private static Sample sample(String[] words, Plan plan, int index) {

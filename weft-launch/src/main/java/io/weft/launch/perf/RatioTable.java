@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /// which holds against a machine that is slow in some rounds; `best` is that of the fastest calls.
 record RatioTable(List<Measurement> measurements) {
 
-  private static final int SIZE_WIDTH = 10;
+  private static final int SIZE_WIDTH = 13;
 
   RatioTable {
     measurements = List.copyOf(measurements);
@@ -31,13 +31,32 @@ record RatioTable(List<Measurement> measurements) {
     text.append(blank).append("  ").append(centred(Measurement.WEFT, 21));
     peers.forEach(p -> text.append("  ").append(centred(p, 21)));
     peers.forEach(p -> text.append("  ").append(centred(Measurement.WEFT + " / " + p, 23)));
-    text.append("%n%10s  %10s %10s".formatted("size", "p50 us", rate));
+    text.append("%n%13s  %10s %10s".formatted("size", "p50 us", rate));
     peers.forEach(p -> text.append("  %10s %10s".formatted("p50 us", rate)));
     peers.forEach(p -> text.append("  %7s %7s %7s".formatted("p50", "pairs", "best")));
     for (Measurement weft : of(Measurement.WEFT)) {
       text.append(System.lineSeparator()).append(row(weft, peers));
     }
+    peers.forEach(p -> text.append(aboveEmpty(p)));
     return text.append(System.lineSeparator()).toString();
+  }
+
+  /// What the smallest tensor adds to a step that carries none.
+  private String aboveEmpty(String peer) {
+    List<Measurement> ours = of(Measurement.WEFT);
+    if (!ours.getFirst().size().equals("empty step") || ours.size() < 2) {
+      return "";
+    }
+    double weft = ours.get(1).p50Micros() - ours.get(0).p50Micros();
+    double its = at(peer, ours.get(1)).p50Micros() - at(peer, ours.get(0)).p50Micros();
+    return String.format(
+        Locale.ROOT,
+        "%n%s above the empty step: %.1f us, %s %.1f us, ratio %.2f",
+        ours.get(1).size(),
+        weft,
+        peer,
+        its,
+        its / weft);
   }
 
   private String head() {
@@ -60,9 +79,9 @@ record RatioTable(List<Measurement> measurements) {
   }
 
   private String row(Measurement weft, List<String> peers) {
-    StringBuilder row = new StringBuilder("%10s".formatted(ByteSizes.format(weft.bytes())));
+    StringBuilder row = new StringBuilder("%13s".formatted(weft.size()));
     row.append(figures(weft));
-    List<Measurement> beside = peers.stream().map(p -> at(p, weft.bytes())).toList();
+    List<Measurement> beside = peers.stream().map(p -> at(p, weft)).toList();
     beside.forEach(m -> row.append(figures(m)));
     beside.forEach(
         m ->
@@ -111,8 +130,8 @@ record RatioTable(List<Measurement> measurements) {
     return measurements.stream().filter(m -> m.peer().equals(peer)).toList();
   }
 
-  private Measurement at(String peer, long bytes) {
-    return of(peer).stream().filter(m -> m.bytes() == bytes).findFirst().orElseThrow();
+  private Measurement at(String peer, Measurement beside) {
+    return of(peer).stream().filter(beside::isBeside).findFirst().orElseThrow();
   }
 
   private static String centred(String title, int width) {

@@ -5,6 +5,7 @@ import io.weft.launch.perf.link.LinkRank;
 import io.weft.launch.perf.process.LocalRanks;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.rank.PerfRank;
+import io.weft.launch.perf.sendrecv.SendRecvRanks;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
@@ -26,11 +27,21 @@ final class WeftPeer implements Peer {
   @Override
   public Contestant prepare(Plan plan) {
     probe(plan.transport());
+    if (plan.benchmark() == Benchmark.SENDRECV) {
+      SendRecvRanks tasks = sendRecv(plan);
+      return () -> RankReport.parse(tasks.underWeft(plan.limit()), plan);
+    }
     Class<?> program = plan.benchmark().isCollective() ? PerfRank.class : LinkRank.class;
     LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan));
     return () ->
         RankReport.parse(
             ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan);
+  }
+
+  /// The two processes of `SENDRECV`, under either runtime. Throws `PerfException.Missing`.
+  static SendRecvRanks sendRecv(Plan plan) {
+    return new SendRecvRanks(
+        plan.transport(), plan.secure(), plan.sendRecvArguments(), directMemory(plan));
   }
 
   /// Input, output and staging of the largest case, and what the transport keeps.

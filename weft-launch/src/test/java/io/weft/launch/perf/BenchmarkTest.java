@@ -36,7 +36,7 @@ final class BenchmarkTest {
         .isThrownBy(() -> Benchmark.of("scan"))
         .withMessage(
             "unknown benchmark 'scan'; allowed: allreduce, broadcast, allgather, reducescatter,"
-                + " alltoall, barrier, pingpong, bandwidth, messages, writes, reads");
+                + " alltoall, barrier, pingpong, bandwidth, messages, writes, reads, sendrecv");
   }
 
   @Test

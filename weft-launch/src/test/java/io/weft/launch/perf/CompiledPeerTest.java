@@ -4,6 +4,7 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.perf.process.PerfException;
@@ -51,9 +52,17 @@ final class CompiledPeerTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"PINGPONG", "BANDWIDTH", "MESSAGES"})
+  @EnumSource(names = {"ALLREDUCE", "PINGPONG", "BANDWIDTH", "MESSAGES"})
   void plainSocketsMeasureWhatATransportDoes(Benchmark benchmark) throws InterruptedException {
     measures(sockets(), "c sockets", Plans.small(benchmark));
+  }
+
+  @Test
+  void plainSocketsAreTwo() {
+    Plan three = Plans.of(Benchmark.ALLREDUCE, 3, "8:3");
+    assertThatThrownBy(() -> sockets().prepare(three))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("peer c has 2 ranks, not 3");
   }
 
   @ParameterizedTest

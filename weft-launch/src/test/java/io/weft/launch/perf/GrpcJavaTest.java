@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -14,7 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Without gRPC, which is not on this module's class path; `weft-bench` runs the program itself.
+/// Without grpc-java, which is not on this module's class path; `weft-bench` runs the program
+/// itself. TensorFlow's own gRPC is there.
 final class GrpcJavaTest {
 
   @TempDir private Path empty;
@@ -38,12 +40,21 @@ final class GrpcJavaTest {
 
   @ParameterizedTest
   @EnumSource(
-      names = {"MESSAGES"},
+      names = {"MESSAGES", "SENDRECV"},
       mode = EnumSource.Mode.EXCLUDE)
-  void onlyMessagesAreMeasured(Benchmark benchmark) {
+  void whatItHasNotIsRefused(Benchmark benchmark) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new GrpcJava(empty.toString()).prepare(Plans.small(benchmark)))
-        .withMessage("peer grpc has no " + benchmark.label() + "; it has: messages");
+        .withMessage("peer grpc has no " + benchmark.label() + "; it has: messages, sendrecv");
+  }
+
+  @Test
+  void stepsOverTwoProcessesAreMeasuredUnderTensorFlowsOwnRuntime() throws InterruptedException {
+    Plan plan = Plans.shared(Plans.of(Benchmark.SENDRECV, 2, "0:3:0", "8:5", "4096:3:7"));
+    RankReport report = new GrpcJava("").prepare(plan).round();
+    assertThat(report.peer()).startsWith("grpc tensorflow 2.");
+    assertThat(report.samples()).hasSize(3).allMatch(RankReport.Sample::checked);
+    assertThat(report.samples()).allMatch(sample -> sample.requests() == null);
   }
 
   @Test

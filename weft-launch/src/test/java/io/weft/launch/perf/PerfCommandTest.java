@@ -184,6 +184,10 @@ final class PerfCommandTest {
           messages --bytes 8             | --bytes: a message of 8 B cannot be numbered
           allreduce --tensors elsewhere  | --tensors: unknown memory 'elsewhere'; allowed: own, private
           pingpong --tensors own         | --tensors: pingpong has no tensors
+          sendrecv --tensors own         | --tensors: 'own'; allowed for sendrecv: numbers from 1 to 1000
+          sendrecv --tensors 1,1001      | --tensors: '1,1001'; allowed for sendrecv: numbers from 1 to 1000
+          sendrecv --bytes 2G            | --bytes: tensors of sendrecv are whole floats
+          sendrecv -np 3                 | -np: sendrecv is between 2 ranks, not 3
           allreduce --peer ucx           | --peer: unknown peer 'ucx'; allowed: openmpi
           allreduce --transport carrier  | --transport: unknown transport 'carrier'; allowed: tcp, shm
           allreduce --bytes 4..x         | --bytes: 'x' in '4..x' is not a size

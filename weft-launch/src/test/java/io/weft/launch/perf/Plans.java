@@ -42,7 +42,8 @@ final class Plans {
         plan.limit());
   }
 
-  /// Over TCP with private tensors, without encryption, with cases written `BYTES:ITERATIONS`.
+  /// Over TCP with private tensors, without encryption, with cases written
+  /// `BYTES:ITERATIONS[:TENSORS]`.
   static Plan of(Benchmark benchmark, int ranks, String... cases) {
     return new Plan(
         benchmark,
@@ -53,7 +54,12 @@ final class Plans {
         ranks,
         Stream.of(cases)
             .map(c -> c.split(":"))
-            .map(c -> new Plan.Case(Long.parseLong(c[0]), Integer.parseInt(c[1])))
+            .map(
+                c ->
+                    new Plan.Case(
+                        Long.parseLong(c[0]),
+                        Integer.parseInt(c[1]),
+                        c.length < 3 ? 1 : Integer.parseInt(c[2])))
             .toList(),
         Duration.ofMillis(1),
         Duration.ofSeconds(60));

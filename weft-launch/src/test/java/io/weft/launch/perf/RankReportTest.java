@@ -34,6 +34,22 @@ final class RankReportTest {
     assertThat(report.samples().get(1).checked()).isFalse();
   }
 
+  @Test
+  void requestsBelongToTheTimesBeforeThem() {
+    RankReport report =
+        RankReport.parse(
+            List.of(
+                "peer weft",
+                "times 4 checked 5 6 7",
+                "requests 2.5",
+                "times 1024 checked 9 9",
+                "done"),
+            PLAN);
+    assertThat(report.samples().get(0).requests()).isEqualTo(2.5);
+    assertThat(report.samples().get(0).checked()).isTrue();
+    assertThat(report.samples().get(1).requests()).isNull();
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -45,6 +61,8 @@ final class RankReportTest {
         "peer x 1;times 4 checked 1 two 3;times 1024 checked 1 2;done",
         "peer x 1;times 4 checked 1 -2 3;times 1024 checked 1 2;done",
         "peer x 1;times 4 checked 1 2 3;times 1024 checked 1 2;times 4 checked 1 2 3;done",
+        "peer x 1;requests 1;times 4 checked 1 2 3;times 1024 checked 1 2;done",
+        "peer x 1;times 4 checked 1 2 3;requests many;times 1024 checked 1 2;done",
         "peer x 1;times;done",
         ""
       })

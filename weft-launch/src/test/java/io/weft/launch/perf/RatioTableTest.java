@@ -4,6 +4,7 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -81,6 +82,40 @@ final class RatioTableTest {
   @Test
   void weftAloneHasNoRatios() {
     assertThat(new RatioTable(List.of(measured("weft", true, 100))).text()).doesNotContain("/ ");
+  }
+
+  @Test
+  void stepsAreToldByTensorsAndAboveTheEmptyStep() {
+    Plan plan = Plans.of(Benchmark.SENDRECV, 2, "0:1:0", "4:1:1", "4:1:100");
+    List<Measurement> all = new ArrayList<>();
+    all.addAll(steps(plan, "weft", 2.0, 10, 60, 100));
+    all.addAll(steps(plan, "grpc tensorflow 2.18.0", null, 100, 300, 1000));
+    assertThat(all.getLast().requestsPerStep()).isNull();
+    assertThat(all.get(2).requestsPerStep()).isEqualTo(2);
+    assertThat(all.get(2).gigabytesPerSecond()).isCloseTo(0.004, within(1e-9));
+    assertThat(new RatioTable(all).text())
+        .containsPattern("empty step +10\\.0 .* 10\\.00 ")
+        .containsPattern("1 x 4 B +60\\.0 .* 5\\.00 ")
+        .containsPattern("100 x 4 B +100\\.0 .* 10\\.00 ")
+        .contains("1 x 4 B above the empty step: 50.0 us, grpc tensorflow 2.18.0 200.0 us,")
+        .contains("ratio 4.00");
+  }
+
+  private static List<Measurement> steps(
+      Plan plan, String peer, @Nullable Double requests, double... p50s) {
+    List<Measurement> measured = new ArrayList<>();
+    for (int i = 0; i < p50s.length; i++) {
+      Plan.Case one = plan.cases().get(i);
+      Latencies latencies = new Latencies(p50s[i], p50s[i], p50s[i], p50s[i]);
+      measured.add(
+          Measurement.of(
+              plan,
+              one,
+              peer,
+              List.of(new RankReport.Sample(one.bytes(), true, latencies, requests)),
+              HOST));
+    }
+    return measured;
   }
 
   @Test

@@ -57,7 +57,7 @@ final class WeftPeerTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"ALLREDUCE", "PINGPONG", "MESSAGES"})
+  @EnumSource(names = {"ALLREDUCE", "PINGPONG", "MESSAGES", "SENDRECV"})
   void sharedMemoryIsMeasuredToo(Benchmark benchmark) throws InterruptedException {
     assumeTrue(WeftPeer.sharesMemory("shm"), "shared memory cannot be used here");
     Plan plan = Plans.shared(Plans.small(benchmark));
