@@ -22,7 +22,7 @@ record Failure(Reason reason, int rank, boolean echo, String text) {
       RuntimeException thrown, @Nullable CommException received, int here, boolean late) {
     String text = String.valueOf(thrown.getMessage());
     return switch (received) {
-      case null -> new Failure(Reason.FAILED, here, false, text);
+      case null -> new Failure(late ? Reason.TIMED_OUT : Reason.FAILED, here, false, text);
       case CommException.PeerLost lost -> new Failure(Reason.TASK_LOST, lost.rank(), false, text);
       case CommException.Aborted aborted when late ->
           new Failure(

@@ -102,11 +102,12 @@ final class HostedPart {
     }
   }
 
-  /// Ends what waits within TensorFlow, such as for a queue.
+  /// Ends what waits within TensorFlow, such as for a queue; not before the deadline, so that who
+  /// fails of it finds that the time is over.
   private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
         .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)
-        .setTimeoutInMs(Math.max(1, Deadlines.left(deadline).toMillis()))
+        .setTimeoutInMs(Deadlines.left(deadline).toMillis() + 1)
         .build();
   }
 
