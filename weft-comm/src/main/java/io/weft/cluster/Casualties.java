@@ -32,6 +32,7 @@ final class Casualties {
   private boolean stoodStill;
 
   private boolean excluded;
+  private boolean anyLeft;
   private boolean silent;
 
   Casualties(Mesh mesh, Services services, Vigil vigil, int size) {
@@ -91,6 +92,7 @@ final class Casualties {
     if (!gone[peer]) {
       gone[peer] = true;
       left[peer] = true;
+      anyLeft = true;
       if (!silent) {
         services.onPeerLeft(peer);
       }
@@ -157,6 +159,11 @@ final class Casualties {
   /// Whether a connection broke for a reason that may still be told.
   boolean isPuzzled() {
     return !unexplained.isEmpty();
+  }
+
+  /// Whether any rank has said good-bye.
+  boolean hasAnyLeft() {
+    return anyLeft;
   }
 
   /// Whether the rank has said good-bye.

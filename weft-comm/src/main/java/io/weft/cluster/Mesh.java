@@ -96,6 +96,11 @@ public final class Mesh implements Agent, FrameSink {
     return casualties.isGone(peer);
   }
 
+  /// Whether any rank has left in order.
+  public boolean hasAnyLeft() {
+    return casualties.hasAnyLeft();
+  }
+
   /// Whether the rank has left in order.
   public boolean hasLeft(int peer) {
     return casualties.hasLeft(peer);

@@ -34,6 +34,9 @@ final class Failures {
 
   /// Fails an operation whose new stage waits for a member that has left.
   void failIfDeserted(Operation<?> operation) {
+    if (!collectives.mesh().hasAnyLeft()) {
+      return;
+    }
     for (int member : operation.waitingFor()) {
       if (collectives.mesh().hasLeft(operation.group().world(member)) && operation.needs(member)) {
         failDeserted(operation, member);
