@@ -40,15 +40,16 @@ public final class PerfRank {
     report.peer("weft");
     long each = arguments.warmUpNanos();
     long first = arguments.firstWarmUpNanos();
+    long longest = arguments.longestWarmUpNanos();
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
-        stopwatch(one, tensors).warmUpUntilCompiled(first, arguments.longestWarmUpNanos());
+        stopwatch(one, tensors).warmUp(first, longest);
       }
     }
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
         Stopwatch stopwatch = stopwatch(one, tensors);
-        stopwatch.warmUp(each);
+        stopwatch.warmUp(each, longest);
         Stopwatch.Times times = stopwatch.measure(one.iterations());
         complain(one, times);
         report.times(one.bytes(), times.allRight(), times.nanos());

@@ -3,7 +3,7 @@ package io.weft.launch.perf.rank;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import java.util.function.LongPredicate;
+import java.util.concurrent.TimeUnit;
 
 /// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
 final class Stopwatch {
@@ -12,6 +12,11 @@ final class Stopwatch {
   private static final int SHORTEST_WARM_UP = 3;
   private static final int WARM_UP_BATCH = 16;
   private static final long LARGE_BYTES = 1 << 20;
+  private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /// Now and then a method is compiled for as long as a program runs.
+  private static final long AT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Communicator communicator;
   private final Work work;
@@ -25,28 +30,33 @@ final class Stopwatch {
     this.bytes = bytes;
   }
 
-  /// Iterates untimed until the slowest rank has worked for `nanos`, and at least three times. All
-  /// ranks do the same number.
-  void warmUp(long nanos) throws InterruptedException {
-    warmUp(elapsed -> elapsed < nanos);
-  }
-
-  /// The same, but goes on until the JVM of every rank has compiled nothing for a while, at most
-  /// for `limitNanos`: on few cores the compiler takes its time from what is timed.
-  void warmUpUntilCompiled(long nanos, long limitNanos) throws InterruptedException {
-    var compiler = new CompilerWatch();
-    warmUp(elapsed -> elapsed < nanos || (elapsed < limitNanos && !compiler.rests()));
-  }
-
-  private void warmUp(LongPredicate goesOn) throws InterruptedException {
+  /// Iterates until the slowest rank has worked for `nanos`, and at least three times, in batches
+  /// that run the code that is timed later. All ranks do the same number.
+  private void turn(long nanos) throws InterruptedException {
+    int batch = bytes > LARGE_BYTES ? SHORTEST_WARM_UP : WARM_UP_BATCH;
     long begin = System.nanoTime();
     boolean more = true;
-    for (long t = 0; more; ) {
-      int batch = t < SHORTEST_WARM_UP ? SHORTEST_WARM_UP : bytes > LARGE_BYTES ? 1 : WARM_UP_BATCH;
-      for (long last = t + batch; t < last; t++) {
-        iterate(t);
-      }
-      boolean wanted = goesOn.test(System.nanoTime() - begin);
+    while (more) {
+      var unused = measure(batch);
+      boolean wanted = System.nanoTime() - begin < nanos;
+      more = Agreement.largest(communicator, wanted ? 1 : 0) != 0;
+    }
+  }
+
+  /// Iterates until the slowest rank has worked for `nanos`: in turns, with pauses in which the
+  /// compilers of all ranks come to rest, until one has gone by in which none of them had anything
+  /// to do; at most for `limitNanos`. On few cores a compiler takes its time from what is timed.
+  void warmUp(long nanos, long limitNanos) throws InterruptedException {
+    var compiler = new CompilerWatch();
+    long begin = System.nanoTime();
+    boolean more = true;
+    while (more) {
+      long before = compiler.nanos();
+      turn(Math.min(nanos, TURN_NANOS));
+      compiler.awaitRest(LONGEST_PAUSE_NANOS);
+      long elapsed = System.nanoTime() - begin;
+      boolean compiled = compiler.nanos() - before > AT_REST_NANOS;
+      boolean wanted = elapsed < nanos || (elapsed < limitNanos && compiled);
       more = Agreement.largest(communicator, wanted ? 1 : 0) != 0;
     }
   }

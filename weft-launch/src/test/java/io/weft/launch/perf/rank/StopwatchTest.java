@@ -38,7 +38,7 @@ final class StopwatchTest {
       strings = {"allreduce", "broadcast", "allgather", "reducescatter", "alltoall", "barrier"})
   void rightResultsAreChecked(String benchmark) throws InterruptedException {
     Stopwatch stopwatch = stopwatch(benchmark, 0);
-    stopwatch.warmUp(1_000_000);
+    stopwatch.warmUp(1_000_000, 1_000_000_000);
     Stopwatch.Times times = stopwatch.measure(20);
     assertThat(times.allRight()).isTrue();
     assertThat(times.nanos()).hasSize(20);
@@ -56,7 +56,7 @@ final class StopwatchTest {
   @Test
   void warmingUpWithoutTimeStillIterates() throws InterruptedException {
     Stopwatch stopwatch = stopwatch("allreduce", 0);
-    stopwatch.warmUp(0);
+    stopwatch.warmUp(0, 0);
     assertThat(stopwatch.measure(1).nanos()).hasSize(1);
   }
 }
