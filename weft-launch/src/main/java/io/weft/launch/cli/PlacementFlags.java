@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.launch.job.CoreBinding;
 import io.weft.launch.job.Host;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.Placement;
@@ -43,6 +44,15 @@ final class PlacementFlags {
       paramLabel = "FILE",
       description = "hosts, one per line: HOST slots=N")
   private @Nullable Path hostfile;
+
+  @Option(
+      names = "--bind-to",
+      paramLabel = "WHAT",
+      defaultValue = "none",
+      description =
+          "core: each rank keeps to its share of its host's processors; none: all may use all"
+              + " (default: ${DEFAULT-VALUE})")
+  private String bindTo = "none";
 
   @Option(
       names = "--output-dir",
@@ -101,12 +111,22 @@ final class PlacementFlags {
     exports.forEach(export -> add(export, variables));
     return new JobPlan(
         placements,
-        program,
+        binds() ? CoreBinding.of(program) : program,
         variables,
         ConfigFlags.config(command()),
         output,
         Optional.ofNullable(outputDirectory),
         List.of(ssh.strip().split("\\s+")));
+  }
+
+  private boolean binds() {
+    return switch (bindTo) {
+      case "core" -> true;
+      case "none" -> false;
+      default ->
+          throw new ParameterException(
+              command().commandLine(), "--bind-to is '" + bindTo + "'; allowed: core, none");
+    };
   }
 
   private void add(String export, Map<String, String> variables) {
