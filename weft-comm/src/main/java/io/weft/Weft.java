@@ -229,7 +229,7 @@ public final class Weft implements AutoCloseable {
 
   private static Lane lane(WeftConfig config, Mesh mesh, Lanes lanes) {
     int local = mesh.topology().localSize(mesh.rank());
-    int cores = Runtime.getRuntime().availableProcessors();
+    int cores = localProcessors(mesh.topology(), mesh.rank());
     WaitPolicy caller = WaitPolicy.forCaller(local, cores);
     WaitPolicy own = WaitPolicy.forLane(local, cores);
     if (config.spin().isPresent()) {
@@ -237,6 +237,12 @@ public final class Weft implements AutoCloseable {
       own = new WaitPolicy(config.spin().getAsInt(), 0, own.yieldNanos());
     }
     return lanes.lane(mesh, own, caller);
+  }
+
+  private static int localProcessors(Topology topology, int rank) {
+    int here = Runtime.getRuntime().availableProcessors();
+    int own = topology.members().get(rank).processors().count();
+    return own > here ? here : Math.max(here, topology.processors(rank));
   }
 
   private static AlgorithmTable table(WeftConfig config) {
@@ -280,6 +286,13 @@ public final class Weft implements AutoCloseable {
   /// Number of ranks on this host.
   public int localSize() {
     return topology().localSize(rank());
+  }
+
+  /// How many processors the ranks of this host have between them, as far as they know: those that
+  /// all of them may use, or, where this process has a quota of its time on them, as many as the
+  /// JVM says.
+  public int localProcessors() {
+    return localProcessors(topology(), rank());
   }
 
   /// Position of this host among the hosts that have this local rank.

@@ -11,10 +11,12 @@ import java.util.List;
 /// @param size of the job, as this rank was told
 /// @param process its identity, as `JobProcess` has it
 /// @param host where it runs
+/// @param processors those that it may use
 /// @param addresses where its transports listen
-record Announcement(int size, String process, HostIdentity host, List<Address> addresses) {
+record Announcement(
+    int size, String process, HostIdentity host, Processors processors, List<Address> addresses) {
 
-  private static final String FIRST = "weft-member 1";
+  private static final String FIRST = "weft-member 2";
 
   Announcement {
     addresses = List.copyOf(addresses);
@@ -23,7 +25,11 @@ record Announcement(int size, String process, HostIdentity host, List<Address> a
   /// What a process says.
   static Announcement of(JobProcess process, int size, List<Address> addresses) {
     return new Announcement(
-        size, process.identity(), new HostIdentity(process.host(), process.boot()), addresses);
+        size,
+        process.identity(),
+        new HostIdentity(process.host(), process.boot()),
+        process.processors(),
+        addresses);
   }
 
   /// Whether one process made both.
@@ -32,7 +38,9 @@ record Announcement(int size, String process, HostIdentity host, List<Address> a
   }
 
   byte[] encode() {
-    var lines = new ArrayList<>(List.of(FIRST, "" + size, process, host.name(), host.boot()));
+    var lines =
+        new ArrayList<>(
+            List.of(FIRST, "" + size, process, host.name(), host.boot(), processors.list()));
     addresses.forEach(address -> lines.add(address.toString()));
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
@@ -40,13 +48,14 @@ record Announcement(int size, String process, HostIdentity host, List<Address> a
   /// Throws `IllegalArgumentException` where it is not an announcement of this version.
   static Announcement decode(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
-    if (lines.size() < 5 || !lines.getFirst().equals(FIRST)) {
+    if (lines.size() < 6 || !lines.getFirst().equals(FIRST)) {
       throw new IllegalArgumentException("begins with '" + lines.getFirst() + "', not " + FIRST);
     }
     return new Announcement(
         Integer.parseInt(lines.get(1)),
         lines.get(2),
         new HostIdentity(lines.get(3), lines.get(4)),
-        lines.stream().skip(5).map(Address::parse).toList());
+        new Processors(lines.get(5)),
+        lines.stream().skip(6).map(Address::parse).toList());
   }
 }

@@ -178,7 +178,13 @@ public final class Bootstrap {
       String host = labels.getOrDefault(announcement.host(), announcement.host().name());
       members.add(
           new Member(
-              rank, localRank, crossRank, host, announcement.process(), announcement.addresses()));
+              rank,
+              localRank,
+              crossRank,
+              host,
+              announcement.process(),
+              announcement.processors(),
+              announcement.addresses()));
     }
     return members;
   }

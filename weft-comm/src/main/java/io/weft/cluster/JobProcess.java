@@ -10,11 +10,13 @@ import io.weft.cluster.watch.ProcessIdentity;
 ///   with one rank are found out, and a silent one can be looked at from its host
 /// @param host its host's name, for people
 /// @param boot which boot the host's kernel runs since; empty where the system does not say
-public record JobProcess(String identity, String host, String boot) {
+/// @param processors those that it may use
+public record JobProcess(String identity, String host, String boot, Processors processors) {
 
   /// This process on this machine.
   public static JobProcess current() {
     HostIdentity host = HostIdentity.local();
-    return new JobProcess(ProcessIdentity.local().toString(), host.name(), host.boot());
+    return new JobProcess(
+        ProcessIdentity.local().toString(), host.name(), host.boot(), Processors.allowed());
   }
 }

@@ -11,9 +11,16 @@ import java.util.List;
 /// @param crossRank position of its host among the hosts that have this local rank
 /// @param host name, for people
 /// @param process which process it is: opaque, the same on all ranks; empty = not known
+/// @param processors those that it may use
 /// @param addresses where its transports listen
 public record Member(
-    int rank, int localRank, int crossRank, String host, String process, List<Address> addresses) {
+    int rank,
+    int localRank,
+    int crossRank,
+    String host,
+    String process,
+    Processors processors,
+    List<Address> addresses) {
 
   /// Copies the list.
   public Member {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import java.util.BitSet;
 import java.util.List;
 
 /// Who is in the job in this epoch; `members.get(r).rank() == r`.
@@ -28,6 +29,23 @@ public record Topology(long epoch, List<Member> members) {
   public int localSize(int rank) {
     String host = members.get(rank).host();
     return (int) members.stream().filter(m -> m.host().equals(host)).count();
+  }
+
+  /// How many processors the ranks of this rank's host may use between them; 0 if that is not known
+  /// of all of them.
+  public int processors(int rank) {
+    String host = members.get(rank).host();
+    var all = new BitSet();
+    for (Member member : members) {
+      if (member.host().equals(host)) {
+        BitSet its = member.processors().set();
+        if (its.isEmpty()) {
+          return 0;
+        }
+        all.or(its);
+      }
+    }
+    return all.cardinality();
   }
 
   /// Hosts that have a rank with the same local rank as `rank`.

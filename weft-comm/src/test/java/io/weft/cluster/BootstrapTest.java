@@ -41,7 +41,8 @@ class BootstrapTest {
   }
 
   private static Announcement on(String host, String boot) {
-    return new Announcement(4, "1@1", new HostIdentity(host, boot), List.of());
+    return new Announcement(
+        4, "1@1", new HostIdentity(host, boot), new Processors("0-1"), List.of());
   }
 
   @Test
@@ -100,7 +101,9 @@ class BootstrapTest {
   @Test
   void rankStartedTwiceIsNamed() {
     var store = new InMemoryStore();
-    var other = new Announcement(2, "99@99", new HostIdentity("elsewhere", ""), List.of());
+    var other =
+        new Announcement(
+            2, "99@99", new HostIdentity("elsewhere", ""), new Processors("0-1"), List.of());
     store.put("epoch/0/meeting/0/member/1", other.encode());
     assertThatThrownBy(() -> join(store, 1, 2, 0))
         .isInstanceOf(CommException.Setup.class)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.cluster.Member;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
@@ -30,7 +31,8 @@ class FlightRecorderTest {
         new Topology(
             0,
             IntStream.range(0, 3)
-                .mapToObj(r -> new Member(r, r, 0, "node" + r, "77@" + r, List.of()))
+                .mapToObj(
+                    r -> new Member(r, r, 0, "node" + r, "77@" + r, Processors.UNKNOWN, List.of()))
                 .toList());
     var recorder = new FlightRecorder();
     recorder.joined(FlightLog.Self.of("job", topology, 1), topology, 0, r -> 1_000L * r);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.cluster.Member;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -22,7 +23,9 @@ class FlightWriterTest {
   private final FlightRecorder recorder = new FlightRecorder();
 
   FlightWriterTest() {
-    var topology = new Topology(0, List.of(new Member(0, 0, 0, "node0", "77@0", List.of())));
+    var topology =
+        new Topology(
+            0, List.of(new Member(0, 0, 0, "node0", "77@0", Processors.UNKNOWN, List.of())));
     recorder.joined(FlightLog.Self.of("job", topology, 0), topology, 0, r -> 0);
     recorder.onOpen(7, 0, 1, List.of(0));
   }

@@ -20,19 +20,25 @@ public final class AnnouncementTarget implements FuzzTarget {
   public List<byte[]> seeds() {
     var host = new HostIdentity("node7", "3b2c1d0e-0000-4000-8000-000000000001");
     return List.of(
-        new Announcement(4, "4711@1700000000000", host, List.of(Address.parse("tcp:127.0.0.1:9")))
+        new Announcement(
+                4,
+                "4711@1700000000000",
+                host,
+                new Processors("0-1"),
+                List.of(Address.parse("tcp:127.0.0.1:9")))
             .encode(),
         new Announcement(
                 2,
                 "1@0",
                 new HostIdentity("", ""),
+                Processors.UNKNOWN,
                 List.of(Address.parse("tcp:[::1]:65535"), Address.parse("inproc:x")))
             .encode());
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return FuzzTarget.texts("weft-member 1", "\n", "2147483648", "tcp:");
+    return FuzzTarget.texts("weft-member 2", "\n", "2147483648", "tcp:");
   }
 
   @Override

@@ -84,7 +84,9 @@ public final class LocalJob implements AutoCloseable {
             config,
             hosts.size(),
             rank -> transports.apply(hosts.get(rank)),
-            rank -> new JobProcess(process.identity(), hosts.get(rank), process.boot())));
+            rank ->
+                new JobProcess(
+                    process.identity(), hosts.get(rank), process.boot(), process.processors())));
   }
 
   private static Joining surrounded(

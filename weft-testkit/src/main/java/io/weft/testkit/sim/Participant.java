@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.Surroundings;
@@ -77,7 +78,8 @@ final class Participant<T> implements SimRank {
                 host,
                 new SimProvider(world.network(), process),
                 process,
-                new JobProcess(process.rank() + "." + process.incarnation(), host, "")));
+                new JobProcess(
+                    process.rank() + "." + process.incarnation(), host, "", Processors.UNKNOWN)));
     process.joined(joined);
     return joined;
   }

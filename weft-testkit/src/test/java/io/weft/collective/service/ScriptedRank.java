@@ -10,6 +10,7 @@ import io.weft.agent.Lane;
 import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.watch.Heartbeat;
@@ -87,7 +88,16 @@ final class ScriptedRank implements AutoCloseable {
             });
     List<Member> members =
         IntStream.range(0, RANKS)
-            .mapToObj(r -> new Member(r, r, 0, "host", "", List.of(new Address("script", "" + r))))
+            .mapToObj(
+                r ->
+                    new Member(
+                        r,
+                        r,
+                        0,
+                        "host",
+                        "",
+                        Processors.UNKNOWN,
+                        List.of(new Address("script", "" + r))))
             .toList();
     mesh.connect(new Topology(0, members), LIMIT);
     collectives.runBy(new Turned());

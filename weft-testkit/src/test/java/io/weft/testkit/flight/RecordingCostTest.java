@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.weft.cluster.Member;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
 import io.weft.collective.CollectiveObserver.Subject;
 import io.weft.flight.FlightLog;
@@ -33,7 +34,9 @@ class RecordingCostTest {
 
   @Test
   void recordingAllocatesNothing() {
-    var topology = new Topology(0, List.of(new Member(0, 0, 0, "node0", "77@0", List.of())));
+    var topology =
+        new Topology(
+            0, List.of(new Member(0, 0, 0, "node0", "77@0", Processors.UNKNOWN, List.of())));
     var recorder = new FlightRecorder();
     recorder.joined(FlightLog.Self.of("job", topology, 0), topology, 0, rank -> 0);
     var operation = new Submission(7, "g", "allreduce", 311, 8, 1, List.of(), List.of());

@@ -44,7 +44,7 @@ record WeftJob(Weft weft, OptionalInt wanted) implements Job {
 
   @Override
   public int threads() {
-    int share = Runtime.getRuntime().availableProcessors() / weft.localSize();
+    int share = weft.localProcessors() / weft.localSize();
     return wanted.orElse(Math.max(1, share));
   }
 
