@@ -32,6 +32,9 @@ enum Benchmark {
   WRITES,
   /// The other way: many reads of the peer's registered memory at once.
   READS,
+  /// Registering memory before a write between two ranks and giving that up after it, without a
+  /// collective.
+  REGISTRATION,
   /// A step of a graph over two processes: variables of one, consumed by the other.
   SENDRECV;
 
@@ -45,6 +48,7 @@ enum Benchmark {
   private static final long LEAST_MESSAGE_BYTES = 16;
 
   private static final int MESSAGE_ITERATIONS = 200;
+  private static final int REGISTRATIONS = 1000;
 
   /// Tensors of all steps of a case of `SENDRECV`, at most.
   private static final int TENSORS_PER_CASE = 30_000;
@@ -79,7 +83,7 @@ enum Benchmark {
     double others = (ranks - 1) / (double) ranks;
     return switch (this) {
       case ALLREDUCE -> 2 * others;
-      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, SENDRECV -> 1;
+      case BROADCAST, PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, REGISTRATION, SENDRECV -> 1;
       case ALLGATHER, REDUCESCATTER, ALLTOALL -> others;
       case BARRIER -> 0;
     };
@@ -89,7 +93,7 @@ enum Benchmark {
   boolean isCollective() {
     return switch (this) {
       case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> true;
-      case PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, SENDRECV -> false;
+      case PINGPONG, BANDWIDTH, MESSAGES, WRITES, READS, REGISTRATION, SENDRECV -> false;
     };
   }
 
@@ -106,6 +110,7 @@ enum Benchmark {
       case BANDWIDTH -> "4K..64M";
       case MESSAGES -> "64";
       case WRITES, READS -> "4K..1M";
+      case REGISTRATION -> "1M";
       case SENDRECV -> "4,256,4K,1M,16M,64M";
     };
   }
@@ -121,6 +126,7 @@ enum Benchmark {
           BARRIER,
           PINGPONG,
           BANDWIDTH,
+          REGISTRATION,
           SENDRECV ->
           1;
       case MESSAGES -> ANSWERS;
@@ -130,7 +136,11 @@ enum Benchmark {
 
   /// Iterations per round unless the user says otherwise.
   int iterations(long bytes) {
-    return this == MESSAGES ? MESSAGE_ITERATIONS : Plan.iterations(bytes * callsPerIteration());
+    return switch (this) {
+      case MESSAGES -> MESSAGE_ITERATIONS;
+      case REGISTRATION -> REGISTRATIONS;
+      default -> Plan.iterations(bytes * callsPerIteration());
+    };
   }
 
   /// Steps per round of `SENDRECV` unless the user says otherwise.
@@ -144,7 +154,7 @@ enum Benchmark {
   /// that are too short to be numbered.
   List<Long> sizes(List<Long> asked, int ranks) {
     return switch (this) {
-      case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH, WRITES, READS -> asked;
+      case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH, WRITES, READS, REGISTRATION -> asked;
       case SENDRECV -> {
         if (asked.getFirst() < Float.BYTES
             || asked.getLast() > MOST_TENSOR_BYTES

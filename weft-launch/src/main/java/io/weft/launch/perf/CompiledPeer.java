@@ -58,7 +58,8 @@ record CompiledPeer(
                 Benchmark.PINGPONG,
                 Benchmark.MESSAGES,
                 Benchmark.WRITES,
-                Benchmark.READS)),
+                Benchmark.READS,
+                Benchmark.REGISTRATION)),
         Scope.ONE_CORE,
         path);
   }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /// `messagesPerSecond` counts requests that were answered, `outstanding` how many were on their
 /// way, or how many writes or reads; they are null where that is not what is measured. `memory` is
 /// where the tensors lay; `tensors` how many a step of `sendrecv` carried, of `bytes` each, and
-/// `requestsPerStep` how many messages asked for them. `checked` says whether all results were
+/// `requestsPerStep` how many messages asked for them; `registered` is what rank 0 has registered
+/// with a device in an average round of `registration`. `checked` says whether all results were
 /// compared and right, null where the contestant compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
@@ -35,6 +36,7 @@ record Measurement(
     @Nullable Integer outstanding,
     @Nullable Integer tensors,
     @Nullable Double requestsPerStep,
+    RankReport.@Nullable Registered registered,
     String memory,
     List<Double> roundP50Micros,
     @Nullable Boolean checked,
@@ -51,7 +53,8 @@ record Measurement(
     Latencies latencies =
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
     boolean messages = plan.benchmark() == Benchmark.MESSAGES;
-    Memory memory = peer.equals(WEFT) ? plan.memory() : Memory.PRIVATE;
+    boolean isWeft = peer.equals(WEFT) || peer.equals(WeftPeer.EACH_TIME);
+    Memory memory = isWeft ? plan.memory() : Memory.PRIVATE;
     double gigabytes = one.bytes() * one.tensors() / 1e3 / Math.max(latencies.p50Micros(), 1e-3);
     return new Measurement(
         plan.benchmark().label(),
@@ -71,6 +74,7 @@ record Measurement(
         plan.benchmark().isStream() ? plan.outstanding() : null,
         plan.benchmark() == Benchmark.SENDRECV ? one.tensors() : null,
         requests(samples),
+        registered(samples),
         memory.label(),
         samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
         checked(samples),
@@ -82,6 +86,24 @@ record Measurement(
     List<Double> told =
         samples.stream().map(RankReport.Sample::requests).filter(Objects::nonNull).toList();
     return told.size() < samples.size() ? null : rounded(Latencies.median(told));
+  }
+
+  /// The mean of the rounds, if all tell.
+  private static RankReport.@Nullable Registered registered(List<RankReport.Sample> samples) {
+    long calls = 0;
+    long bytes = 0;
+    double micros = 0;
+    for (RankReport.Sample sample : samples) {
+      RankReport.Registered one = sample.registered();
+      if (one == null) {
+        return null;
+      }
+      calls += one.calls();
+      bytes += one.bytes();
+      micros += one.micros();
+    }
+    int rounds = samples.size();
+    return new RankReport.Registered(calls / rounds, bytes / rounds, rounded(micros / rounds));
   }
 
   private static @Nullable Boolean checked(List<RankReport.Sample> samples) {

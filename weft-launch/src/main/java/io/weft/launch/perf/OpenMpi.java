@@ -21,7 +21,7 @@ final class OpenMpi implements Peer {
 
   /// Its program has messages and collectives.
   private static final Set<Benchmark> ABSENT =
-      EnumSet.of(Benchmark.WRITES, Benchmark.READS, Benchmark.SENDRECV);
+      EnumSet.of(Benchmark.WRITES, Benchmark.READS, Benchmark.REGISTRATION, Benchmark.SENDRECV);
 
   private final SearchPath path;
   private final Path cache;

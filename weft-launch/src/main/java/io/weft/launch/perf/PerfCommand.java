@@ -53,6 +53,7 @@ import picocli.CommandLine.Spec;
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
       "  weft perf messages --outstanding 256 --peer openmpi,c,grpc",
       "  weft perf writes --bytes 64K --outstanding 128 --transport verbs --peer perftest",
+      "  weft perf registration --transport verbs --peer each-time",
       "  weft perf sendrecv --transport shm --peer grpc",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
@@ -81,7 +82,8 @@ public final class PerfCommand implements Callable<Integer> {
         CompiledPeer.memcpy(path, cache),
         new GrpcJava(System.getProperty("java.class.path")),
         Perftest.writes(path),
-        Perftest.sends(path));
+        Perftest.sends(path),
+        WeftPeer.eachTime());
   }
 
   PerfCommand(Peer weft, List<Peer> peers) {

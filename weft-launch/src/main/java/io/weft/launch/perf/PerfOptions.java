@@ -25,7 +25,8 @@ final class PerfOptions {
         "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
             + " bandwidth (one way, into registered memory of the peer), messages (small"
             + " requests, each answered), writes or reads (many at once, into or of registered"
-            + " memory of the peer);",
+            + " memory of the peer), registration (registering memory before a write and giving"
+            + " that up after it);",
         "or sendrecv: a step of a TensorFlow graph, with variables of one process that another"
             + " consumes"
       })
@@ -63,7 +64,7 @@ final class PerfOptions {
       description =
           "sizes and ranges in powers of four, such as 4,64K,1M or 4..64M (default: 4..64M;"
               + " pingpong 64..64K, bandwidth 4K..64M, messages 64, writes and reads 4K..1M,"
-              + " sendrecv 4,256,4K,1M,16M,64M)")
+              + " registration 1M, sendrecv 4,256,4K,1M,16M,64M)")
   private @Nullable String bytes;
 
   @Option(
@@ -71,7 +72,8 @@ final class PerfOptions {
       paramLabel = "MEMORY|LIST",
       description = {
         "where Weft's collectives find their tensors: own (memory that Weft gave) or private"
-            + " (default: own where the transport shares memory, else private);",
+            + " (default: own where the transport shares memory, else private); what"
+            + " registration registers: own or private (default);",
         "of sendrecv, how many a step carries (default: 1,100,1000; several up to 4 KiB each"
             + " unless --bytes is given)"
       })
@@ -97,7 +99,8 @@ final class PerfOptions {
             + " bandwidth, messages; tcp), grpc (unary calls of grpc-java: messages; tcp;"
             + " TensorFlow's own runtime: sendrecv), memcpy (the limit: one core copies as many"
             + " bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw: pingpong, writes, reads;"
-            + " verbs), perftest-send (ib_send_lat: pingpong; verbs)"
+            + " verbs), perftest-send (ib_send_lat: pingpong; verbs), each-time (Weft that keeps"
+            + " no memory registered: registration)"
       })
   private List<String> peerNames = new ArrayList<>();
 
@@ -114,7 +117,7 @@ final class PerfOptions {
       description =
           "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
               + " at least 10); of messages 200, each of 2048 answers; writes and reads go by 128;"
-              + " of sendrecv 1000, 300 of 100 tensors, 30 of 1000")
+              + " of registration 1000; of sendrecv 1000, 300 of 100 tensors, 30 of 1000")
   private @Nullable Integer iterations;
 
   @Option(
@@ -228,10 +231,13 @@ final class PerfOptions {
   /// Without a collective there are no tensors but registered memory.
   private Memory memory(Benchmark benchmark) {
     if (tensors != null && benchmark != Benchmark.SENDRECV) {
-      if (!benchmark.isCollective()) {
+      if (!benchmark.isCollective() && benchmark != Benchmark.REGISTRATION) {
         throw new IllegalArgumentException("--tensors: " + what + " has no tensors");
       }
       return Memory.of(tensors);
+    }
+    if (benchmark == Benchmark.REGISTRATION) {
+      return Memory.PRIVATE;
     }
     return benchmark.isCollective() ? WeftPeer.usualMemory(transport) : Memory.OWN;
   }

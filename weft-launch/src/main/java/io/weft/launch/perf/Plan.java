@@ -12,7 +12,7 @@ import java.util.List;
 /// @param benchmark what is measured
 /// @param transport "tcp", "shm", "verbs"
 /// @param secure whether Weft's connections are encrypted; peers have no such setting
-/// @param memory where the tensors of Weft's collectives lie
+/// @param memory where the tensors of Weft's collectives lie, or what `REGISTRATION` registers
 /// @param outstanding unanswered requests of `MESSAGES`, unfinished `WRITES` or `READS`
 /// @param ranks at least 1
 /// @param cases in ascending order of size, of `SENDRECV` within each number of tensors
@@ -55,9 +55,9 @@ record Plan(
   }
 
   /// The arguments that every rank program takes: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
-  /// BYTES:ITERATIONS...`. The settings of a collective are Weft's own: where its tensors lie.
-  /// Those of `messages`, `writes` and `reads` are all contestants': how many are outstanding, and
-  /// how many an iteration counts.
+  /// BYTES:ITERATIONS...`. The settings of a collective are Weft's own: where its tensors lie; that
+  /// of `registration` is the same of the memory that it registers. Those of `messages`, `writes`
+  /// and `reads` are all contestants': how many are outstanding, and how many an iteration counts.
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
@@ -80,6 +80,8 @@ record Plan(
     if (benchmark.isStream()) {
       return ":%d:%d".formatted(outstanding, benchmark.callsPerIteration());
     }
-    return benchmark.isCollective() ? ":" + memory.label() : "";
+    return benchmark.isCollective() || benchmark == Benchmark.REGISTRATION
+        ? ":" + memory.label()
+        : "";
   }
 }

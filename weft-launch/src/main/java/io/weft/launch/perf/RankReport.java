@@ -19,6 +19,11 @@ record RankReport(String peer, List<Sample> samples) {
     samples = List.copyOf(samples);
   }
 
+  /// The same by another name.
+  RankReport named(String name) {
+    return new RankReport(name, samples);
+  }
+
   /// One case of one round.
   ///
   /// @param bytes size of the tensor
@@ -26,18 +31,38 @@ record RankReport(String peer, List<Sample> samples) {
   ///   contestant compares nothing
   /// @param latencies of the slowest rank of each iteration
   /// @param requests that one iteration took; null where that is not told
+  /// @param registered with a device during all iterations; null where that is not told
   record Sample(
-      long bytes, @Nullable Boolean checked, Latencies latencies, @Nullable Double requests) {
+      long bytes,
+      @Nullable Boolean checked,
+      Latencies latencies,
+      @Nullable Double requests,
+      @Nullable Registered registered) {
 
     /// Without requests.
     Sample(long bytes, @Nullable Boolean checked, Latencies latencies) {
-      this(bytes, checked, latencies, null);
+      this(bytes, checked, latencies, null, null);
+    }
+
+    private Sample withRequests(double number) {
+      return new Sample(bytes, checked, latencies, number, registered);
+    }
+
+    private Sample withRegistered(Registered told) {
+      return new Sample(bytes, checked, latencies, requests, told);
     }
   }
 
+  /// What the measuring rank's transport has told of registering memory with a device.
+  ///
+  /// @param calls that registered
+  /// @param bytes that they registered
+  /// @param micros that they took, and those that ended registrations
+  record Registered(long calls, long bytes, double micros) {}
+
   /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...`, behind it `requests
-  /// NUMBER` where a contestant knows it, and `done`; other lines (a launcher's) are passed over.
-  /// Throws `PerfException.Failed` if they do not fit the plan.
+  /// NUMBER` or `registered CALLS BYTES NANOS` where a contestant knows it, and `done`; other lines
+  /// (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the plan.
   static RankReport parse(List<String> lines, Plan plan) {
     String peer = "";
     boolean done = false;
@@ -47,7 +72,7 @@ record RankReport(String peer, List<Sample> samples) {
       switch (words[0]) {
         case "peer" -> peer = String.join(" ", List.of(words).subList(1, words.length));
         case "times" -> samples.add(sample(words, plan, samples.size()));
-        case "requests" -> addRequests(words, samples);
+        case "requests", "registered" -> addToLast(words, samples);
         case "done" -> done = true;
         default -> {}
       }
@@ -63,13 +88,20 @@ record RankReport(String peer, List<Sample> samples) {
     return new RankReport(peer, samples);
   }
 
-  private static void addRequests(String[] words, List<Sample> samples) {
+  private static void addToLast(String[] words, List<Sample> samples) {
     try {
       Sample last = samples.removeLast();
       samples.add(
-          new Sample(last.bytes(), last.checked(), last.latencies(), Double.parseDouble(words[1])));
+          words[0].equals("requests")
+              ? last.withRequests(Double.parseDouble(words[1]))
+              : last.withRegistered(
+                  new Registered(
+                      Long.parseLong(words[1]),
+                      Long.parseLong(words[2]),
+                      Long.parseLong(words[3]) / 1e3)));
     } catch (NumberFormatException | IndexOutOfBoundsException | NoSuchElementException e) {
-      throw new PerfException.Failed("a rank program printed requests of nothing", e);
+      throw new PerfException.Failed(
+          "a rank program printed " + words[0] + " of nothing, or without numbers", e);
     }
   }
 

@@ -38,7 +38,24 @@ record RatioTable(List<Measurement> measurements) {
       text.append(System.lineSeparator()).append(row(weft, peers));
     }
     peers.forEach(p -> text.append(aboveEmpty(p)));
+    measurements.forEach(m -> text.append(registered(m)));
     return text.append(System.lineSeparator()).toString();
+  }
+
+  /// What was registered with a device, where that is told.
+  private static String registered(Measurement m) {
+    RankReport.Registered told = m.registered();
+    return told == null
+        ? ""
+        : String.format(
+            Locale.ROOT,
+            "%n%s, %d transfers of %s: registered %d times, %s, in %.1f us",
+            m.peer(),
+            m.iterations(),
+            m.size(),
+            told.calls(),
+            told.bytes() == 0 ? "0 B" : ByteSizes.format(told.bytes()),
+            told.micros());
   }
 
   /// What the smallest tensor adds to a step that carries none.
@@ -65,6 +82,8 @@ record RatioTable(List<Measurement> measurements) {
         first.outstanding() == null ? "" : ", %d outstanding".formatted(first.outstanding());
     if (Benchmark.of(first.benchmark()).isCollective()) {
       how = ", " + first.memory() + " tensors";
+    } else if (first.registered() != null) {
+      how = ", " + first.memory() + " memory";
     }
     return "%s, %d ranks, %s%s, %d rounds; %s, %d cores, load %.2f%n"
         .formatted(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.ConfigOption;
 import io.weft.launch.perf.link.LinkRank;
 import io.weft.launch.perf.process.LocalRanks;
 import io.weft.launch.perf.process.PerfException;
@@ -10,32 +11,57 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /// Weft itself: ranks of this build on this host, each a JVM of its own.
-final class WeftPeer implements Peer {
+///
+/// @param name of this contestant
+/// @param settings of its ranks, by variables of the environment
+record WeftPeer(String name, Map<String, String> settings) implements Peer {
+
+  /// Weft that keeps no memory registered.
+  static final String EACH_TIME = "each-time";
 
   private static final String WITHIN_ONE_PROCESS = "inproc";
   private static final long OVERHEAD_BYTES = 1L << 30;
 
-  @Override
-  public String name() {
-    return "weft";
+  WeftPeer {
+    settings = Map.copyOf(settings);
+  }
+
+  /// As its settings are.
+  WeftPeer() {
+    this(Measurement.WEFT, Map.of());
+  }
+
+  /// The same, but each region is registered with the RDMA device by itself.
+  static WeftPeer eachTime() {
+    return new WeftPeer(
+        EACH_TIME,
+        Map.of(
+            ConfigOption.VERBS_POOL_BYTES.variable(), "0",
+            ConfigOption.VERBS_CACHE_BYTES.variable(), "0"));
   }
 
   @Override
   public Contestant prepare(Plan plan) {
+    if (!name.equals(Measurement.WEFT) && plan.benchmark() != Benchmark.REGISTRATION) {
+      throw new IllegalArgumentException(
+          "peer %s has no %s; it has: registration".formatted(name, plan.benchmark().label()));
+    }
     probe(plan.transport());
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = sendRecv(plan);
       return () -> RankReport.parse(tasks.underWeft(plan.limit()), plan);
     }
     Class<?> program = plan.benchmark().isCollective() ? PerfRank.class : LinkRank.class;
-    LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan));
+    LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan), settings);
     return () ->
         RankReport.parse(
-            ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan);
+                ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan)
+            .named(name);
   }
 
   /// The two processes of `SENDRECV`, under either runtime. Throws `PerfException.Missing`.

@@ -36,7 +36,8 @@ final class BenchmarkTest {
         .isThrownBy(() -> Benchmark.of("scan"))
         .withMessage(
             "unknown benchmark 'scan'; allowed: allreduce, broadcast, allgather, reducescatter,"
-                + " alltoall, barrier, pingpong, bandwidth, messages, writes, reads, sendrecv");
+                + " alltoall, barrier, pingpong, bandwidth, messages, writes, reads,"
+                + " registration, sendrecv");
   }
 
   @Test

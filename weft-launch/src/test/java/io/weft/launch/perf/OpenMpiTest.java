@@ -85,20 +85,21 @@ final class OpenMpiTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"WRITES", "READS", "SENDRECV"})
+  @EnumSource(names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
   void whatItsProgramHasNotIsRefused(Benchmark benchmark) {
     OpenMpi openMpi = new OpenMpi(new SearchPath(List.of()), cache);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> openMpi.prepare(Plans.small(benchmark)))
         .withMessage(
-            "peer openmpi has no %s; it has all but: writes, reads, sendrecv", benchmark.label());
+            "peer openmpi has no %s; it has all but: writes, reads, registration, sendrecv",
+            benchmark.label());
   }
 
   @ParameterizedTest
   @EnumSource(
       value = Benchmark.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"WRITES", "READS", "SENDRECV"})
+      names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
   void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
     Plan plan = Plans.small(benchmark);
     RankReport report = installed().prepare(plan).round();

@@ -50,9 +50,27 @@ final class RankReportTest {
     assertThat(report.samples().get(1).requests()).isNull();
   }
 
+  @Test
+  void registrationsBelongToTheTimesBeforeThem() {
+    RankReport report =
+        RankReport.parse(
+            List.of(
+                "peer weft",
+                "times 4 checked 5 6 7",
+                "times 1024 checked 9 9",
+                "registered 2 2048 1500",
+                "done"),
+            PLAN);
+    assertThat(report.samples().get(0).registered()).isNull();
+    assertThat(report.samples().get(1).registered())
+        .isEqualTo(new RankReport.Registered(2, 2048, 1.5));
+    assertThat(report.named("each-time").peer()).isEqualTo("each-time");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "peer x 1;times 4 checked 1 2 3;registered 1 2;times 1024 checked 1 2;done",
         "times 4 checked 1 2 3;times 1024 checked 1 2;done",
         "peer x 1;times 4 checked 1 2 3;done",
         "peer x 1;times 4 checked 1 2 3;times 1024 checked 1 2",

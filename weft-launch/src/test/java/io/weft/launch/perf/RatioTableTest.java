@@ -112,7 +112,7 @@ final class RatioTableTest {
               plan,
               one,
               peer,
-              List.of(new RankReport.Sample(one.bytes(), true, latencies, requests)),
+              List.of(new RankReport.Sample(one.bytes(), true, latencies, requests, null)),
               HOST));
     }
     return measured;

@@ -10,6 +10,7 @@ import io.weft.launch.perf.rank.SpokenReport;
 import io.weft.launch.perf.rank.Tiles;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
+import java.util.List;
 
 /// One of the two ranks of a benchmark without collectives. Rank 0 prints what `RankReport` reads.
 public final class LinkRank {
@@ -17,6 +18,7 @@ public final class LinkRank {
   private static final int FEWEST_ITERATIONS = 3;
   private static final int WARM_UP_BATCH = 16;
   private static final long LARGE_BYTES = 1 << 20;
+  private static final String REGISTRATION = "registration";
 
   private final Link link;
   private final RankArguments arguments;
@@ -56,12 +58,17 @@ public final class LinkRank {
       try (Exercise exercise = exercise(one.bytes())) {
         long t = warmUp(exercise, one.bytes(), each);
         long[] nanos = {};
+        Registrations before = Registrations.of(link.transport());
         if (link.rank() == 0) {
           nanos = exercise.drive(t, one.iterations());
         } else {
           exercise.answer(t, one.iterations());
         }
+        Registrations registrations = Registrations.of(link.transport()).since(before);
         report.times(one.bytes(), allRight(exercise), nanos);
+        if (arguments.benchmark().equals(REGISTRATION)) {
+          report.registered(registrations.calls(), registrations.bytes(), registrations.nanos());
+        }
       }
     }
     report.done();
@@ -89,7 +96,7 @@ public final class LinkRank {
   private long warmUp(Exercise exercise, long bytes, long nanos) {
     long begin = System.nanoTime();
     int batch = bytes > LARGE_BYTES ? FEWEST_ITERATIONS : WARM_UP_BATCH;
-    if (!arguments.settings().isEmpty()) {
+    if (arguments.settings().size() > 1) {
       // Of a stream, an iteration is a batch already.
       batch = 1;
     }
@@ -123,6 +130,8 @@ public final class LinkRank {
               link, tiles, bytes, setting(0, "outstanding"), setting(1, "writes in a batch"));
       case "reads" ->
           new Reads(link, tiles, bytes, setting(0, "outstanding"), setting(1, "reads in a batch"));
+      case REGISTRATION ->
+          new Registering(link, tiles, bytes, arguments.settings().equals(List.of("own")));
       default -> throw new IllegalArgumentException("no benchmark '" + arguments.benchmark() + "'");
     };
   }

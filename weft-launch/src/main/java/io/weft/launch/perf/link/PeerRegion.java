@@ -120,9 +120,14 @@ final class PeerRegion implements AutoCloseable {
   ///
   /// Hot path.
   void write() {
+    write(here[0]);
+  }
+
+  /// The same of memory of another region, as long as a slot.
+  void write(Slice from) {
     left.arm(1);
     left.is = false;
-    link.until(() -> tryWrite(0, 0, left));
+    link.until(() -> link.posted(link.peer().tryWrite(from, there[0], 0, left)));
   }
 
   /// Waits until the last `write` has left, so that the memory may change.

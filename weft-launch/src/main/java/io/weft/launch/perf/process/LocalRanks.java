@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,9 +27,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// @param program its main class
 /// @param size number of ranks
 /// @param directMemoryBytes that one rank may allocate outside the heap
-public record LocalRanks(Class<?> program, int size, long directMemoryBytes) {
+/// @param settings of the ranks, by variables of the environment
+public record LocalRanks(
+    Class<?> program, int size, long directMemoryBytes, Map<String, String> settings) {
 
   private static final int LAST_LINES = 20;
+
+  /// Copies the map.
+  public LocalRanks {
+    settings = Map.copyOf(settings);
+  }
+
+  /// With the settings of this process.
+  public LocalRanks(Class<?> program, int size, long directMemoryBytes) {
+    this(program, size, directMemoryBytes, Map.of());
+  }
 
   /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
   /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
@@ -36,15 +49,14 @@ public record LocalRanks(Class<?> program, int size, long directMemoryBytes) {
   public List<String> run(
       String transport, SecureMode secure, List<String> arguments, Duration limit)
       throws InterruptedException {
+    Map<String, String> environment = new HashMap<>(settings);
+    environment.put(ConfigOption.TRANSPORT.variable(), transport);
+    environment.put(ConfigOption.SECURE.variable(), secure.toString());
     JobPlan plan =
         new JobPlan(
             Placement.here(size),
             command(arguments),
-            Map.of(
-                ConfigOption.TRANSPORT.variable(),
-                transport,
-                ConfigOption.SECURE.variable(),
-                secure.toString()),
+            environment,
             WeftConfig.builder().secure(secure).build(),
             JobPlan.Output.RANK_ZERO_RAW,
             Optional.empty(),

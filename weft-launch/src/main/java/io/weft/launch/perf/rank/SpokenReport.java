@@ -24,6 +24,11 @@ public record SpokenReport(PrintStream out, int rank) {
     say(line.toString());
   }
 
+  /// What registering memory with a device has cost in the last case.
+  public void registered(long calls, long bytes, long nanos) {
+    say("registered " + calls + " " + bytes + " " + nanos);
+  }
+
   /// The end.
   public void done() {
     say("done");
