@@ -5,10 +5,10 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.placement.GraphIndex;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.Placement;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -33,20 +33,41 @@ record Crossing(Task source, Task destination, List<NodeInput> inputs) {
             .add(input.node());
       }
     }
+    Map<Task, Crossing> signals = new TreeMap<>();
+    controls.forEach(
+        (source, names) ->
+            signals.put(
+                source,
+                new Crossing(
+                    source,
+                    destination,
+                    names.stream().map(name -> new NodeInput(name, NodeInput.CONTROL)).toList())));
     Map<NodeInput, Crossing> crossings = new LinkedHashMap<>();
     for (NodeInput input : graph.inputs(node)) {
       Task source = placement.taskOf(input.node());
       if (!source.equals(destination)) {
-        List<NodeInput> together =
+        crossings.put(
+            input,
             input.control()
-                ? controls.getOrDefault(source, Collections.emptySortedSet()).stream()
-                    .map(name -> new NodeInput(name, NodeInput.CONTROL))
-                    .toList()
-                : List.of(input);
-        crossings.put(input, new Crossing(source, destination, together));
+                ? Objects.requireNonNull(signals.get(source))
+                : new Crossing(source, destination, List.of(input)));
       }
     }
     return crossings;
+  }
+
+  /// Of one input: there may be thousands, which wait at one node and are looked up for each.
+  @Override
+  public int hashCode() {
+    return Objects.hash(source, destination, inputs.getFirst(), inputs.size());
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Crossing that
+        && source.equals(that.source)
+        && destination.equals(that.destination)
+        && inputs.equals(that.inputs);
   }
 
   /// Whether it carries no tensor of the graph's.

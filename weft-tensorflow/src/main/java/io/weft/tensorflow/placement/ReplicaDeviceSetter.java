@@ -15,7 +15,8 @@ import org.tensorflow.proto.NodeDef;
 
 /// The device function of parameter servers: variables, and what changes them, on the tasks of one
 /// job, everything else on the worker. What a node's own device says stays as it is. Variables that
-/// one op changes together, such as a weight and its momentum, go to one task.
+/// one op changes together, such as a weight and its momentum, go to one task, and constants that
+/// only one task uses go there.
 ///
 /// @param servers the tasks that keep variables, at least one
 /// @param worker the device of everything else
@@ -78,6 +79,7 @@ public record ReplicaDeviceSetter(
       }
     }
     spread(unplaced, load, devices);
+    new Constants(index).settle(devices);
     GraphDef.Builder placed = graph.toBuilder();
     for (NodeDef.Builder node : placed.getNodeBuilderList()) {
       DeviceName own = DeviceName.parse(node.getDevice());

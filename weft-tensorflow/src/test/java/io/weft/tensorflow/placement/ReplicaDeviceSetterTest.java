@@ -92,7 +92,29 @@ class ReplicaDeviceSetterTest {
     Map<String, String> devices = devices(VariablePlacement.ROUND_ROBIN, graph);
     assertThat(devices.get("slot")).isEqualTo(devices.get("w")).isEqualTo(devices.get("apply"));
     assertThat(devices.get("other")).isEqualTo(PS + 1);
-    assertThat(devices.get("c")).isEqualTo(WORKER);
+    assertThat(devices.get("c")).as("only the server uses it").isEqualTo(devices.get("w"));
+  }
+
+  @Test
+  void constantsGoToTheOnlyTaskThatUsesThem() {
+    GraphDef graph =
+        new Nodes()
+            .variable("v", "", 4)
+            .variable("w", "", 4)
+            .add("rate", "Const", "")
+            .add("scaled", "Mul", "", "rate", "rate")
+            .add("shared", "Const", "")
+            .add("mine", "Const", "/job:worker/task:1")
+            .add("one", "ResourceApplyGradientDescent", "", "v", "scaled", "shared")
+            .add("other", "ResourceApplyGradientDescent", "", "w", "mine", "shared")
+            .add("here", "Neg", "", "shared")
+            .build();
+    Map<String, String> devices = devices(VariablePlacement.ROUND_ROBIN, graph);
+    assertThat(devices)
+        .containsEntry("rate", PS + 0)
+        .containsEntry("scaled", PS + 0)
+        .containsEntry("shared", WORKER)
+        .containsEntry("mine", "/job:worker/replica:0/task:1");
   }
 
   @Test
