@@ -6,6 +6,7 @@ import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
+import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.model.Ranking;

@@ -40,8 +40,8 @@ public interface Observer {
   /// After an epoch.
   ///
   /// @param epoch from 1
-  /// @param loss mean over the epoch and all ranks
-  /// @param accuracy on the test set
+  /// @param loss mean over the epoch and all ranks; of a worker of parameter servers, its own
+  /// @param accuracy on the test set; NaN where it was not tested
   record Epoch(int epoch, double loss, double accuracy) {}
 
   /// Data and model are ready.

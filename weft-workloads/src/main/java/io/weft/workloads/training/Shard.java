@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.workloads.batch.Columns;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.Source;

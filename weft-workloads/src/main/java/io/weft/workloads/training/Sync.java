@@ -22,4 +22,13 @@ public sealed interface Sync {
       return "weights:" + steps;
     }
   }
+
+  /// There is one model, on parameter servers; each worker's gradients change it when they come,
+  /// and nobody waits for another worker.
+  record Asynchronous() implements Sync {
+    @Override
+    public String toString() {
+      return "async";
+    }
+  }
 }

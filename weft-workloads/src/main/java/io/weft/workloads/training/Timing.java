@@ -11,6 +11,8 @@ import java.util.List;
 /// *Communicating* is what of the rest even the slowest rank of the step had to wait for. *Waiting*
 /// is the remainder: time that a rank waits because another one submitted later.
 ///
+/// With parameter servers the shares are not known: they are NaN.
+///
 /// @param samplesPerSecond over all ranks
 /// @param stepNanos of rank 0, in order
 /// @param computeSeconds as above

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.batch;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -14,9 +14,10 @@ import java.util.SplittableRandom;
 /// @param examples in the training set
 /// @param batch global batch, at most `examples`
 /// @param seed of everything random
-record Columns(int examples, int batch, long seed) {
+public record Columns(int examples, int batch, long seed) {
 
-  Columns {
+  /// Throws `IllegalArgumentException` for a batch that the examples do not fill.
+  public Columns {
     if (batch < 1 || examples < batch) {
       throw new IllegalArgumentException(
           "a global batch of " + batch + " from " + examples + " examples");
@@ -24,27 +25,27 @@ record Columns(int examples, int batch, long seed) {
   }
 
   /// Full batches in an epoch.
-  int steps() {
+  public int steps() {
     return examples / batch;
   }
 
   /// First column of a rank: `rank * batch / size`, so that slices differ by one at most.
-  int first(int rank, int size) {
+  public int first(int rank, int size) {
     return (int) ((long) rank * batch / size);
   }
 
   /// How many columns a rank owns: its share of each batch.
-  int width(int rank, int size) {
+  public int width(int rank, int size) {
     return first(rank + 1, size) - first(rank, size);
   }
 
   /// Examples in a column.
-  int depth(int column) {
+  public int depth(int column) {
     return examples / batch + (column < examples % batch ? 1 : 0);
   }
 
   /// The examples of a rank: its columns one after the other, top to bottom.
-  int[] rows(int rank, int size) {
+  public int[] rows(int rank, int size) {
     int[] dealt = shuffled(examples, new SplittableRandom(seed));
     int from = first(rank, size);
     int to = first(rank + 1, size);
@@ -64,7 +65,7 @@ record Columns(int examples, int batch, long seed) {
 
   /// Where the examples of each batch of an epoch are in `rows(rank, size)`: element `s * width +
   /// c` is column c of batch s.
-  int[] order(int epoch, int rank, int size) {
+  public int[] order(int epoch, int rank, int size) {
     int width = width(rank, size);
     int[] order = new int[Math.multiplyExact(steps(), width)];
     int base = 0;

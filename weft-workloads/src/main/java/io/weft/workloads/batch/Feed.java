@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.batch;
 
 import io.weft.workloads.data.Examples;
 import org.tensorflow.RawTensor;
@@ -11,7 +11,7 @@ import org.tensorflow.types.TUint8;
 
 /// The tensors that carry a batch into a session: filled anew for each run, which must have ended.
 /// One thread. Owns both tensors.
-final class Feed implements AutoCloseable {
+public final class Feed implements AutoCloseable {
 
   private final Examples examples;
   private final TUint8 features;
@@ -21,7 +21,7 @@ final class Feed implements AutoCloseable {
   private final int size;
 
   /// For batches of `size` of these examples.
-  Feed(Examples examples, int size) {
+  public Feed(Examples examples, int size) {
     this.examples = examples;
     this.size = size;
     this.features = TUint8.tensorOf(Shape.of(size, examples.features()));
@@ -33,7 +33,7 @@ final class Feed implements AutoCloseable {
   }
 
   /// Takes the examples at `order[from]` and the `size` - 1 after it.
-  void fill(int[] order, int from) {
+  public void fill(int[] order, int from) {
     int width = examples.features();
     for (int i = 0; i < size; i++) {
       int row = order[from + i];
@@ -43,7 +43,7 @@ final class Feed implements AutoCloseable {
   }
 
   /// Takes `size` examples from `first` on.
-  void fill(int first) {
+  public void fill(int first) {
     int width = examples.features();
     featureBytes.write(examples.values(), first * width, size * width);
     for (int i = 0; i < size; i++) {
@@ -51,11 +51,13 @@ final class Feed implements AutoCloseable {
     }
   }
 
-  TUint8 features() {
+  /// Of shape size by features; borrowed.
+  public TUint8 features() {
     return features;
   }
 
-  TInt32 labels() {
+  /// Of shape size; borrowed.
+  public TInt32 labels() {
     return labels;
   }
 
