@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
+import org.tensorflow.Output;
 import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Variable;
@@ -16,11 +17,14 @@ import org.tensorflow.types.TInt32;
 /// seed and the position of the layer alone. Biases begin at 0.
 final class Layers {
 
+  private final Graph graph;
   private final Ops tf;
   private final long seed;
   private final List<Variable<TFloat32>> variables = new ArrayList<>();
+  private final List<Table> tables = new ArrayList<>();
 
   Layers(Graph graph, long seed) {
+    this.graph = graph;
     this.tf = Ops.create(graph);
     this.seed = seed;
   }
@@ -32,6 +36,11 @@ final class Layers {
   /// All weights and biases so far, in order of creation.
   List<Variable<TFloat32>> variables() {
     return List.copyOf(variables);
+  }
+
+  /// All tables so far, in order of creation.
+  List<Table> tables() {
+    return List.copyOf(tables);
   }
 
   /// `x W + b` of shape batch by outputs.
@@ -75,9 +84,20 @@ final class Layers {
         window.padding());
   }
 
-  /// Rows of a table: those that `ids` says.
+  /// Rows of a table: those that `ids` says, looked up where the table is.
   Operand<TFloat32> rows(String name, Operand<TInt32> ids, int rows, int width, float deviation) {
-    return tf.gather(normal(name + "_table", deviation, rows, width), ids, tf.constant(0));
+    var table = normal(name + "_table", deviation, rows, width);
+    Output<TFloat32> found =
+        graph
+            .opBuilder("GatherV2", name + "_rows", graph.baseScope())
+            .addInput(table.asOutput())
+            .addInput(ids.asOutput())
+            .addInput(tf.constant(0).asOutput())
+            .setAttr("_class", new String[] {"loc:@" + table.op().name()})
+            .build()
+            .output(0);
+    tables.add(new Table(table, ids, found));
+    return found;
   }
 
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {

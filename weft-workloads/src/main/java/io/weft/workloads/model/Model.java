@@ -23,6 +23,7 @@ import org.tensorflow.types.TUint8;
 /// @param correct how many of the batch the network names right; a scalar
 /// @param score of shape batch, what a workload that is judged by its ranking ranks by
 /// @param variables weights and biases, in order of creation
+/// @param tables those of the variables that are looked up row by row, and their rows
 public record Model(
     Graph graph,
     Placeholder<TUint8> features,
@@ -30,7 +31,8 @@ public record Model(
     Operand<TFloat32> lossSum,
     Operand<TInt32> correct,
     Optional<Operand<TFloat32>> score,
-    List<Variable<TFloat32>> variables)
+    List<Variable<TFloat32>> variables,
+    List<Table> tables)
     implements AutoCloseable {
 
   /// Builds a workload's network.
@@ -53,7 +55,7 @@ public record Model(
         switch (workload) {
           case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, features, workload);
           case MNIST_CNN -> twoConvolutions(layers, x, workload);
-          case ALEXNET -> Alexnet.FULL.logits(layers, x);
+          case ALEXNET -> Alexnet.seeing(features).logits(layers, x);
           case WIDE_DEEP -> new WideDeep(features / Ids.BYTES).logits(layers, bytes);
         };
     // The variant with sparse labels has no gradient in TensorFlow's native registry.
@@ -69,7 +71,8 @@ public record Model(
         tf.sum(losses, tf.constant(0)),
         tf.sum(hits, tf.constant(0)),
         workload.isRanked() ? Optional.of(clicks(tf, logits)) : Optional.empty(),
-        layers.variables());
+        layers.variables(),
+        layers.tables());
   }
 
   /// The probability of the second of two classes.
