@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -76,21 +77,32 @@ final class PlacementFlags {
   private List<String> exports = new ArrayList<>();
 
   /// Where the ranks go. Throws `ParameterException` with what is wrong.
-  List<Placement> placements() {
+  ///
+  /// @param wanted how many there must be; empty: as many as the flags say
+  List<Placement> placements(OptionalInt wanted) {
     try {
+      if (wanted.isPresent() && ranks != null && ranks != wanted.getAsInt()) {
+        throw new IllegalArgumentException(
+            "-np is "
+                + ranks
+                + ", but workers and servers are "
+                + wanted.getAsInt()
+                + "; leave -np out");
+      }
+      @Nullable Integer count = wanted.isPresent() ? Integer.valueOf(wanted.getAsInt()) : ranks;
       if (hosts != null && hostfile != null) {
         throw new IllegalArgumentException("-H and --hostfile exclude each other");
       }
-      if (ranks != null && (ranks < 1 || ranks > MOST_RANKS)) {
+      if (count != null && (count < 1 || count > MOST_RANKS)) {
         throw new IllegalArgumentException(
-            "-np is " + ranks + "; it must be from 1 to " + MOST_RANKS);
+            "-np is " + count + "; it must be from 1 to " + MOST_RANKS);
       }
       if (hosts == null && hostfile == null) {
-        return Placement.here(ranks == null ? 1 : ranks);
+        return Placement.here(count == null ? 1 : count);
       }
       List<Host> list = hosts != null ? Host.parseList(hosts) : Host.readFile(file());
       int slots = list.stream().mapToInt(Host::slots).sum();
-      return Placement.of(ranks == null ? slots : ranks, list);
+      return Placement.of(count == null ? slots : count, list);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(command().commandLine(), wrong.getMessage(), wrong);
     }
@@ -99,7 +111,16 @@ final class PlacementFlags {
   /// The plan of a job with these flags and the settings' flags. Throws `ParameterException` or
   /// `CommException.Setup` with what is wrong.
   JobPlan plan(List<String> program, Map<String, String> environment, JobPlan.Output output) {
-    List<Placement> placements = placements();
+    return plan(program, environment, output, OptionalInt.empty());
+  }
+
+  /// The same with a number of ranks that there must be.
+  JobPlan plan(
+      List<String> program,
+      Map<String, String> environment,
+      JobPlan.Output output,
+      OptionalInt wanted) {
+    List<Placement> placements = placements(wanted);
     if (outputDirectory != null
         && Files.exists(outputDirectory)
         && !Files.isDirectory(outputDirectory)) {

@@ -36,6 +36,7 @@ import picocli.CommandLine.Unmatched;
       "Examples:",
       "  weft train mnist-cnn -np 2",
       "  weft train mnist-dnn -np 2 --data DIR --epochs 5 --json report.json",
+      "  weft train wide-deep --via weft --workers 2 --servers 2",
       "  mpirun -np 2 weft train mnist-dnn"
     })
 final class TrainCommand implements Callable<Integer> {
@@ -70,17 +71,16 @@ final class TrainCommand implements Callable<Integer> {
     if (LaunchEnvironment.detect(System.getenv()).launched()) {
       return asRank(training, command, out, err);
     }
+    Training.Check check = training.check(err, arguments);
+    if (check.code() != ExitCodes.DONE) {
+      return check.code();
+    }
     JobPlan plan =
         placement.plan(
             RankJvm.command(RankMain.class, arguments),
             RankJvm.ENVIRONMENT,
-            JobPlan.Output.RANK_ZERO_RAW);
-    var check = new ArrayList<>(List.of("--validate"));
-    check.addAll(arguments);
-    int refused = training.run(out, err, check);
-    if (refused != ExitCodes.DONE) {
-      return refused;
-    }
+            JobPlan.Output.raw(check.reports()),
+            check.ranks());
     try (Job job = Job.start(plan, out, err)) {
       return codeOf(job.await());
     }

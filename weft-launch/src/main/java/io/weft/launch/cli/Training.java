@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 
 /// The training that the workloads provide, found as the tool `weft-train`. First argument `--list`
-/// names the workloads, `--validate` checks the rest of the line and the data and trains nothing.
+/// names the workloads, `--validate` checks the rest of the line and the data, trains nothing, and
+/// prints how many ranks there must be, where the line says so.
 record Training(ToolProvider tool) {
 
   private static final String TOOL = "weft-train";
+  private static final Pattern RANKS =
+      Pattern.compile("ranks=(?<ranks>[0-9]{1,9}) reports=(?<reports>[0-9]{1,9})");
 
   /// Throws `Missing` where no workloads are on the class path.
   static Training find() {
@@ -21,6 +30,28 @@ record Training(ToolProvider tool) {
                         "no workloads on the class path (no tool '"
                             + TOOL
                             + "'); add the jar of weft-workloads")));
+  }
+
+  /// What a check of the arguments says.
+  ///
+  /// @param code 0, or the exit code with which they are refused
+  /// @param ranks how many there must be; empty: any number
+  /// @param reports the rank whose output is the user's
+  record Check(int code, OptionalInt ranks, int reports) {}
+
+  /// Checks arguments and data; says on `err` what is wrong.
+  Check check(PrintStream err, List<String> arguments) {
+    var said = new ByteArrayOutputStream();
+    var all = new ArrayList<>(List.of("--validate"));
+    all.addAll(arguments);
+    int code = run(new PrintStream(said, true, StandardCharsets.UTF_8), err, all);
+    Matcher matcher = RANKS.matcher(said.toString(StandardCharsets.UTF_8));
+    return matcher.find()
+        ? new Check(
+            code,
+            OptionalInt.of(Integer.parseInt(matcher.group("ranks"))),
+            Integer.parseInt(matcher.group("reports")))
+        : new Check(code, OptionalInt.empty(), 0);
   }
 
   /// Its exit code, one of the command's.

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /// What to start.
 ///
@@ -27,11 +28,26 @@ public record JobPlan(
     List<String> ssh) {
 
   /// How ranks' output is shown.
-  public enum Output {
+  ///
+  /// @param raw the rank whose bytes are shown as they come, so that it can redraw lines; the
+  ///   others' lines have their rank in front
+  public record Output(OptionalInt raw) {
+
     /// Each line with its rank.
-    PREFIXED,
-    /// Rank 0's bytes as they come, so that it can redraw lines; the other ranks' lines prefixed.
-    RANK_ZERO_RAW
+    public static final Output PREFIXED = new Output(OptionalInt.empty());
+
+    /// Rank 0's bytes as they come.
+    public static final Output RANK_ZERO_RAW = raw(0);
+
+    /// This rank's bytes as they come.
+    public static Output raw(int rank) {
+      return new Output(OptionalInt.of(rank));
+    }
+
+    /// Whether this rank's bytes are shown as they come.
+    boolean isRaw(int rank) {
+      return raw.isPresent() && raw.getAsInt() == rank;
+    }
   }
 
   /// Copies the collections.

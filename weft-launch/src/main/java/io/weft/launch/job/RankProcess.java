@@ -27,7 +27,7 @@ final class RankProcess {
       throws IOException {
     this.placement = placement;
     this.process = process;
-    boolean raw = plan.output() == JobPlan.Output.RANK_ZERO_RAW && placement.rank() == 0;
+    boolean raw = plan.output().isRaw(placement.rank());
     String prefix = raw ? "" : "[" + placement.rank() + "] ";
     this.directory = plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank()));
     if (directory.isPresent()) {
@@ -35,7 +35,7 @@ final class RankProcess {
     }
     // What a job of `weft run` prints of its own accord is not ours to judge.
     InputStream noticeless =
-        plan.output() == JobPlan.Output.RANK_ZERO_RAW
+        plan.output().raw().isPresent()
             ? Notices.withoutTensorFlows(process.getErrorStream())
             : Notices.withoutJavas(process.getErrorStream());
     this.copies =

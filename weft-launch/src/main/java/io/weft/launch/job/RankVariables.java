@@ -42,7 +42,7 @@ final class RankVariables {
   /// What this process has and a rank must not: the secret itself, and the terminal where the
   /// rank's lines are prefixed.
   List<String> removedHere(Placement placement) {
-    boolean raw = plan.output() == JobPlan.Output.RANK_ZERO_RAW && placement.rank() == 0;
+    boolean raw = plan.output().isRaw(placement.rank());
     return raw ? List.of("WEFT_SECRET") : List.of("WEFT_SECRET", "WEFT_TERMINAL");
   }
 
