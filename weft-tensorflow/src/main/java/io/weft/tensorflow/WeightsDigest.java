@@ -10,6 +10,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.tensorflow.Operand;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
@@ -33,15 +35,22 @@ public final class WeightsDigest {
     for (Operand<?> value : ordered) {
       runner.fetch(value);
     }
-    MessageDigest digest = sha256();
-    if (!ordered.isEmpty()) {
-      try (Result result = runner.run()) {
-        for (int i = 0; i < ordered.size(); i++) {
-          String name = ordered.get(i).asOutput().op().name();
-          update(digest, name, TensorViews.of(result.get(i)));
-        }
-      }
+    SortedMap<String, TensorView> named = new TreeMap<>();
+    if (ordered.isEmpty()) {
+      return of(named);
     }
+    try (Result result = runner.run()) {
+      for (int i = 0; i < ordered.size(); i++) {
+        named.put(ordered.get(i).asOutput().op().name(), TensorViews.of(result.get(i)));
+      }
+      return of(named);
+    }
+  }
+
+  /// The same of values at hand, by the names of their nodes.
+  public static String of(SortedMap<String, TensorView> values) {
+    MessageDigest digest = sha256();
+    values.forEach((name, value) -> update(digest, name, value));
     return HexFormat.of().formatHex(digest.digest());
   }
 

@@ -36,7 +36,7 @@ public final class GrpcServer {
   }
 
   /// Starts `task` on the port of its address. Throws `IllegalArgumentException` if it is none of
-  /// the cluster's, `IllegalStateException` with TensorFlow's words if the port is taken.
+  /// the cluster's, `GrpcException` with TensorFlow's words if the port is taken.
   public static GrpcServer start(ClusterSpec cluster, Task task) {
     byte[] definition = definition(cluster, cluster.require(task)).toByteArray();
     var unused = TensorFlow.version(); // loads the library

@@ -53,7 +53,7 @@ public final class GrpcSession implements AutoCloseable {
   }
 
   /// A session whose master is the task of `server`. The cluster's other tasks may start until
-  /// `limit` is over; throws `IllegalStateException` with TensorFlow's words if one does not.
+  /// `limit` is over; throws `GrpcException` with TensorFlow's words if one does not.
   public static GrpcSession open(GrpcServer server, GraphDef definition, Duration limit) {
     return open(server.target(), definition, limit);
   }
@@ -94,8 +94,8 @@ public final class GrpcSession implements AutoCloseable {
   }
 
   /// Runs what `call` asks for, at most for `limit`. Returns the fetches in their order, owned by
-  /// the caller. Throws `IllegalStateException` with TensorFlow's words, `IllegalArgumentException`
-  /// for a name that the graph has not, a feed that is missing, or a type that Weft does not carry.
+  /// the caller. Throws `GrpcException` with TensorFlow's words, `IllegalArgumentException` for a
+  /// name that the graph has not, a feed that is missing, or a type that Weft does not carry.
   ///
   /// @param feeds by the names in `call`; copied
   public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit) {

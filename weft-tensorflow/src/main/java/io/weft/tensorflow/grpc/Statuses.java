@@ -13,11 +13,11 @@ final class Statuses {
 
   private Statuses() {}
 
-  /// Throws `IllegalStateException` with TensorFlow's words unless it says OK.
+  /// Throws `GrpcException` with TensorFlow's words unless it says OK.
   static void require(TF_Status status, String what) {
     int code = TF_GetCode(status);
     if (code != TF_OK) {
-      throw new IllegalStateException(
+      throw new GrpcException(
           what
               + (code == TF_DEADLINE_EXCEEDED ? " was not over in time: " : " failed: ")
               + TF_Message(status).getString());

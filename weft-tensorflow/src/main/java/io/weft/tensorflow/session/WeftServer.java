@@ -21,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.tensorflow.Graph;
 import org.tensorflow.Session;
 import org.tensorflow.proto.GraphDef;
@@ -93,6 +94,11 @@ public final class WeftServer implements AutoCloseable {
   /// All tasks.
   public ClusterSpec cluster() {
     return cluster;
+  }
+
+  /// Tasks that have left the job or are lost. Any thread; does not wait.
+  public List<Task> gone() {
+    return IntStream.range(0, tasks.size()).filter(mailboxes::isGone).mapToObj(tasks::get).toList();
   }
 
   /// Serves until all tasks of other jobs than this one's have left or are lost: for a parameter
