@@ -5,6 +5,7 @@ import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
+import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Settings;
@@ -44,7 +45,9 @@ final class TrainCommandLine {
             "Example: train a digit classifier on two processes, on digits drawn at run time",
             "  weft train mnist-cnn -np 2",
             "The same on the published files, with a report",
-            "  weft train mnist-cnn -np 2 --data mnist/ --json report.json");
+            "  weft train mnist-cnn -np 2 --data mnist/ --json report.json",
+            "A model on two parameter servers, and two workers that wait for nobody",
+            "  weft train wide-deep --via weft --workers 2 --servers 2");
     spec.addPositional(
         PositionalParamSpec.builder()
             .paramLabel("WORKLOAD")
@@ -61,7 +64,7 @@ final class TrainCommandLine {
     option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
     option(spec, "--sync", "HOW", "gradients (default), or weights:K to average every K steps");
-    option(spec, "--via", "HOW", "allreduce");
+    ServerFlags.addTo(spec);
     option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
     option(spec, "--checkpoint", "DIR", "save there after each epoch, and resume from there");
     option(spec, "--threads", "N", "that compute on each rank; default: its share of the cores");
@@ -72,7 +75,7 @@ final class TrainCommandLine {
     return spec;
   }
 
-  private static void option(CommandSpec spec, String name, String label, String description) {
+  static void option(CommandSpec spec, String name, String label, String description) {
     spec.addOption(
         OptionSpec.builder(name)
             .paramLabel(label)
@@ -101,7 +104,7 @@ final class TrainCommandLine {
     Workload workload = workload(parsed);
     OptimizerKind optimizer =
         choice(parsed, "--optimizer", OptimizerKind.values(), OptimizerKind.MOMENTUM);
-    requireOneOf(parsed, "--via", List.of("allreduce"));
+    Optional<Servers> servers = ServerFlags.servers(parsed);
     Optional<String> transport = text(parsed, "--transport");
     if (transport.isPresent()) {
       requireOneOf(parsed, "--transport", schemes());
@@ -115,7 +118,7 @@ final class TrainCommandLine {
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
             seed,
-            sync(parsed),
+            servers.isPresent() ? ServerFlags.sync(parsed) : sync(parsed),
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"));
     Source source =
@@ -123,7 +126,13 @@ final class TrainCommandLine {
             .map(directory -> files(workload, directory))
             .orElseGet(() -> workload.embedded(seed));
     return new TrainOptions(
-        settings, source, transport, threads(parsed), plot(parsed), output(parsed, "--json"));
+        settings,
+        servers,
+        source,
+        transport,
+        threads(parsed),
+        plot(parsed),
+        output(parsed, "--json"));
   }
 
   private static Workload workload(ParseResult parsed) {
@@ -164,7 +173,10 @@ final class TrainCommandLine {
     if (text.matches("weights:[1-9][0-9]{0,6}")) {
       return new Sync.Weights(Integer.parseInt(text.substring("weights:".length())));
     }
-    throw BadOption.of("--sync", text, "gradients, or weights:K with K from 1 to 9999999");
+    throw BadOption.of(
+        "--sync",
+        text,
+        "gradients, or weights:K with K from 1 to 9999999; async is for --via weft or grpc");
   }
 
   private static OptionalInt threads(ParseResult parsed) {
@@ -227,8 +239,7 @@ final class TrainCommandLine {
     throw BadOption.of("--lr", text.orElse(""), "a number above 0 and at most 1000");
   }
 
-  private static long whole(
-      ParseResult parsed, String option, long otherwise, long least, long most) {
+  static long whole(ParseResult parsed, String option, long otherwise, long least, long most) {
     Optional<String> text = text(parsed, option);
     try {
       long value = text.map(Long::parseLong).orElse(otherwise);
@@ -241,8 +252,7 @@ final class TrainCommandLine {
     throw BadOption.of(option, text.orElse(""), "a whole number from " + least + " to " + most);
   }
 
-  private static <E extends Enum<E>> E choice(
-      ParseResult parsed, String option, E[] values, E otherwise) {
+  static <E extends Enum<E>> E choice(ParseResult parsed, String option, E[] values, E otherwise) {
     Optional<String> text = text(parsed, option);
     if (text.isEmpty()) {
       return otherwise;
@@ -260,14 +270,14 @@ final class TrainCommandLine {
                         .collect(Collectors.joining(", "))));
   }
 
-  private static void requireOneOf(ParseResult parsed, String option, List<String> allowed) {
+  static void requireOneOf(ParseResult parsed, String option, List<String> allowed) {
     Optional<String> text = text(parsed, option);
     if (text.isPresent() && !allowed.contains(text.get())) {
       throw BadOption.of(option, text.get(), String.join(" or ", allowed));
     }
   }
 
-  private static Optional<String> text(ParseResult parsed, String option) {
+  static Optional<String> text(ParseResult parsed, String option) {
     return Optional.ofNullable(parsed.matchedOptionValue(option, (String) null));
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.workloads;
 
 import io.weft.workloads.data.Source;
+import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.training.Settings;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.OptionalInt;
 /// A whole command line, checked.
 ///
 /// @param settings of the training
+/// @param servers that keep the variables, and workers beside them; empty: every rank has them all
 /// @param source of its data
 /// @param transport "auto" or a scheme; empty = not said here
 /// @param threads that compute on each rank; empty: its share of the host's cores
@@ -17,6 +19,7 @@ import java.util.OptionalInt;
 /// @param json report to write
 record TrainOptions(
     Settings settings,
+    Optional<Servers> servers,
     Source source,
     Optional<String> transport,
     OptionalInt threads,

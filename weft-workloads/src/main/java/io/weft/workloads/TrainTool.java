@@ -5,6 +5,8 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
+import io.weft.tensorflow.grpc.GrpcException;
+import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.report.Plot;
@@ -31,7 +33,8 @@ import org.tensorflow.exceptions.TensorFlowException;
 /// failed, 2 for a wrong command line or data, 3 where something is missing here.
 ///
 /// `--list` prints the workloads. `--validate` as the first argument checks options and files and
-/// starts nothing.
+/// starts nothing; where servers keep the variables it prints how many ranks there must be, and
+/// which one reports, such as `ranks=4 reports=2`.
 public final class TrainTool implements ToolProvider {
 
   private static final int FAILED = 1;
@@ -73,7 +76,12 @@ public final class TrainTool implements ToolProvider {
               + e.getMessage()
               + "); TensorFlow needs Linux on x86-64, glibc, and about 700 MB of space for its"
               + " libraries in ~/.javacpp/cache");
-    } catch (CommException | TrainingException | TensorFlowException | IOException e) {
+    } catch (CommException
+        | StepException
+        | GrpcException
+        | TrainingException
+        | TensorFlowException
+        | IOException e) {
       return failed(err, FAILED, e.getMessage());
     }
   }
@@ -101,6 +109,7 @@ public final class TrainTool implements ToolProvider {
     }
     if (validate) {
       options.get().source().check();
+      options.get().servers().ifPresent(servers -> out.println(ServedTool.ranks(servers)));
       return 0;
     }
     train(options.get(), out, err);
@@ -116,6 +125,10 @@ public final class TrainTool implements ToolProvider {
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
     try (Weft weft = Weft.init(config.build())) {
+      if (options.servers().isPresent()) {
+        ServedTool.train(options, options.servers().get(), weft, out, err);
+        return;
+      }
       var training =
           TrainingThread.start(() -> train(options, Job.of(weft, options.threads()), out, err));
       if (weft.config().onFailure() == OnFailure.END) {
@@ -144,7 +157,10 @@ public final class TrainTool implements ToolProvider {
   }
 
   private static void write(TrainOptions options, Job job, Outcome outcome) {
-    TrainReport report = TrainReport.of(options.settings(), outcome, job);
+    write(options, TrainReport.of(options.settings(), outcome, job), outcome);
+  }
+
+  static void write(TrainOptions options, TrainReport report, Outcome outcome) {
     try {
       if (options.json().isPresent()) {
         report.write(options.json().get());
@@ -157,7 +173,7 @@ public final class TrainTool implements ToolProvider {
     }
   }
 
-  private static Progress.Style style() {
+  static Progress.Style style() {
     return "1".equals(System.getenv("WEFT_TERMINAL"))
         ? Progress.Style.TERMINAL
         : Progress.Style.LOG;

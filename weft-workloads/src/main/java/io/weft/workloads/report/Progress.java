@@ -110,15 +110,19 @@ public final class Progress implements Observer {
 
   @Override
   public void onEpoch(Epoch epoch) {
-    accuracy = String.format(Locale.ROOT, "  accuracy %.4f", epoch.accuracy());
+    String tested = "";
+    if (!Double.isNaN(epoch.accuracy())) {
+      accuracy = String.format(Locale.ROOT, "  accuracy %.4f", epoch.accuracy());
+      tested = String.format(Locale.ROOT, ", test accuracy %.4f", epoch.accuracy());
+    }
     line(
         String.format(
             Locale.ROOT,
-            "epoch %d/%d done: mean loss %.4f, test accuracy %.4f",
+            "epoch %d/%d done: mean loss %.4f%s",
             epoch.epoch(),
             epochs,
             epoch.loss(),
-            epoch.accuracy()));
+            tested));
   }
 
   private static long steps(Step from, Step to, Start begun) {

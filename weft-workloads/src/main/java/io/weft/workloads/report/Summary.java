@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The end of a run in words.
 public final class Summary {
@@ -19,19 +21,16 @@ public final class Summary {
     return String.format(
         Locale.ROOT,
         """
-        %s on %d rank%s%s, %s, %d epoch%s, global batch %d
+        %s on %s, %s, %d epoch%s, global batch %d
           test accuracy  %.4f%s
           final loss     %.5f
           speed          %.0f samples/s, step p50 %.1f ms, p99 %.1f ms
-          time           %s
-          sent           %s
+        %s  sent           %s
           weights        %s
         %s\
         """,
         report.workload(),
-        report.ranks(),
-        report.ranks() == 1 ? "" : "s",
-        report.ranks() == 1 ? "" : " over " + report.transport(),
+        tasks(report),
         report.dataset(),
         report.epochs(),
         report.epochs() == 1 ? "" : "s",
@@ -47,7 +46,49 @@ public final class Summary {
         shares(timing),
         bytes(report.bytesSent()),
         digests(report.weightsDigest()),
-        losses(report.shrinks()));
+        losses(report.shrinks()) + serving(report.serving()));
+  }
+
+  private static String tasks(TrainReport report) {
+    ServingFacts serving = report.serving();
+    if (serving == null) {
+      return report.ranks() + (report.ranks() == 1 ? " rank" : " ranks over " + report.transport());
+    }
+    return String.format(
+        Locale.ROOT,
+        "%d worker%s and %d server%s over %s, %s",
+        serving.workers(),
+        serving.workers() == 1 ? "" : "s",
+        serving.servers(),
+        serving.servers() == 1 ? "" : "s",
+        serving.via().equals("weft") ? report.transport() : serving.via(),
+        serving.mode());
+  }
+
+  private static String serving(@Nullable ServingFacts serving) {
+    if (serving == null) {
+      return "";
+    }
+    StringBuilder lines = new StringBuilder();
+    if (serving.requestsPerStep() >= 0) {
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "  requests       %.1f for tensors in a worker's step%n",
+              serving.requestsPerStep()));
+    }
+    if (serving.backup() > 0) {
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "  dropped        gradients of %d steps of workers, which came too late%n",
+              serving.droppedGradients()));
+    }
+    if (!serving.lostWorkers().isEmpty()) {
+      lines.append(
+          String.format(Locale.ROOT, "  lost           workers %s%n", serving.lostWorkers()));
+    }
+    return lines.toString();
   }
 
   /// "rank 2", "ranks 0 and 3".
@@ -75,14 +116,17 @@ public final class Summary {
   }
 
   private static String shares(Timing timing) {
+    if (Double.isNaN(timing.computeSeconds())) {
+      return "";
+    }
     double all = timing.computeSeconds() + timing.communicationSeconds() + timing.waitSeconds();
     if (all == 0) {
-      return "no step was left to take";
+      return "  time           no step was left to take\n";
     }
     return String.format(
         Locale.ROOT,
-        "%.0f %% computing, %.0f %% communicating, %.0f %% waiting for other ranks"
-            + " (a collective ran during %.0f %%)",
+        "  time           %.0f %% computing, %.0f %% communicating, %.0f %% waiting for other ranks"
+            + " (a collective ran during %.0f %%)%n",
         100 * timing.computeSeconds() / all,
         100 * timing.communicationSeconds() / all,
         100 * timing.waitSeconds() / all,

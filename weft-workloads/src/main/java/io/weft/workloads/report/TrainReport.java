@@ -2,6 +2,9 @@
 package io.weft.workloads.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.weft.workloads.parameterserver.Served;
+import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Job;
 import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.Settings;
@@ -14,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,11 +36,13 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param testAuc area under the curve on the test set; left out where a workload is not ranked
 /// @param weightsDigest SHA-256 of the weights, by rank, of those that are left
 /// @param shrinks when ranks were lost, and training went on without them
-/// @param computeSeconds mean over the ranks; see `Timing`, as for the next two
+/// @param computeSeconds mean over the ranks; see `Timing`, as for the next two; all three are left
+///   out where it is not known, as with parameter servers
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
-/// @param bytesSent by all ranks
+/// @param bytesSent by all ranks; with parameter servers, by the workers
 /// @param transport scheme, "none" for one rank
+/// @param serving what only a training with parameter servers reports, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
 public record TrainReport(
@@ -53,11 +59,12 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble testAuc,
     List<String> weightsDigest,
     List<Shrink> shrinks,
-    double computeSeconds,
-    double communicationSeconds,
-    double waitSeconds,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble computeSeconds,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble communicationSeconds,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble waitSeconds,
     long bytesSent,
     String transport,
+    @JsonUnwrapped @Nullable ServingFacts serving,
     HostFacts host,
     String weftVersion) {
 
@@ -66,11 +73,25 @@ public record TrainReport(
 
   /// Of an outcome.
   public static TrainReport of(Settings settings, Outcome outcome, Job job) {
+    return of(settings, outcome, job.size(), job.transport(), null);
+  }
+
+  /// Of a training with parameter servers, on so many ranks.
+  public static TrainReport of(Settings settings, Served served, int ranks, String transport) {
+    return of(settings, served.outcome(), ranks, transport, served.facts());
+  }
+
+  private static TrainReport of(
+      Settings settings,
+      Outcome outcome,
+      int ranks,
+      String transport,
+      @Nullable ServingFacts serving) {
     var timing = outcome.timing();
     return new TrainReport(
         settings.workload().title(),
         outcome.dataset(),
-        job.size(),
+        ranks,
         settings.epochs(),
         settings.batch(),
         settings.seed(),
@@ -81,13 +102,18 @@ public record TrainReport(
         outcome.auc(),
         outcome.digests(),
         outcome.shrinks(),
-        timing.computeSeconds(),
-        timing.communicationSeconds(),
-        timing.waitSeconds(),
+        known(timing.computeSeconds()),
+        known(timing.communicationSeconds()),
+        known(timing.waitSeconds()),
         outcome.bytesSent(),
-        job.transport(),
+        transport,
+        serving,
         HostFacts.here(),
         version());
+  }
+
+  private static OptionalDouble known(double seconds) {
+    return Double.isNaN(seconds) ? OptionalDouble.empty() : OptionalDouble.of(seconds);
   }
 
   /// Writes it, whole or not at all.

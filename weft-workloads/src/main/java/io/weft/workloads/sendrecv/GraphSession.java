@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
 
-/// A graph over the two tasks, under one runtime or the other. One thread.
-sealed interface GraphSession extends AutoCloseable {
+/// A graph over several tasks, under one runtime or the other. One thread, but for `cancel`.
+public sealed interface GraphSession extends AutoCloseable {
 
   /// Runs a step; the fetches are the caller's.
   Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
@@ -22,11 +22,15 @@ sealed interface GraphSession extends AutoCloseable {
   /// not told.
   long requests();
 
+  /// Gives the step up that runs now, where the runtime can. Any thread; does not wait.
+  void cancel(String why);
+
   @Override
   void close();
 
   /// Which of the two.
   interface Opener {
+    /// With the tasks that the graph names; they may start until `limit` is over.
     GraphSession open(GraphDef graph, Duration limit) throws InterruptedException;
   }
 
@@ -42,6 +46,11 @@ sealed interface GraphSession extends AutoCloseable {
     @Override
     public long requests() {
       return counter.getAsLong();
+    }
+
+    @Override
+    public void cancel(String why) {
+      session.cancel(why);
     }
 
     @Override
@@ -62,6 +71,10 @@ sealed interface GraphSession extends AutoCloseable {
     public long requests() {
       return -1;
     }
+
+    /// The step ends with its limit.
+    @Override
+    public void cancel(String why) {}
 
     @Override
     public void close() {

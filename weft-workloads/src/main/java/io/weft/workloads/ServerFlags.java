@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import static io.weft.workloads.TrainCommandLine.text;
+import static io.weft.workloads.TrainCommandLine.whole;
+
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.parameterserver.Servers;
+import io.weft.workloads.training.Sync;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParseResult;
+
+/// The options of a training with parameter servers.
+final class ServerFlags {
+
+  private static final String VIA = "--via";
+  private static final String WORKERS = "--workers";
+  private static final String SERVERS = "--servers";
+  private static final String BACKUP = "--backup";
+  private static final String ALLREDUCE = "allreduce";
+  private static final int MOST = 4096;
+
+  /// Options of other trainings that mean nothing here.
+  private static final List<String> NOT_HERE = List.of("--read", "--threads", "--checkpoint");
+
+  private ServerFlags() {}
+
+  static void addTo(CommandSpec spec) {
+    TrainCommandLine.option(
+        spec,
+        VIA,
+        "HOW",
+        "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
+            + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
+            + " everybody");
+    TrainCommandLine.option(spec, WORKERS, "W", "with parameter servers; default 1");
+    TrainCommandLine.option(spec, SERVERS, "M", "parameter servers; default 1");
+    TrainCommandLine.option(
+        spec, BACKUP, "N", "workers for which no step waits, with --sync gradients; default 0");
+  }
+
+  /// Empty where no servers are asked for. Throws `BadOption`.
+  static Optional<Servers> servers(ParseResult parsed) {
+    Optional<String> via = text(parsed, VIA).filter(how -> !how.equals(ALLREDUCE));
+    if (via.isEmpty()) {
+      for (String option : List.of(WORKERS, SERVERS, BACKUP)) {
+        text(parsed, option)
+            .ifPresent(
+                value -> {
+                  throw BadOption.of(option, value, "--via weft or --via grpc with it");
+                });
+      }
+      return Optional.empty();
+    }
+    Servers.Via how =
+        Arrays.stream(Servers.Via.values())
+            .filter(known -> known.toString().equals(via.get()))
+            .findFirst()
+            .orElseThrow(() -> BadOption.of(VIA, via.get(), ALLREDUCE + ", weft or grpc"));
+    for (String option : NOT_HERE) {
+      text(parsed, option)
+          .ifPresent(
+              value -> {
+                throw BadOption.of(option, value, "nothing like it with " + VIA + " " + how);
+              });
+    }
+    text(parsed, "--optimizer")
+        .filter(name -> name.equals(OptimizerKind.ADAM.toString()))
+        .ifPresent(
+            name -> {
+              throw BadOption.of(
+                  "--optimizer", name, "sgd, momentum or adagrad with parameter servers");
+            });
+    int workers = (int) whole(parsed, WORKERS, 1, 1, MOST);
+    int servers = (int) whole(parsed, SERVERS, 1, 1, MOST);
+    boolean waits = !(sync(parsed) instanceof Sync.Asynchronous);
+    int backup = (int) whole(parsed, BACKUP, 0, 0, waits ? workers - 1 : 0);
+    return Optional.of(new Servers(how, workers, servers, backup));
+  }
+
+  /// How the workers of servers stay together. Throws `BadOption`.
+  static Sync sync(ParseResult parsed) {
+    String how = text(parsed, "--sync").orElse("async");
+    return switch (how) {
+      case "async" -> new Sync.Asynchronous();
+      case "gradients" -> new Sync.Gradients();
+      default -> throw BadOption.of("--sync", how, "async or gradients with parameter servers");
+    };
+  }
+}

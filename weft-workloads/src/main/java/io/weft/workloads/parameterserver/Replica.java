@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Model;
+import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.Sync;
+import java.util.ArrayList;
+import java.util.List;
+import org.tensorflow.DeviceSpec;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.Output;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Op;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.proto.GraphDef;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt64;
+
+/// A worker's whole graph, the same on all workers, and the names of what runs in it.
+///
+/// @param graph without devices, but for what is on the first server
+/// @param train names of what a worker's step runs for what it does
+/// @param update names of what brings the gradients of a synchronous step into the variables
+/// @param loss of a step, summed over the worker's share: a fetch
+/// @param correct of the batch: a fetch
+/// @param scores of the batch, where the workload is ranked: a fetch, or none
+/// @param weights of the model: fetches
+/// @param parameters how many they are
+record Replica(
+    GraphDef graph,
+    List<String> train,
+    List<String> update,
+    String loss,
+    String correct,
+    List<String> scores,
+    List<String> weights,
+    long parameters) {
+
+  /// Placeholders of the batch, and of what the loss is multiplied by.
+  static final List<String> FEEDS = List.of("features", "labels");
+
+  static final String FACTOR = "loss_factor";
+
+  /// What gives all variables their first values.
+  static final String INIT = "first_values";
+
+  /// The losses of the gradients that a synchronous step took, summed, and how many those were.
+  static final String SUMMARY = "summary";
+
+  private static final DeviceSpec FIRST_SERVER =
+      DeviceSpec.newBuilder().job(TaskLayout.SERVERS).task(0).build();
+
+  /// @param like what the workers train on
+  /// @param tally added to the graph
+  static Replica of(Settings settings, Servers servers, Examples like, Tally tally) {
+    try (Model model =
+        Model.of(settings.workload(), like.features(), settings.seed(), like.scale())) {
+      Graph graph = model.graph();
+      Ops tf = Ops.create(graph);
+      Ops first = tf.withDevice(FIRST_SERVER);
+      tally.addTo(first, servers.workers());
+      Placeholder<TFloat32> factor =
+          tf.withName(FACTOR).placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
+      List<Output<TFloat32>> gradients = Gradients.of(model, tf.math.mul(model.lossSum(), factor));
+      var descent = new Descent(settings.optimizer(), settings.rate());
+      List<String> train = new ArrayList<>();
+      List<String> update = new ArrayList<>();
+      if (settings.sync() instanceof Sync.Asynchronous) {
+        apply(descent, model, gradients).forEach(op -> train.add(op.op().name()));
+      } else {
+        var accumulated = new Accumulated(graph, servers.counted());
+        List<Output<TFloat32>> means = new ArrayList<>();
+        for (int i = 0; i < gradients.size(); i++) {
+          means.add(accumulated.mean(model.variables().get(i).asOutput(), gradients.get(i)));
+        }
+        Operand<TFloat32> facts = tf.stack(List.of(model.lossSum(), tf.constant(1f)));
+        Output<TFloat32> sum = accumulated.sum("facts", TaskLayout.FIRST_SERVER, facts);
+        first.withName(SUMMARY).identity(sum);
+        Op updated = first.withControlDependencies(apply(descent, model, means)).noOp();
+        var next =
+            first
+                .withName(Tokens.NEXT)
+                .placeholder(TInt64.class, Placeholder.shape(Shape.scalar()));
+        Tokens.add(first, servers.workers(), next, accumulated.put(), updated)
+            .forEach(given -> update.add(given.op().name()));
+        accumulated.put().forEach(put -> train.add(put.name()));
+      }
+      return new Replica(
+          Portable.graph(graph.toGraphDef(), INIT),
+          train,
+          update,
+          name(model.lossSum()),
+          name(model.correct()),
+          model.score().stream().map(Replica::name).toList(),
+          model.variables().stream().map(Replica::name).toList(),
+          model.parameters());
+    }
+  }
+
+  private static List<Op> apply(Descent descent, Model model, List<Output<TFloat32>> gradients) {
+    List<Op> all = new ArrayList<>();
+    for (int i = 0; i < gradients.size(); i++) {
+      all.add(descent.apply(model.graph(), model.variables().get(i), gradients.get(i)));
+    }
+    return all;
+  }
+
+  private static String name(Operand<?> value) {
+    return value.asOutput().op().name() + ":" + value.asOutput().index();
+  }
+
+  /// A step of asynchronous training.
+  GraphCall asynchronousStep() {
+    return new GraphCall(List.of(FEEDS.get(0), FEEDS.get(1), FACTOR), List.of(loss), train);
+  }
+
+  /// A step of synchronous training of worker `index`, which ends when the step is over for all.
+  GraphCall synchronousStep(int index) {
+    List<String> fetches = new ArrayList<>(List.of(loss));
+    fetches.addAll(Tokens.fetches(index));
+    return new GraphCall(
+        List.of(FEEDS.get(0), FEEDS.get(1), FACTOR, Accumulated.STEP), fetches, train);
+  }
+
+  /// What takes the gradients of a synchronous step.
+  GraphCall takingStep() {
+    return new GraphCall(List.of(Tokens.NEXT), List.of(SUMMARY + ":0"), update);
+  }
+
+  /// Looks at a batch without learning.
+  GraphCall judgement() {
+    List<String> fetches = new ArrayList<>(List.of(correct));
+    fetches.addAll(scores);
+    return new GraphCall(FEEDS, fetches, List.of());
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import java.util.Locale;
+
+/// How many tasks do what. Servers are the first ranks, workers those behind them.
+///
+/// @param via what carries the tensors
+/// @param workers that compute gradients, at least 1
+/// @param servers that keep variables, at least 1
+/// @param backup of the workers, in synchronous training: a step waits for the gradients of the
+///   others only
+public record Servers(Via via, int workers, int servers, int backup) {
+
+  /// What carries tensors between tasks.
+  public enum Via {
+    /// Weft.
+    WEFT,
+    /// TensorFlow's own runtime.
+    GRPC;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// Throws `IllegalArgumentException` unless there are servers, and workers that count.
+  public Servers {
+    if (workers < 1 || servers < 1 || backup < 0 || backup >= workers) {
+      throw new IllegalArgumentException(
+          workers + " workers, " + backup + " of them backup, and " + servers + " servers");
+    }
+  }
+
+  /// Ranks of the job.
+  public int ranks() {
+    return servers + workers;
+  }
+
+  /// Gradients that a synchronous step waits for.
+  public int counted() {
+    return workers - backup;
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.tensorflow.session.Fetched;
+import io.weft.workloads.batch.Columns;
+import io.weft.workloads.batch.Feed;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.sendrecv.GraphSession;
+import io.weft.workloads.training.Observer;
+import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.tensorflow.Tensor;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TInt64;
+
+/// The steps of one worker, and what it remembers of them. One thread.
+final class Shift {
+
+  private final Plan plan;
+  private final Replica replica;
+  private final GraphSession session;
+  private final Examples examples;
+  private final Observer observer;
+  private final int width;
+  private final double[] losses;
+  private final List<Long> nanos = new ArrayList<>();
+  private int epoch = -1;
+  private int[] order = new int[0];
+  private long requests;
+  private long total;
+  private double epochLoss;
+  private int epochSteps;
+
+  /// What is to be done.
+  ///
+  /// @param columns which examples stand in which batch
+  /// @param index of the worker
+  /// @param limit of a step
+  record Plan(Settings settings, Servers servers, Columns columns, int index, Duration limit) {
+
+    int steps() {
+      return columns.steps() * settings.epochs();
+    }
+
+    /// Falls in a straight line over the whole run, where the optimizer follows.
+    float rateFactor(int step) {
+      return settings.optimizer().followsGradientScale()
+          ? (float) (1 - step / (double) steps())
+          : 1;
+    }
+  }
+
+  /// @param examples of this worker
+  Shift(Plan plan, Replica replica, GraphSession session, Examples examples, Observer observer) {
+    this.plan = plan;
+    this.replica = replica;
+    this.session = session;
+    this.examples = examples;
+    this.observer = observer;
+    this.width = plan.columns.width(plan.index, plan.servers.workers());
+    this.losses = new double[plan.steps()];
+    Arrays.fill(losses, Double.NaN);
+  }
+
+  /// All steps, without waiting for anybody. The steps of all workers together move the model as
+  /// far as one synchronous step does.
+  void asynchronous() throws InterruptedException {
+    try (var feed = new Feed(examples, width)) {
+      int perEpoch = plan.columns.steps();
+      for (int step = 0; step < plan.steps(); step++) {
+        fill(feed, step);
+        long begin = System.nanoTime();
+        long asked = session.requests();
+        float factor = plan.rateFactor(step) / plan.settings.batch();
+        Map<String, Tensor> feeds = feeds(feed, factor);
+        try (Fetched fetched = session.run(replica.asynchronousStep(), feeds, plan.limit)) {
+          took(step, begin, asked, fetched);
+        } finally {
+          close(feeds);
+        }
+        tell(step, perEpoch);
+      }
+    }
+  }
+
+  /// All steps, each together with the other workers. A step that was over for the others before
+  /// this worker came to it is left out.
+  void synchronous() throws InterruptedException {
+    try (var feed = new Feed(examples, width)) {
+      int perEpoch = plan.columns.steps();
+      int step = 0;
+      while (step < plan.steps()) {
+        fill(feed, step);
+        long begin = System.nanoTime();
+        long asked = session.requests();
+        float mean = (float) plan.servers.workers() / plan.settings.batch();
+        Map<String, Tensor> feeds = feeds(feed, plan.rateFactor(step) * mean);
+        feeds.put(Accumulated.STEP, TInt64.scalarOf(step));
+        int next;
+        try (Fetched fetched =
+            session.run(replica.synchronousStep(plan.index), feeds, plan.limit)) {
+          took(step, begin, asked, fetched);
+          next = (int) ((TInt64) fetched.get(1)).getLong();
+          for (int left = ((TInt32) fetched.get(2)).getInt(); left > 0; left--) {
+            next = further();
+          }
+        } finally {
+          close(feeds);
+        }
+        tell(step, perEpoch);
+        step = next;
+      }
+    }
+  }
+
+  private int further() throws InterruptedException {
+    try (Fetched token = session.run(Tokens.more(plan.index), Map.of(), plan.limit)) {
+      return (int) ((TInt64) token.get(0)).getLong();
+    }
+  }
+
+  private void fill(Feed feed, int step) {
+    int perEpoch = plan.columns.steps();
+    if (step / perEpoch != epoch) {
+      epoch = step / perEpoch;
+      order = plan.columns.order(epoch, plan.index, plan.servers.workers());
+    }
+    feed.fill(order, step % perEpoch * width);
+  }
+
+  private static Map<String, Tensor> feeds(Feed feed, float factor) {
+    Map<String, Tensor> feeds = new HashMap<>();
+    feeds.put(Replica.FEEDS.get(0), feed.features());
+    feeds.put(Replica.FEEDS.get(1), feed.labels());
+    feeds.put(Replica.FACTOR, TFloat32.scalarOf(factor));
+    return feeds;
+  }
+
+  /// The batch itself is the feed's.
+  private static void close(Map<String, Tensor> feeds) {
+    feeds.keySet().removeAll(Replica.FEEDS);
+    feeds.values().forEach(Tensor::close);
+  }
+
+  private void took(int step, long begin, long asked, Fetched fetched) {
+    long taken = System.nanoTime() - begin;
+    nanos.add(taken);
+    total += taken;
+    requests = asked < 0 ? -1 : requests + session.requests() - asked;
+    losses[step] = ((TFloat32) fetched.get(0)).getFloat();
+    if (!Double.isFinite(losses[step])) {
+      throw new TrainingException.Diverged(
+          "the loss became %s in step %d of worker %d; give a smaller --lr than %s"
+              .formatted(losses[step], step + 1, plan.index, plan.settings.rate()));
+    }
+  }
+
+  private void tell(int step, int perEpoch) {
+    double loss = losses[step] / width;
+    observer.onStep(new Observer.Step(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
+    epochLoss += loss;
+    epochSteps++;
+    if (step % perEpoch == perEpoch - 1) {
+      observer.onEpoch(new Observer.Epoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
+      epochLoss = 0;
+      epochSteps = 0;
+    }
+  }
+
+  private double seconds() {
+    return total / 1e9;
+  }
+
+  /// Of each step that was taken.
+  List<Long> nanos() {
+    return List.copyOf(nanos);
+  }
+
+  /// What there is to say at the end.
+  Tally.Row row(long bytesSent) {
+    return new Tally.Row(
+        true, (long) width * nanos.size(), seconds(), requests, bytesSent, losses.clone());
+  }
+}
