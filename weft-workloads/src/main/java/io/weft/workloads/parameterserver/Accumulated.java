@@ -11,6 +11,7 @@ import org.tensorflow.Operation;
 import org.tensorflow.Output;
 import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
+import org.tensorflow.op.Scope;
 import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.types.TFloat32;
@@ -44,17 +45,18 @@ final class Accumulated {
     String name = variable.op().name();
     String[] near = {"loc:@" + name};
     GraphOperation all =
-        accumulator(name, "MEAN", variable.shape()).setAttr("_class", near).build();
+        accumulator(graph.baseScope(), name, "MEAN", variable.shape())
+            .setAttr("_class", near)
+            .build();
     return taken(name, all, gradient);
   }
 
   /// The sum of what the workers of a step put in beside their gradients, on a server.
   ///
-  /// @param device of the server
-  Output<TFloat32> sum(String name, String device, Operand<TFloat32> values) {
+  /// @param server whose device is the server's
+  Output<TFloat32> sum(String name, Ops server, Operand<TFloat32> values) {
     Shape shape = values.asOutput().shape();
-    return taken(
-        name, accumulator(name, "SUM", shape).setDevice(device).build(), values.asOutput());
+    return taken(name, accumulator(server.scope(), name, "SUM", shape).build(), values.asOutput());
   }
 
   /// What puts in everything of a worker's step.
@@ -62,9 +64,10 @@ final class Accumulated {
     return List.copyOf(put);
   }
 
-  private GraphOperationBuilder accumulator(String name, String reduction, Shape shape) {
+  private GraphOperationBuilder accumulator(
+      Scope scope, String name, String reduction, Shape shape) {
     return graph
-        .opBuilder("ConditionalAccumulator", name + "_accumulator", graph.baseScope())
+        .opBuilder("ConditionalAccumulator", name + "_accumulator", scope)
         .setAttr("dtype", DataType.DT_FLOAT)
         .setAttr("shape", shape)
         .setAttr("reduction_type", reduction);

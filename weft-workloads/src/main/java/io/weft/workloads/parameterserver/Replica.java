@@ -78,7 +78,7 @@ record Replica(
           means.add(accumulated.mean(model.variables().get(i).asOutput(), gradients.get(i)));
         }
         Operand<TFloat32> facts = tf.stack(List.of(model.lossSum(), tf.constant(1f)));
-        Output<TFloat32> sum = accumulated.sum("facts", TaskLayout.FIRST_SERVER, facts);
+        Output<TFloat32> sum = accumulated.sum("facts", first, facts);
         first.withName(SUMMARY).identity(sum);
         Op updated = first.withControlDependencies(apply(descent, model, means)).noOp();
         var next =

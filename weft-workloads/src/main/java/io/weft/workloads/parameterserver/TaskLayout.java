@@ -19,9 +19,6 @@ record TaskLayout(Servers servers) {
   /// The job of workers.
   static final String WORKERS = "worker";
 
-  /// A device of the first server.
-  static final String FIRST_SERVER = "/job:" + SERVERS + "/task:0";
-
   private static final int NO_PORT = 1;
 
   boolean isServer(int rank) {

@@ -13,6 +13,7 @@ import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Trainer;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,16 +44,18 @@ final class ServedRuns {
 
   static Served served(
       Settings settings, Servers servers, Source source, Map<String, String> variables) {
-    WeftConfig config = WeftConfig.load(variables, new Properties());
+    Map<String, String> all = new HashMap<>(variables);
+    all.put("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
+    WeftConfig config = WeftConfig.load(all, new Properties());
     try (LocalJob job = LocalJob.start(servers.ranks(), config)) {
-      List<Optional<Served>> all =
+      List<Optional<Served>> brought =
           job.run(
               weft -> {
                 try (weft) {
                   return new ServedTraining(settings, servers, source, weft, Observer.SILENT).run();
                 }
               });
-      return all.stream().flatMap(Optional::stream).findFirst().orElseThrow();
+      return brought.stream().flatMap(Optional::stream).findFirst().orElseThrow();
     }
   }
 

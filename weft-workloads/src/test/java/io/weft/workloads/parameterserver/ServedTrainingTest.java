@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(240)
+@Timeout(600)
 class ServedTrainingTest {
 
   private static final Servers TWO_AND_TWO = new Servers(Servers.Via.WEFT, 2, 2, 0);

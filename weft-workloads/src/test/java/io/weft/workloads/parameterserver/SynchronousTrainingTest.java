@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Steps that all workers take together: they lose what one rank alone loses.
-@Timeout(240)
+@Timeout(600)
 class SynchronousTrainingTest {
 
   private static final Percentage CLOSE = Percentage.withPercentage(1e-3);
