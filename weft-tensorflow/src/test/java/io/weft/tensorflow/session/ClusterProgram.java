@@ -18,12 +18,13 @@ import org.tensorflow.Tensor;
 final class ClusterProgram {
 
   private static final int RANKS = 2;
+  private static final int MORE_STEPS = 3;
 
   private ClusterProgram() {}
 
   /// Starts the task of this rank; the file `trained` appears in `directory` when the worker has
   /// trained some steps.
-  static Process start(Path directory, int rank) throws IOException {
+  static Process start(Path directory, String transport, int rank) throws IOException {
     List<String> command =
         JavaCommand.of(
             List.of(
@@ -43,7 +44,7 @@ final class ClusterProgram {
                 "WEFT_LOCAL_RANK", "" + rank,
                 "WEFT_LOCAL_SIZE", "" + RANKS,
                 "WEFT_JOB", "cluster",
-                "WEFT_TRANSPORT", "tcp",
+                "WEFT_TRANSPORT", transport,
                 "TF_CPP_MIN_LOG_LEVEL", "2"));
     return builder.redirectOutput(printed(directory, rank)).start();
   }
@@ -83,12 +84,34 @@ final class ClusterProgram {
       try {
         session.run(SmallNetwork.TRAIN, batch, Clusters.LONG).close();
       } catch (StepException e) {
-        return e.reason() + " " + e.task();
+        return what(e) + " at " + System.currentTimeMillis() + more(session, batch);
       }
       if (step == 20) {
         Files.createFile(directory.resolve("trained"));
       }
     }
     return "nothing failed";
+  }
+
+  /// What becomes of steps after one that has failed, and how fast.
+  private static String more(WeftSession session, Map<String, Tensor> batch)
+      throws InterruptedException {
+    StringBuilder all = new StringBuilder();
+    for (int i = 0; i < MORE_STEPS; i++) {
+      long start = System.nanoTime();
+      String how = "ran";
+      try {
+        session.run(SmallNetwork.TRAIN, batch, Clusters.LONG).close();
+      } catch (StepException e) {
+        how = what(e);
+      }
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      all.append(", ").append(how).append(" after ").append(millis).append(" ms");
+    }
+    return all.toString();
+  }
+
+  private static String what(StepException e) {
+    return e.reason() + " " + e.task();
   }
 }

@@ -37,6 +37,10 @@ import org.tensorflow.types.TFloat32;
 class FailedStepTest {
 
   private static final Task SERVER = new Task("ps", 0);
+
+  /// For a step of one second.
+  private static final Duration SOON = Duration.ofMillis(1500);
+
   private static final GraphCall SUM = new GraphCall(List.of("x"), List.of("sum:0"), List.of());
   private static final GraphCall TAKE = new GraphCall(List.of(), List.of("taken:0"), List.of());
 
@@ -96,19 +100,28 @@ class FailedStepTest {
             1,
             server -> {
               try (WeftSession session = open(server)) {
-                long start = System.nanoTime();
-                StepException failure =
-                    catchThrowableOfType(
-                        StepException.class,
-                        () -> session.run(TAKE, Map.of(), Duration.ofSeconds(1)).close());
-                assertThat(failure.reason()).isEqualTo(Reason.TIMED_OUT);
-                assertThat(failure.task()).isEqualTo(SERVER);
-                assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(20));
+                Duration fastest = takeInVain(session);
+                for (int i = 1; i < 5 && fastest.compareTo(SOON) > 0; i++) {
+                  Duration again = takeInVain(session); // the machine may have been busy
+                  fastest = fastest.compareTo(again) < 0 ? fastest : again;
+                }
+                assertThat(fastest).isBetween(Duration.ofSeconds(1), SOON);
                 assertThat(sum(session, 1, Clusters.LONG)).isEqualTo(20_000);
               }
               return true;
             });
+  }
+
+  /// How long a step of one second took in which a tensor is never produced.
+  private static Duration takeInVain(WeftSession session) {
+    long start = System.nanoTime();
+    StepException failure =
+        catchThrowableOfType(
+            StepException.class, () -> session.run(TAKE, Map.of(), Duration.ofSeconds(1)).close());
+    Duration taken = Duration.ofNanos(System.nanoTime() - start);
+    assertThat(failure.reason()).isEqualTo(Reason.TIMED_OUT);
+    assertThat(failure.task()).isEqualTo(SERVER);
+    return taken;
   }
 
   @Test

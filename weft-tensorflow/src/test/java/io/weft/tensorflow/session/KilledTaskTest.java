@@ -9,10 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Tasks in processes of their own, one of which is killed while they train.
 class KilledTaskTest {
@@ -20,13 +23,23 @@ class KilledTaskTest {
   private static final int SERVER = 0;
   private static final int WORKER = 1;
 
+  /// Milliseconds within which a step must have failed.
+  private static final long LIMIT = 5000;
+
+  private static final String FAILURE = "TASK_LOST /job:ps/task:0";
+  private static final Pattern FAILURES =
+      Pattern.compile(
+          FAILURE
+              + " at (\\d+)"
+              + (", " + FAILURE + " after (\\d+) ms").repeat(3)
+              + ", holds nothing");
+
   @TempDir Path directory;
   private final List<Process> tasks = new ArrayList<>();
 
-  @BeforeEach
-  void train() throws Exception {
-    tasks.add(ClusterProgram.start(directory, SERVER));
-    tasks.add(ClusterProgram.start(directory, WORKER));
+  private void train(String transport) throws Exception {
+    tasks.add(ClusterProgram.start(directory, transport, SERVER));
+    tasks.add(ClusterProgram.start(directory, transport, WORKER));
     long end = System.nanoTime() + Clusters.LONG.toNanos();
     while (!Files.exists(directory.resolve("trained"))) {
       assertThat(tasks).as(printed(SERVER) + printed(WORKER)).allMatch(Process::isAlive);
@@ -42,14 +55,23 @@ class KilledTaskTest {
     }
   }
 
-  @Test
-  void stepsWithoutTheirServerFailNamingIt() throws Exception {
-    tasks.get(SERVER).destroyForcibly();
-    assertThat(ending(WORKER)).contains("TASK_LOST /job:ps/task:0, holds nothing");
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm"})
+  void everyStepWithoutItsServerFailsInTimeNamingIt(String transport) throws Exception {
+    train(transport);
+    long killed = System.currentTimeMillis();
+    tasks.get(SERVER).destroyForcibly(); // kill -9
+    Matcher text = FAILURES.matcher(ending(WORKER));
+    assertThat(text.find()).as(printed(WORKER)).isTrue();
+    assertThat(Long.parseLong(text.group(1)) - killed).as("ms to the first").isBetween(0L, LIMIT);
+    for (int i = 2; i <= text.groupCount(); i++) {
+      assertThat(Long.parseLong(text.group(i))).as("ms of the next").isLessThan(LIMIT);
+    }
   }
 
   @Test
   void serverForgetsAWorkerThatIsKilled() throws Exception {
+    train("tcp");
     tasks.get(WORKER).destroyForcibly();
     assertThat(ending(SERVER)).contains("served, holds nothing");
   }
