@@ -11,6 +11,9 @@ public final class TransferOps {
   /// Op type of the receiving end.
   public static final String RECEIVE = "WeftRecv";
 
+  /// Op type of what tells that a part's run is over; it has `TYPE` and `PART` only.
+  public static final String WATCH = "WeftWatch";
+
   /// The element type; attribute of type `type`.
   public static final String TYPE = "T";
 

@@ -4,10 +4,13 @@ package io.weft.tensorflow.session;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.partition.TransferOps;
 import io.weft.tensorflow.placement.NodeInput;
+import io.weft.tensorflow.transfer.Watch;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +52,7 @@ record BoundCall(
     return new BoundCall(
         call.feeds().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
         call.fetches().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
-        target(graph, prefix, call.targets(), number),
+        target(graph, prefix, call, number),
         isLight(graph, prefix, call));
   }
 
@@ -67,18 +70,29 @@ record BoundCall(
   }
 
   /// TensorFlow looks a run up by all its names, each time; one node behind a thousand sends has
-  /// one.
+  /// one. Where the call is watched, that node takes what watches it, when all the rest is done.
   private static @Nullable GraphOperation target(
-      Graph graph, String prefix, List<String> names, int number) {
-    if (names.size() < 2) {
+      Graph graph, String prefix, GraphCall call, int number) {
+    Optional<GraphOperation> watch =
+        reached(graph, prefix, call).stream()
+            .filter(op -> op.type().equals(TransferOps.WATCH))
+            .findAny();
+    List<String> names = call.targets();
+    if (names.size() < 2 && watch.isEmpty()) {
       return names.isEmpty() ? null : operation(graph, prefix + names.getFirst());
     }
     StringBuilder free = new StringBuilder(prefix).append("call/").append(number);
     while (graph.operation(free.toString()) != null) {
       free.append('_');
     }
-    OperationBuilder all = graph.opBuilder("NoOp", free.toString(), graph.baseScope());
+    OperationBuilder all =
+        watch
+            .map(begin -> Watch.end(graph, free.toString(), begin))
+            .orElseGet(() -> graph.opBuilder("NoOp", free.toString(), graph.baseScope()));
     names.forEach(name -> all.addControlInput(operation(graph, prefix + name)));
+    if (watch.isPresent()) {
+      call.fetches().forEach(name -> all.addControlInput(output(graph, prefix + name).op()));
+    }
     all.build();
     return operation(graph, free.toString());
   }
@@ -86,20 +100,22 @@ record BoundCall(
   /// As a parameter server's part is in most steps: then waking other threads costs more than what
   /// they would do.
   private static boolean isLight(Graph graph, String prefix, GraphCall call) {
-    Set<String> seen = new HashSet<>();
+    return reached(graph, prefix, call).stream().allMatch(op -> LIGHT.contains(op.type()));
+  }
+
+  /// All that runs, and what is only behind feeds.
+  private static Set<GraphOperation> reached(Graph graph, String prefix, GraphCall call) {
+    Map<String, GraphOperation> seen = new HashMap<>();
     Deque<String> open = new ArrayDeque<>();
     Stream.concat(call.targets().stream(), call.fetches().stream())
         .forEach(name -> open.add(prefix + NodeInput.parse(name).node()));
     while (!open.isEmpty()) {
       GraphOperation at = operation(graph, open.remove());
-      if (seen.add(at.name())) {
-        if (!LIGHT.contains(at.type())) {
-          return false;
-        }
+      if (seen.putIfAbsent(at.name(), at) == null) {
         at.inputs().forEach(input -> open.add(input.asOutput().op().name()));
         at.controlInputs().forEach(input -> open.add(input.name()));
       }
     }
-    return true;
+    return Set.copyOf(seen.values());
   }
 }

@@ -24,7 +24,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.tensorflow.Graph;
 import org.tensorflow.Session;
+import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.proto.GraphDef;
+import org.tensorflow.proto.GraphOptions;
+import org.tensorflow.proto.RewriterConfig;
 
 /// One task of a cluster: holds the parts of graphs that run there, and their variables, in one
 /// TensorFlow session, and runs steps for the sessions of all tasks. The task is a rank of the job:
@@ -54,7 +57,7 @@ public final class WeftServer implements AutoCloseable {
   private final List<Task> tasks;
   private final Mailboxes mailboxes;
   private final Graph graph = new Graph();
-  private final Session session = new Session(graph);
+  private final Session session = new Session(graph, config());
   private final AtomicLong tickets;
   private final AtomicInteger sessions = new AtomicInteger();
   private final Map<Long, Answers> awaited = new ConcurrentHashMap<>();
@@ -69,6 +72,18 @@ public final class WeftServer implements AutoCloseable {
     this.tickets = new AtomicLong(RendezvousKey.step(FIRST_SERIES + weft.rank(), 0));
     this.mailboxes = new Mailboxes(weft, new Reader());
     this.importer = thread("weft-server-" + weft.rank());
+  }
+
+  /// As TensorFlow has it, but for one of its optimizers of graphs, which is for memory of devices:
+  /// it complains of each `_Recv` that it has not made itself.
+  private static ConfigProto config() {
+    return ConfigProto.newBuilder()
+        .setGraphOptions(
+            GraphOptions.newBuilder()
+                .setRewriteOptions(
+                    RewriterConfig.newBuilder()
+                        .setMemoryOptimization(RewriterConfig.MemOptType.NO_MEM_OPT)))
+        .build();
   }
 
   /// Starts the task of this rank. Throws `CommException.Setup` if the job has not one rank for

@@ -29,13 +29,7 @@ public final class Part implements AutoCloseable {
   private final long number;
   private final AtomicReference<@Nullable CommException> failure = new AtomicReference<>();
   private volatile @Nullable RunningStep running;
-
-  /// The step that runs.
-  ///
-  /// @param number that all tasks share
-  /// @param receives of the step
-  /// @param sends of the step
-  record RunningStep(long number, StepReceives receives, StepSends sends) {}
+  private volatile boolean givenUp;
 
   /// A part of a graph on this task.
   ///
@@ -63,6 +57,7 @@ public final class Part implements AutoCloseable {
         node.putAttr(TransferOps.PART, mine);
       }
     }
+    Watch.add(bound, mine);
     return bound.build();
   }
 
@@ -101,6 +96,7 @@ public final class Part implements AutoCloseable {
 
   private void begin(long step, long deadline, ReceivePlan plan, StepSends sends) {
     failure.set(null);
+    givenUp = false;
     running = new RunningStep(step, new StepReceives(rendezvous, plan, step, deadline), sends);
   }
 
@@ -122,8 +118,8 @@ public final class Part implements AutoCloseable {
     }
   }
 
-  /// Why a receive failed in the last step, the first that did; null if none did. If the step
-  /// failed, its reason is there and not here.
+  /// Why a receive failed in the last step, the first that did; null if none did, or if another
+  /// node had failed before. If the step failed, its reason is there and not here.
   public @Nullable CommException failure() {
     return failure.get();
   }
@@ -150,8 +146,24 @@ public final class Part implements AutoCloseable {
   /// A receive has failed, so nothing that depends on it will run: what waits is failed too, as
   /// TensorFlow itself cannot. Any thread.
   void fail(RunningStep step, CommException cause) {
-    if (failure.compareAndSet(null, cause)) {
+    if (!givenUp && failure.compareAndSet(null, cause)) {
       rendezvous.abort(step.number(), String.valueOf(cause.getMessage()));
+    }
+  }
+
+  /// TensorFlow has ended the step's run, or given it up because a node has failed: then what waits
+  /// is failed, which TensorFlow waits for. Any thread.
+  void letGo(RunningStep step) {
+    if (step.letGo()) {
+      giveUp(step);
+    }
+  }
+
+  /// A node has failed.
+  void giveUp(RunningStep step) {
+    if (running == step) {
+      givenUp = true;
+      rendezvous.abort(step.number(), "a node on the task of rank " + here + " failed");
     }
   }
 

@@ -34,7 +34,7 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
   // Of the run.
   private long context;
   private long callback;
-  private Part.@Nullable RunningStep step;
+  private @Nullable RunningStep step;
 
   ReceiveKernel(TransferEnd end) {
     this.end = end;
@@ -49,8 +49,11 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
     context = runContext;
     callback = DoneCallback.move(done);
     try {
-      Part.RunningStep now = end.part().step();
+      RunningStep now = end.part().step();
       step = now;
+      if (!now.beginWait()) {
+        end.part().giveUp(now);
+      }
       now.receives().receive(end.edge(), this);
     } catch (RuntimeException e) {
       finish(StatusCode.FAILED_PRECONDITION, e.getMessage());
@@ -82,7 +85,7 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
   }
 
   private void failed(CommException cause) {
-    Part.RunningStep of = step;
+    RunningStep of = step;
     if (of != null) {
       end.part().fail(of, cause);
     }
@@ -124,6 +127,10 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
     if (failure != null) {
       status.set(failure, "receive of " + end + ": " + why);
       KernelContext.fail(context, status);
+    }
+    RunningStep of = step;
+    if (of != null) {
+      of.endWait();
     }
     step = null;
     running.set(false);

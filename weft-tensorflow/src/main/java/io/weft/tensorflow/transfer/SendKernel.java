@@ -34,7 +34,7 @@ final class SendKernel implements TransferKernel {
   public void start(long context, long done) {
     long input = 0;
     try {
-      Part.RunningStep step = end.part().step();
+      RunningStep step = end.part().step();
       input = KernelContext.input(context, pointer, status);
       Shape shape = extents.of(input);
       TensorView view = new TensorView(end.dtype(), shape, TensorMemory.data(input));

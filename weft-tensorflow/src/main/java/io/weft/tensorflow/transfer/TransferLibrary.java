@@ -54,6 +54,7 @@ public final class TransferLibrary {
       library = new TransferLibrary();
       library.register(TransferOps.SEND, Ends.INPUT, SendKernel::new);
       library.register(TransferOps.RECEIVE, Ends.OUTPUT, ReceiveKernel::new);
+      library.registerWatch();
       loaded = library;
     }
     return library;
@@ -66,6 +67,15 @@ public final class TransferLibrary {
 
   HandleTable<Part> parts() {
     return parts;
+  }
+
+  private void registerWatch() {
+    String watch = TransferOps.WATCH;
+    new OpDefinition(
+            watch, Ends.OUTPUT, List.of(TransferOps.TYPE + ": {uint8}", TransferOps.PART + ": int"))
+        .register();
+    new KernelRegistration(watch, new WatchKernels(parts))
+        .register(DataTypes.of(DType.UINT8).getNumber());
   }
 
   private void register(String op, Ends ends, TransferKernel.Maker maker) {

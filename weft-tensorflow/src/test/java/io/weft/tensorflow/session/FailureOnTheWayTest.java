@@ -56,7 +56,9 @@ class FailureOnTheWayTest {
     "inproc, ps:0 ps:1, ps:0",
     "tcp, ps:0 ps:1, ps:0",
     "shm, ps:0 ps:1, ps:0",
-    "tcp, ps:1 ps:0 worker:0, ps:1"
+    "tcp, ps:1 ps:0 worker:0, ps:1",
+    "tcp, ps:0 ps:1 ps:0, ps:0", // which waits for what it would have caused itself
+    "tcp, worker:0 ps:0 ps:1 worker:0, worker:0"
   })
   void stepEndsAtOnceAndNamesTheTaskOfTheOp(String transport, String way, String failing) {
     List<Task> tasks = List.of(way.split(" ", -1)).stream().map(FailureOnTheWayTest::task).toList();

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.transfer;
+
+import io.weft.tensorflow.ffm.DoneCallback;
+import io.weft.tensorflow.ffm.HandleTable;
+import io.weft.tensorflow.ffm.KernelCallbacks;
+import io.weft.tensorflow.ffm.KernelConstruction;
+import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.Status;
+import io.weft.tensorflow.ffm.StatusCode;
+import io.weft.tensorflow.ffm.TensorMemory;
+import io.weft.tensorflow.partition.TransferOps;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.tensorflow.proto.DataType;
+
+/// The kernels of `WeftWatch`, which gives a tensor of one byte in memory of Weft's own. Behind it
+/// stands a `_Send` that nobody receives (`Watch`), so TensorFlow holds the tensor until it ends
+/// the step's run or gives it up, and then says that it does not use the memory any more. A kernel
+/// is known by the number of its part.
+///
+/// @param parts what the attribute `part` means
+record WatchKernels(HandleTable<Part> parts) implements KernelCallbacks {
+
+  private static final int TYPE = DataType.DT_UINT8.getNumber();
+
+  /// Aligned as TensorFlow wants it, or it would make a copy and be done with it.
+  private static final MemorySegment BYTE = Arena.global().allocate(64, 64).asSlice(0, 1);
+
+  @Override
+  public long create(long construction) {
+    try (Status status = new Status()) {
+      KernelConstruction node = new KernelConstruction(construction, status);
+      try {
+        long number = node.integer(TransferOps.PART);
+        Part unused = parts.get(number);
+        return number;
+      } catch (RuntimeException e) {
+        node.fail(StatusCode.FAILED_PRECONDITION, String.valueOf(e.getMessage()));
+        return 0;
+      }
+    }
+  }
+
+  @Override
+  public void compute(long kernel, long context, long done) {
+    try (Status status = new Status()) {
+      try {
+        Part part = parts.get(kernel);
+        RunningStep step = part.step();
+        long tensor = LentTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
+        try {
+          KernelContext.output(context, tensor, status);
+        } finally {
+          TensorMemory.delete(tensor);
+        }
+      } catch (RuntimeException e) {
+        status.set(StatusCode.FAILED_PRECONDITION, String.valueOf(e.getMessage()));
+        KernelContext.fail(context, status);
+      }
+    }
+    DoneCallback.runInPlace(done);
+  }
+
+  @Override
+  public void delete(long kernel) {
+    // Its part is the session's to close.
+  }
+}
