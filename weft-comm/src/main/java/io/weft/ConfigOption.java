@@ -314,6 +314,16 @@ public final class ConfigOption<T> {
           text -> OptionTexts.number(text, 0, 7),
           "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
 
+  /// How queue pairs share memory and threads.
+  public static final ConfigOption<Integer> VERBS_MODEL =
+      new ConfigOption<>(
+          "verbs-model",
+          Integer.class,
+          "3",
+          text -> OptionTexts.number(text, 1, 3),
+          "how RDMA queue pairs share memory and threads: 1 = one send buffer for all; 2 = the same"
+              + " and a thread that polls; 3 = a send buffer for each");
+
   /// Memory of the transport that stays registered.
   public static final ConfigOption<Long> VERBS_POOL_BYTES =
       new ConfigOption<>(
@@ -368,6 +378,7 @@ public final class ConfigOption<T> {
           VERBS_TIMEOUT,
           VERBS_RETRIES,
           VERBS_RECEIVER_RETRIES,
+          VERBS_MODEL,
           VERBS_POOL_BYTES,
           VERBS_CACHE_BYTES);
 

@@ -67,6 +67,7 @@ class WeftConfigTest {
             "timeout",
             "retries",
             "receiver-retries",
+            "model",
             "pool-bytes",
             "cache-bytes");
     assertThat(config.ofTransport("tcp")).isEmpty();

@@ -8,6 +8,7 @@ import io.weft.ConfigOption;
 import io.weft.WeftConfig;
 import io.weft.transport.TransportException;
 import io.weft.verbs.memory.MemorySettings;
+import io.weft.verbs.model.Model;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
@@ -38,12 +39,22 @@ class VerbsSettingsTest {
             .set(ConfigOption.VERBS_TIMEOUT, "14")
             .set(ConfigOption.VERBS_RETRIES, "5")
             .set(ConfigOption.VERBS_RECEIVER_RETRIES, "6")
+            .set(ConfigOption.VERBS_MODEL, "2")
             .set(ConfigOption.VERBS_POOL_BYTES, "8M")
             .set(ConfigOption.VERBS_CACHE_BYTES, "0")
             .build();
     assertThat(VerbsSettings.of(config.ofTransport("verbs"), Map.of(), new Properties()))
         .isEqualTo(
-            new VerbsSettings("mlx5_1", 2, 3, 2 << 20, 14, 5, 6, new MemorySettings(8L << 20, 0)));
+            new VerbsSettings(
+                "mlx5_1",
+                2,
+                3,
+                2 << 20,
+                14,
+                5,
+                6,
+                new MemorySettings(8L << 20, 0),
+                Model.POLLING_THREAD));
   }
 
   @Test
@@ -65,6 +76,7 @@ class VerbsSettingsTest {
   @CsvSource({
     "WEFT_VERBS_PORT, x, a number from 0 to 255",
     "WEFT_VERBS_TIMEOUT, 32, a number from 1 to 31",
+    "WEFT_VERBS_MODEL, 4, a number from 1 to 3",
     "WEFT_VERBS_RING_BYTES, 3145728, a power of two"
   })
   void aBadValueIsRefusedWithItsPlaceAndWhatIsAllowed(

@@ -10,12 +10,15 @@ import io.weft.verbs.device.Port;
 import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
+import io.weft.verbs.model.Polling;
+import io.weft.verbs.model.SharedSendBuffer;
 import java.util.List;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// What one opening of the transport has of a device: a port with its address, a protection domain,
-/// and one completion queue for all sends and one for all receives [PSLITE §3.1, model 3]. Closing
-/// it closes all that was made of it.
+/// and one completion queue for all sends and one for all receives [PSLITE §3.1]. Closing it closes
+/// all that was made of it.
 final class Adapter implements AutoCloseable {
 
   private static final int MAX_COMPLETIONS = 1 << 15;
@@ -27,6 +30,7 @@ final class Adapter implements AutoCloseable {
   private final CompletionChannel channel;
   private final CompletionQueue sends;
   private final CompletionQueue receives;
+  private @Nullable SharedSendBuffer shared;
   private int endpoints;
 
   private Adapter(Device device, Port port, Gid gid) {
@@ -131,6 +135,21 @@ final class Adapter implements AutoCloseable {
     return link;
   }
 
+  /// The send buffer of all endpoints, for models that have one. Throws `VerbsException`.
+  SharedSendBuffer sharedSendBuffer(VerbsSettings settings) {
+    SharedSendBuffer some = shared;
+    if (some == null) {
+      some = new SharedSendBuffer(domain, settings.ringBytes(), VerbsSettings.INLINE_BYTES);
+      shared = some;
+    }
+    return some;
+  }
+
+  /// Begins to poll what has finished.
+  Polling polling(VerbsSettings settings) {
+    return settings.model().polling(channel, sends, receives);
+  }
+
   /// An endpoint has ended.
   void giveBack() {
     endpoints--;
@@ -164,10 +183,6 @@ final class Adapter implements AutoCloseable {
     return domain;
   }
 
-  CompletionChannel channel() {
-    return channel;
-  }
-
   CompletionQueue sends() {
     return sends;
   }
@@ -178,6 +193,14 @@ final class Adapter implements AutoCloseable {
 
   @Override
   public void close() {
-    device.close();
+    try {
+      device.close();
+    } finally {
+      SharedSendBuffer some = shared;
+      if (some != null) {
+        shared = null;
+        some.close();
+      }
+    }
   }
 }

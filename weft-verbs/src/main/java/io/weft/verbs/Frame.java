@@ -61,24 +61,24 @@ final class Frame {
 
   private Frame() {}
 
-  /// Writes the header of a frame that begins at an index of a ring.
+  /// Writes the header of a frame that begins at a place of a buffer.
   ///
   /// Hot path.
   static void header(
-      MemorySegment ring,
-      int index,
+      MemorySegment buffer,
+      int place,
       int kind,
       int payload,
       int key,
       int immediate,
       long offset,
       long length) {
-    ring.set(INT, index + KIND, kind);
-    ring.set(INT, index + PAYLOAD, payload);
-    ring.set(INT, index + KEY, key);
-    ring.set(INT, index + IMMEDIATE, immediate);
-    ring.set(LONG, index + OFFSET, offset);
-    ring.set(LONG, index + LENGTH, length);
+    buffer.set(INT, place + KIND, kind);
+    buffer.set(INT, place + PAYLOAD, payload);
+    buffer.set(INT, place + KEY, key);
+    buffer.set(INT, place + IMMEDIATE, immediate);
+    buffer.set(LONG, place + OFFSET, offset);
+    buffer.set(LONG, place + LENGTH, length);
   }
 
   /// What a frame with so much payload takes of a ring.

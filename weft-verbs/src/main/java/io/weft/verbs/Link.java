@@ -6,6 +6,9 @@ import io.weft.verbs.device.QueuePair;
 import io.weft.verbs.device.QueuePair.Flag;
 import io.weft.verbs.device.QueuePairAddress;
 import io.weft.verbs.device.Registration;
+import io.weft.verbs.model.OwnSendBuffer;
+import io.weft.verbs.model.Places;
+import io.weft.verbs.model.SendBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
@@ -13,8 +16,8 @@ import java.util.BitSet;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// A queue pair with its two rings: the receive ring, into which the peer writes frames, and the
-/// send ring, whose bytes go to the same index of the peer's. A frame is written with its index as
+/// A queue pair with its receive ring, into which the peer writes frames, and the buffer in which
+/// frames are built that go to the peer's ring. A frame is written with its index there as
 /// immediate value, which takes one of the peer's receives. The peer tells how many frames it has
 /// consumed by an immediate value alone, so no ring is ever overrun and no receive missing.
 final class Link {
@@ -37,7 +40,7 @@ final class Link {
   private final int ringBytes;
   private final Registration rings;
   private final MemorySegment receiveRing;
-  private final MemorySegment sendRing;
+  private final Places places;
   private final QueuePair pair;
   private final QueuePairAddress address;
   private final ByteRing room;
@@ -57,6 +60,8 @@ final class Link {
   private long signaled;
   private long retired;
   private long bytesSent;
+  // Where the frame goes that is begun.
+  private int index;
   private String failure = "";
   private boolean ended;
 
@@ -70,13 +75,18 @@ final class Link {
     this.number = number;
     ringBytes = settings.ringBytes();
     room = new ByteRing(ringBytes);
+    boolean isShared = settings.model().sharesSendBuffer();
     Registration registered = null;
     QueuePair made = null;
     try {
-      MemorySegment memory = arena.allocate(2L * ringBytes, 4096);
+      MemorySegment memory = arena.allocate((isShared ? 1L : 2L) * ringBytes, 4096);
       receiveRing = memory.asSlice(0, ringBytes);
-      sendRing = memory.asSlice(ringBytes, ringBytes);
       registered = adapter.domain().register(memory, Registration.Access.REMOTE);
+      SendBuffer buffer =
+          isShared
+              ? adapter.sharedSendBuffer(settings)
+              : new OwnSendBuffer(registered, ringBytes, memory.asSlice(ringBytes, ringBytes));
+      places = new Places(buffer, SENDS);
       made = adapter.domain().queuePair(adapter.sends(), adapter.receives(), settings.queuePair());
       made.initialize(adapter.port());
       for (int i = 0; i < VerbsSettings.RECEIVES; i++) {
@@ -153,36 +163,50 @@ final class Link {
     return failure.isEmpty() && sent - credited < SLOTS && posted - retired + 4 <= SENDS;
   }
 
-  /// Begins a frame: where it lies in `sendRing`, or -1 if there is no room now.
+  /// Begins a frame whose payload is copied behind its header: where it is built in `sendBuffer`,
+  /// or -1 if there is no room now. It is posted before another one is begun.
   ///
   /// Hot path.
   int begin(int payload) {
-    if (!hasRoom()) {
-      return -1;
-    }
-    int index = room.reserve(Frame.span(payload));
-    if (index >= 0) {
-      ends[sent & (SLOTS - 1)] = room.head();
-    }
-    return index;
+    return begin(payload, Frame.HEADER + payload);
   }
 
-  MemorySegment sendRing() {
-    return sendRing;
+  /// The same for a frame whose payload the device fetches from elsewhere.
+  ///
+  /// Hot path.
+  int beginFetched(int payload) {
+    return begin(payload, Frame.HEADER);
+  }
+
+  private int begin(int payload, int built) {
+    if (!hasRoom() || !places.fits(built)) {
+      return -1;
+    }
+    int reserved = room.reserve(Frame.span(payload));
+    if (reserved < 0) {
+      return -1;
+    }
+    ends[sent & (SLOTS - 1)] = room.head();
+    index = reserved;
+    return places.begin(reserved, built);
+  }
+
+  MemorySegment sendBuffer() {
+    return places.memory();
   }
 
   /// Writes a begun frame whose payload lies behind its header.
   ///
   /// Hot path.
-  void post(int index, int payload, boolean signal) {
-    postFrame(index, Frame.HEADER + payload, signal);
+  void post(int place, int payload, boolean signal) {
+    postFrame(place, Frame.HEADER + payload, signal);
     sent(payload);
   }
 
   /// Writes a begun frame whose payload the device fetches from elsewhere.
   ///
   /// Hot path.
-  void post(int index, int payload, Registration from, long offset, boolean signal) {
+  void post(int place, int payload, Registration from, long offset, boolean signal) {
     count(
         pair.tryWrite(
             id(posted + 1),
@@ -193,7 +217,7 @@ final class Link {
             peerRing + index + Frame.HEADER,
             peerKey),
         from);
-    postFrame(index, Frame.HEADER, signal);
+    postFrame(place, Frame.HEADER, signal);
     sent(payload);
   }
 
@@ -201,9 +225,9 @@ final class Link {
   ///
   /// Hot path.
   void place(
-      int index, int payload, Registration from, long offset, long to, int key, boolean signal) {
+      int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
     count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
-    postFrame(index, Frame.HEADER, signal);
+    postFrame(place, Frame.HEADER, signal);
     sent(payload);
   }
 
@@ -224,19 +248,20 @@ final class Link {
     sentOfAll.accept(Frame.HEADER + payload);
   }
 
-  private void postFrame(int index, int bytes, boolean signal) {
+  private void postFrame(int place, int bytes, boolean signal) {
     int flags = bytes <= pair.inlineBytes() ? Flag.INLINE : Flag.NONE;
     count(
         pair.tryWriteImmediate(
             id(posted + 1),
-            flags | signal(signal),
-            rings,
-            ringBytes + (long) index,
+            flags | signal(signal || places.needsSignal()),
+            places.registration(),
+            places.offset(place),
             bytes,
             peerRing + index,
             peerKey,
             index >>> INDEX_SHIFT),
-        rings);
+        places.registration());
+    places.posted(posted - 1);
     sent++;
   }
 
@@ -296,6 +321,7 @@ final class Link {
         claims[place] = null;
       }
       fetching.clear(place);
+      places.ended(retired);
       retired++;
     }
   }
@@ -303,9 +329,7 @@ final class Link {
   /// Has the device signal when all that was posted has ended; whether it has.
   boolean isDrained() {
     if (failure.isEmpty() && signaled < posted && posted - retired < SENDS) {
-      count(
-          pair.tryWrite(id(posted + 1), signal(true), rings, ringBytes, 0, peerRing, peerKey),
-          rings);
+      count(pair.tryWrite(id(posted + 1), signal(true), rings, 0, 0, peerRing, peerKey), rings);
     }
     return retired == posted || !failure.isEmpty();
   }
@@ -392,6 +416,7 @@ final class Link {
         pair.close();
       } finally {
         settle(posted);
+        places.abandon();
         rings.close();
         arena.close();
       }

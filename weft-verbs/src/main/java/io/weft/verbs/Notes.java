@@ -40,13 +40,20 @@ final class Notes {
   int push() {
     int frames = 0;
     for (Note note = notes.peek(); note != null; note = notes.peek()) {
-      int index = link.begin(0);
-      if (index < 0) {
+      int place = link.begin(0);
+      if (place < 0) {
         break;
       }
       Frame.header(
-          link.sendRing(), index, note.kind, 0, note.key, note.deviceKey, note.address, note.bytes);
-      link.post(index, 0, false);
+          link.sendBuffer(),
+          place,
+          note.kind,
+          0,
+          note.key,
+          note.deviceKey,
+          note.address,
+          note.bytes);
+      link.post(place, 0, false);
       notes.remove();
       frames++;
     }

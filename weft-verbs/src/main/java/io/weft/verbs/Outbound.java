@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What goes to one peer: messages, writes and requests for reads in posting order, and beside them
 /// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
-/// payload is copied into the send ring. Where the peer has offered its region, the device brings
+/// payload is copied into the send buffer. Where the peer has offered its region, the device brings
 /// the payload there itself, and fetches from there without asking.
 final class Outbound {
 
@@ -54,13 +54,13 @@ final class Outbound {
   boolean send(MemorySegment message) {
     int bytes = (int) message.byteSize();
     int unused = notes.push();
-    int index = posted.isEmpty() && notes.isEmpty() ? link.begin(bytes) : -1;
-    if (index < 0) {
+    int place = posted.isEmpty() && notes.isEmpty() ? link.begin(bytes) : -1;
+    if (place < 0) {
       return false;
     }
-    header(index, Frame.MESSAGE, bytes, 0, 0, 0, 0);
-    MemorySegment.copy(message, 0, link.sendRing(), (long) index + Frame.HEADER, bytes);
-    link.post(index, bytes, false);
+    header(place, Frame.MESSAGE, bytes, 0, 0, 0, 0);
+    MemorySegment.copy(message, 0, link.sendBuffer(), (long) place + Frame.HEADER, bytes);
+    link.post(place, bytes, false);
     return true;
   }
 
@@ -80,8 +80,8 @@ final class Outbound {
   }
 
   private void header(
-      int index, int kind, int payload, int key, int immediate, long offset, long length) {
-    Frame.header(link.sendRing(), index, kind, payload, key, immediate, offset, length);
+      int place, int kind, int payload, int key, int immediate, long offset, long length) {
+    Frame.header(link.sendBuffer(), place, kind, payload, key, immediate, offset, length);
   }
 
   /// Takes a read or write.
@@ -221,13 +221,17 @@ final class Outbound {
     Offer offer = op.offer;
     int most = offer == null ? Frame.MAX_PAYLOAD : Frame.MAX_PLACED;
     int payload = (int) Math.min(op.bytes - op.moved, most);
-    int index = link.begin(offer == null ? payload : 0);
-    if (index < 0) {
+    Pin pinned = op.pinned;
+    int place =
+        offer != null
+            ? link.begin(0)
+            : pinned != null ? link.beginFetched(payload) : link.begin(payload);
+    if (place < 0) {
       return -1;
     }
     boolean last = op.moved + payload == op.bytes;
     header(
-        index,
+        place,
         offer == null
             ? (last ? Frame.LAST : Frame.WRITE)
             : (last ? Frame.LAST_PLACED : Frame.PLACED),
@@ -236,10 +240,9 @@ final class Outbound {
         op.immediate,
         op.remoteOffset + op.moved,
         op.bytes);
-    Pin pinned = op.pinned;
     if (pinned != null && offer != null) {
       link.place(
-          index,
+          place,
           payload,
           pinned.registration(),
           pinned.offset() + op.offset + op.moved,
@@ -249,10 +252,10 @@ final class Outbound {
       oneSided.wrote(payload);
     } else if (pinned != null) {
       link.post(
-          index, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
+          place, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
     } else {
-      copy(op.own(), op.offset + op.moved, index, payload);
-      link.post(index, payload, last);
+      copy(op.own(), op.offset + op.moved, place, payload);
+      link.post(place, payload, last);
     }
     op.moved += payload;
     if (last) {
@@ -262,9 +265,9 @@ final class Outbound {
     return payload;
   }
 
-  private void copy(LocalRegion from, long offset, int index, int payload) {
+  private void copy(LocalRegion from, long offset, int place, int payload) {
     MemorySegment.copy(
-        from.segment(), offset, link.sendRing(), (long) index + Frame.HEADER, payload);
+        from.segment(), offset, link.sendBuffer(), (long) place + Frame.HEADER, payload);
   }
 
   private int read(Op op) {
@@ -272,12 +275,12 @@ final class Outbound {
       leaving.add(posted.remove());
       return 0;
     }
-    int index = link.begin(0);
-    if (index < 0) {
+    int place = link.begin(0);
+    if (place < 0) {
       return -1;
     }
-    header(index, Frame.READ, 0, op.key, 0, op.remoteOffset, op.bytes);
-    link.post(index, 0, false);
+    header(place, Frame.READ, 0, op.key, 0, op.remoteOffset, op.bytes);
+    link.post(place, 0, false);
     waiting.add(posted.remove());
     return 0;
   }
@@ -289,16 +292,16 @@ final class Outbound {
       return refuse(op);
     }
     int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
-    int index = link.begin(payload);
-    if (index >= 0) {
-      copy(region, op.remoteOffset + op.moved, index, payload);
+    int place = link.begin(payload);
+    if (place >= 0) {
+      copy(region, op.remoteOffset + op.moved, place, payload);
     }
     region.leave();
-    if (index < 0) {
+    if (place < 0) {
       return -1;
     }
-    header(index, Frame.ANSWER, payload, 0, 0, op.moved, op.bytes);
-    link.post(index, payload, false);
+    header(place, Frame.ANSWER, payload, 0, 0, op.moved, op.bytes);
+    link.post(place, payload, false);
     op.moved += payload;
     if (op.moved == op.bytes) {
       retire(served.remove());
@@ -307,12 +310,12 @@ final class Outbound {
   }
 
   private int refuse(Op op) {
-    int index = link.begin(0);
-    if (index < 0) {
+    int place = link.begin(0);
+    if (place < 0) {
       return -1;
     }
-    header(index, Frame.REFUSAL, 0, op.key, 0, op.remoteOffset, op.bytes);
-    link.post(index, 0, false);
+    header(place, Frame.REFUSAL, 0, op.key, 0, op.remoteOffset, op.bytes);
+    link.post(place, 0, false);
     retire(served.remove());
     return 0;
   }

@@ -4,6 +4,7 @@ package io.weft.verbs;
 import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
 import io.weft.verbs.memory.MemorySettings;
+import io.weft.verbs.model.Model;
 import java.util.Map;
 import java.util.Properties;
 
@@ -18,6 +19,7 @@ import java.util.Properties;
 /// @param retries how often to ask again
 /// @param receiverRetries how often to try again when the peer had no receive posted; 7 for ever
 /// @param memory how much of it stays registered
+/// @param model how queue pairs share memory and threads
 record VerbsSettings(
     String device,
     int port,
@@ -26,7 +28,8 @@ record VerbsSettings(
     int timeout,
     int retries,
     int receiverRetries,
-    MemorySettings memory) {
+    MemorySettings memory,
+    Model model) {
 
   /// Frames that may be in a ring at a time.
   static final int SLOTS = 128;
@@ -42,7 +45,10 @@ record VerbsSettings(
 
   private static final int MAX_RING_BYTES = 1 << 30;
   private static final long MAX_KEPT_BYTES = 1L << 40;
-  private static final int INLINE_BYTES = 128;
+
+  /// Payload that is taken along when a request is posted.
+  static final int INLINE_BYTES = 128;
+
   private static final int RECEIVER_WAIT = 12;
 
   /// Of this process. Throws `TransportException.DeviceLost` for a value that is not allowed.
@@ -73,7 +79,8 @@ record VerbsSettings(
         source.number("receiver-retries", 7, 0, 7),
         new MemorySettings(
             source.whole("pool-bytes", 64L << 20, 0, MAX_KEPT_BYTES),
-            source.whole("cache-bytes", 256L << 20, 0, MAX_KEPT_BYTES)));
+            source.whole("cache-bytes", 256L << 20, 0, MAX_KEPT_BYTES)),
+        Model.of(source.number("model", Model.OWN_BUFFERS.number(), 1, Model.values().length)));
   }
 
   QueuePairSettings queuePair() {

@@ -12,11 +12,11 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.transport.wire.MessageBuffer;
-import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.device.Registration;
-import io.weft.verbs.ffm.Descriptors;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.memory.Pins;
+import io.weft.verbs.model.Completions;
+import io.weft.verbs.model.Polling;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -47,7 +47,9 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Adapter adapter;
   private final Pins pins;
   private final OneSided oneSided = new OneSided();
-  private final Descriptors descriptors;
+  private final Polling polling;
+  private final Completions sends;
+  private final Completions receives;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final Roster roster = new Roster();
   // Place of the next polled receive that was not taken, and how many were polled.
@@ -75,7 +77,9 @@ final class VerbsTransport implements Transport, FrameSink {
     tcp = provider.open(config, this);
     address = new Address(VerbsProvider.SCHEME, tcp.address().location());
     pins = new Pins(new RegionTable(adapter.name()), adapter.domain(), settings.memory());
-    descriptors = new Descriptors(adapter.channel().descriptor());
+    polling = adapter.polling(settings);
+    sends = polling.sends();
+    receives = polling.receives();
   }
 
   @Override
@@ -149,7 +153,6 @@ final class VerbsTransport implements Transport, FrameSink {
   ///
   /// Hot path.
   private int takeSends() {
-    CompletionQueue sends = adapter.sends();
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
       VerbsEndpoint endpoint = roster.of(sends.id(i), sends.queuePair(i));
@@ -172,7 +175,6 @@ final class VerbsTransport implements Transport, FrameSink {
   private int takeReceives() {
     int work = 0;
     while (!closed && work < RECEIVES_PER_TURN && hasReceived()) {
-      CompletionQueue receives = adapter.receives();
       int at = place++;
       work++;
       VerbsEndpoint endpoint = roster.of(receives.id(at), receives.queuePair(at));
@@ -206,7 +208,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private boolean hasReceived() {
     if (place == polled) {
       place = 0;
-      polled = adapter.receives().poll();
+      polled = receives.poll();
     }
     return place < polled;
   }
@@ -240,18 +242,17 @@ final class VerbsTransport implements Transport, FrameSink {
       tcp.await(roster.all().length == 0 ? maxNanos : Math.min(maxNanos, MEETING_SLEEP_NANOS));
       return;
     }
-    adapter.sends().arm();
-    adapter.receives().arm();
-    // What came before they were armed rings for nobody.
+    polling.prepare();
+    // What came before rings for nobody.
     if (takeSends() == 0 && !hasReceived()) {
-      descriptors.await(Math.min(maxNanos, MAX_SLEEP_NANOS));
+      polling.await(Math.min(maxNanos, MAX_SLEEP_NANOS));
     }
-    int unused = adapter.channel().drain();
+    polling.resume();
   }
 
   @Override
   public void wake() {
-    descriptors.ring();
+    polling.wake();
     tcp.wake();
   }
 
@@ -380,7 +381,7 @@ final class VerbsTransport implements Transport, FrameSink {
     }
     closed = true;
     tcp.close();
-    descriptors.close();
+    polling.close();
     adapter.close();
     pins.close();
   }

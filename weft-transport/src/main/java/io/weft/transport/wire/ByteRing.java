@@ -45,6 +45,17 @@ public final class ByteRing {
     return index;
   }
 
+  /// Whether `reserve` would find room for `bytes` now.
+  ///
+  /// Hot path.
+  public boolean fits(int bytes) {
+    if (head == tail) {
+      return bytes <= capacity;
+    }
+    long end = index(head) + bytes > capacity ? lapEnd(head) + bytes : head + bytes;
+    return end - tail <= capacity;
+  }
+
   /// End of what was reserved.
   public long head() {
     return head;

@@ -22,7 +22,9 @@ class ByteRingTest {
     for (int i = 0; i < 200_000; i++) {
       if (random.nextBoolean()) {
         int bytes = 1 + random.nextInt(100);
+        boolean fits = ring.fits(bytes);
         int at = ring.reserve(bytes);
+        assertThat(at >= 0).as("fits, seed %d step %d", seed, i).isEqualTo(fits);
         for (int j = 0; at >= 0 && j < bytes; j++) {
           memory[at + j] = next;
           expected.add(next++);
@@ -48,6 +50,8 @@ class ByteRingTest {
     assertThat(ring.reserve(10)).isZero();
     assertThat(ring.reserve(CAPACITY)).isNegative();
     ring.release(ring.head());
+    assertThat(ring.fits(CAPACITY)).isTrue();
+    assertThat(ring.fits(CAPACITY + 1)).isFalse();
     assertThat(ring.reserve(CAPACITY)).isZero();
     assertThat(ring.reserve(1)).isNegative();
   }

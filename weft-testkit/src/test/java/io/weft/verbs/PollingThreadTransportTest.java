@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.spi.TransportProvider;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+
+/// The same with one send buffer for all peers and a thread that polls, model 2.
+@Tag("rdma")
+@Timeout(600)
+class PollingThreadTransportTest extends VerbsTransportTest {
+
+  @Override
+  protected TransportProvider provider() {
+    return new ModelProvider(2);
+  }
+
+  @Override
+  protected int operations() {
+    return 100;
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.spi.TransportProvider;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/// The same with one send buffer for all peers, model 1. The other models test its two halves in
+/// each build; this one is for whoever changes them: `-Dweft.test.models=all`.
+@Tag("rdma")
+@EnabledIfSystemProperty(named = "weft.test.models", matches = "all")
+@Timeout(600)
+class SharedBufferTransportTest extends VerbsTransportTest {
+
+  @Override
+  protected TransportProvider provider() {
+    return new ModelProvider(1);
+  }
+
+  @Override
+  protected int operations() {
+    return 100;
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.model;
+
+import io.weft.transport.wire.ByteRing;
+import io.weft.verbs.device.ProtectionDomain;
+import io.weft.verbs.device.Registration;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// The send buffer of all queue pairs, a ring [PSLITE §3.1, models 1 and 2]. Places are given anew
+/// in the order in which they were reserved: a frame that leaves late, because its peer is slow or
+/// gone, keeps the place of all that were reserved behind it. Frames that are short enough to be
+/// taken along when they are posted are built beside the ring and keep nothing.
+public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
+
+  private static final int FRAMES = 1 << 12;
+  private static final int MASK = FRAMES - 1;
+  private static final int ALIGNMENT = 64;
+  private static final int PAGE_BYTES = 4096;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment memory;
+  private final Registration registration;
+  private final ByteRing ring;
+  private final int ringBytes;
+  private final int inlineBytes;
+  // By ticket modulo FRAMES: where each frame in the ring ends, and whether it is given back.
+  private final long[] ends = new long[FRAMES];
+  private final boolean[] over = new boolean[FRAMES];
+  private int oldest;
+  private int next;
+  private int ticket = NO_TICKET;
+
+  /// Registers it. Throws `VerbsException`.
+  ///
+  /// @param ringBytes a power of two, at least twice as long as the longest frame
+  /// @param inlineBytes frames of at most so many bytes are posted inline
+  public SharedSendBuffer(ProtectionDomain domain, int ringBytes, int inlineBytes) {
+    this.ringBytes = ringBytes;
+    this.inlineBytes = inlineBytes;
+    ring = new ByteRing(ringBytes);
+    boolean whole = false;
+    try {
+      memory = arena.allocate((long) ringBytes + PAGE_BYTES, PAGE_BYTES);
+      registration = domain.register(memory, Registration.Access.LOCAL);
+      whole = true;
+    } finally {
+      if (!whole) {
+        arena.close();
+      }
+    }
+  }
+
+  @Override
+  public Registration registration() {
+    return registration;
+  }
+
+  @Override
+  public long offset() {
+    return 0;
+  }
+
+  @Override
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  @Override
+  public boolean fits(int bytes) {
+    return bytes <= inlineBytes || (next - oldest < FRAMES && ring.fits(span(bytes)));
+  }
+
+  @Override
+  public int reserve(int index, int bytes) {
+    if (bytes <= inlineBytes) {
+      ticket = NO_TICKET;
+      return ringBytes;
+    }
+    int place = ring.reserve(span(bytes));
+    ticket = next++ & MASK;
+    ends[ticket] = ring.head();
+    over[ticket] = false;
+    return place;
+  }
+
+  private static int span(int bytes) {
+    return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
+  @Override
+  public int ticket() {
+    return ticket;
+  }
+
+  @Override
+  public void giveBack(int some) {
+    over[some] = true;
+    while (oldest != next && over[oldest & MASK]) {
+      ring.release(ends[oldest++ & MASK]);
+    }
+  }
+
+  /// Whether no frame keeps a place.
+  boolean isEmpty() {
+    return oldest == next;
+  }
+
+  /// Gives the memory back, whose registration has ended with its device.
+  @Override
+  public void close() {
+    arena.close();
+  }
+}
