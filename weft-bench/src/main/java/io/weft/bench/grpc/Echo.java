@@ -2,44 +2,13 @@
 package io.weft.bench.grpc;
 
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 
-/// The one method: bytes there, as many bytes back, without code that somebody generated.
+/// The one method of `messages`: bytes there, as many bytes back.
 final class Echo {
 
   static final String SERVICE = "weft.Echo";
 
-  /// Hot path, but for the copies of gRPC's own making.
-  private static final MethodDescriptor.Marshaller<byte[]> BYTES =
-      new MethodDescriptor.Marshaller<>() {
-        /// gRPC asks a stream of this type how long it is and copies it once.
-        @Override
-        public InputStream stream(byte[] message) {
-          return new ByteArrayInputStream(message);
-        }
-
-        /// What arrived knows its length.
-        @Override
-        public byte[] parse(InputStream stream) {
-          try {
-            return stream.readNBytes(stream.available());
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
-          }
-        }
-      };
-
-  static final MethodDescriptor<byte[], byte[]> METHOD =
-      MethodDescriptor.<byte[], byte[]>newBuilder()
-          .setType(MethodType.UNARY)
-          .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Answer"))
-          .setRequestMarshaller(BYTES)
-          .setResponseMarshaller(BYTES)
-          .build();
+  static final MethodDescriptor<byte[], byte[]> METHOD = Bytes.method(SERVICE, "Answer");
 
   private Echo() {}
 }

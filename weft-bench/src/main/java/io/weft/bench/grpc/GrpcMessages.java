@@ -2,12 +2,8 @@
 package io.weft.bench.grpc;
 
 import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -64,9 +60,9 @@ public final class GrpcMessages {
       int batch = Integer.parseInt(what[2]);
       long warmUpNanos = TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[1]));
       List<Case> cases = List.of(words).subList(2, words.length).stream().map(Case::of).toList();
-      try (ServerProcess server = ServerProcess.start();
+      try (ServerProcess server = ServerProcess.start(EchoServer.class);
           Connection connection = Connection.to(server.port())) {
-        out.println("peer grpc-java " + version() + (Epoll.isAvailable() ? " epoll" : " nio"));
+        out.println("peer " + Connection.peer());
         new GrpcMessages(connection.channel(), outstanding, batch).runAll(cases, warmUpNanos, out);
       }
       return 0;
@@ -83,32 +79,6 @@ public final class GrpcMessages {
       err.println("interrupted");
       return 1;
     }
-  }
-
-  private record Connection(ManagedChannel channel) implements AutoCloseable {
-
-    static Connection to(int port) {
-      return new Connection(
-          NettyChannelBuilder.forAddress(
-                  new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-              .usePlaintext()
-              .directExecutor()
-              .disableRetry()
-              .maxTraceEvents(0)
-              .maxInboundMessageSize(Integer.MAX_VALUE)
-              .build());
-    }
-
-    /// The event loop, a daemon, may go on for a moment.
-    @Override
-    public void close() {
-      channel.shutdownNow();
-    }
-  }
-
-  private static String version() {
-    String version = ManagedChannel.class.getPackage().getImplementationVersion();
-    return version == null ? "of unknown version" : version;
   }
 
   private void runAll(List<Case> cases, long warmUpNanos, PrintStream out)

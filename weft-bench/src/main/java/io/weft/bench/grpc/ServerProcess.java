@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/// Rank 1 as a process, by this JVM's program, flags and class path. It ends with this process,
+/// A server as a process, by this JVM's program, flags and class path. It ends with this process,
 /// however that ends: its standard input ends then.
 final class ServerProcess implements AutoCloseable {
 
@@ -24,12 +24,13 @@ final class ServerProcess implements AutoCloseable {
     this.process = process;
   }
 
-  static ServerProcess start() throws IOException {
+  /// Starts a server's program with these arguments.
+  static ServerProcess start(Class<?> program, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-    command.addAll(
-        List.of("-cp", System.getProperty("java.class.path"), EchoServer.class.getName()));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+    command.addAll(List.of(arguments));
     return new ServerProcess(
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }

@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 /// @param kernel name and release
 /// @param jdk version of the JVM
 /// @param loadAverage runnable threads over the last minute before the measurement, -1 if unknown
-record HostFacts(
+public record HostFacts(
     String cpu, int cores, long memory, String kernel, String jdk, double loadAverage) {
 
   /// This machine, now.
-  static HostFacts here() {
+  public static HostFacts here() {
     String kibibytes = field(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
     return new HostFacts(
         field(Path.of("/proc/cpuinfo"), "model name"),
@@ -28,6 +28,12 @@ record HostFacts(
         System.getProperty("os.name") + " " + System.getProperty("os.version"),
         Runtime.version().toString(),
         ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+  }
+
+  /// In one line.
+  public String words() {
+    return "%s, %d cores, %s, JDK %s, load %.2f before"
+        .formatted(cpu, cores, kernel, jdk, loadAverage);
   }
 
   /// The first `name : value` of a file; the architecture's name where there is none.

@@ -11,12 +11,13 @@ import java.util.function.Consumer;
 ///
 /// @param err where to
 /// @param terminal whether that is one
-record Progress(PrintWriter err, boolean terminal) implements Consumer<String>, AutoCloseable {
+public record Progress(PrintWriter err, boolean terminal)
+    implements Consumer<String>, AutoCloseable {
 
   private static final String BACK_AND_ERASE = "\r\u001b[K";
 
   /// To `err`, which is taken for a terminal where this process has one.
-  static Progress to(PrintWriter err) {
+  public static Progress to(PrintWriter err) {
     return new Progress(
         err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
   }
