@@ -3,6 +3,7 @@ package io.weft.launch.perf;
 
 import io.weft.ConfigOption;
 import io.weft.launch.flag.SecureAlone;
+import io.weft.launch.perf.plot.Picture;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,7 @@ final class PerfOptions {
 
   @Parameters(
       paramLabel = "WHAT",
+      arity = "0..1", // a subcommand has none
       description = {
         "a collective: allreduce, broadcast, allgather, reducescatter, alltoall or barrier;",
         "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
@@ -28,7 +30,8 @@ final class PerfOptions {
             + " memory of the peer), registration (registering memory before a write and giving"
             + " that up after it);",
         "or sendrecv: a step of a TensorFlow graph, with variables of one process that another"
-            + " consumes"
+            + " consumes;",
+        "or wide-deep-traffic, which has options of its own"
       })
   private String what = "";
 
@@ -178,6 +181,9 @@ final class PerfOptions {
 
   /// What they ask for. Throws `IllegalArgumentException` naming the option and what is allowed.
   Plan plan() {
+    if (what.isEmpty()) {
+      throw new IllegalArgumentException("Missing required parameter: 'WHAT'");
+    }
     Benchmark benchmark = Benchmark.of(what);
     within("-np", ranks, 1, MOST_RANKS);
     if (!benchmark.isCollective() && ranks != 2) {
@@ -196,7 +202,7 @@ final class PerfOptions {
           "--transport: unknown transport '%s'; allowed: %s"
               .formatted(transport, String.join(", ", TRANSPORTS)));
     }
-    if (plot != null && !CurvePlot.knows(plot)) {
+    if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
     writable("--json", json);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.traffic;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.weft.launch.perf.HostFacts;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/// One contestant's figures for one number of workers, over all rounds: one JSON object of the
+/// report. All are medians of the rounds'; `roundStepsPerSecond` has each round's own. What was
+/// simulated has no transport, rounds or host.
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record TrafficFigure(
+    String benchmark,
+    String peer,
+    boolean simulated,
+    @Nullable String transport,
+    int workers,
+    int servers,
+    int tensors,
+    int bytes,
+    @Nullable Long computeMicros,
+    double stepsPerSecond,
+    @Nullable Double p50Millis,
+    @Nullable Double p99Millis,
+    double requestsPerStep,
+    @Nullable List<Double> roundStepsPerSecond,
+    @Nullable Boolean checked,
+    @Nullable HostFacts host) {
+
+  static final String BENCHMARK = "wide-deep-traffic";
+
+  private static final MathContext SIX_DIGITS = new MathContext(6);
+
+  /// Of the rounds of one contestant.
+  static TrafficFigure of(
+      TrafficPlan plan,
+      String peer,
+      String transport,
+      List<TrafficReport.Case> rounds,
+      HostFacts host) {
+    return new TrafficFigure(
+        BENCHMARK,
+        peer,
+        false,
+        transport,
+        rounds.getFirst().workers(),
+        plan.servers(),
+        plan.tensors(),
+        plan.bytes(),
+        plan.compute().toNanos() / 1000,
+        median(rounds, TrafficReport.Case::stepsPerSecond),
+        median(rounds, TrafficReport.Case::p50Millis),
+        median(rounds, TrafficReport.Case::p99Millis),
+        median(rounds, TrafficReport.Case::requestsPerStep),
+        rounds.stream().map(round -> rounded(round.stepsPerSecond())).toList(),
+        rounds.stream().allMatch(TrafficReport.Case::checked),
+        host);
+  }
+
+  private static double median(
+      List<TrafficReport.Case> rounds, ToDoubleFunction<TrafficReport.Case> figure) {
+    double[] sorted = rounds.stream().mapToDouble(figure).sorted().toArray();
+    int upper = sorted.length / 2;
+    return rounded(
+        sorted.length % 2 == 1 ? sorted[upper] : (sorted[upper - 1] + sorted[upper]) / 2);
+  }
+
+  private static double rounded(double value) {
+    return new BigDecimal(value).round(SIX_DIGITS).doubleValue();
+  }
+}
