@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.cluster.machine.Processors;
 import io.weft.transport.Address;
 import java.util.List;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.launch.job.CoreBinding;
 import io.weft.launch.job.Host;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.Placement;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.job;
+package io.weft.launch.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.weft.launch.job.Programs;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;

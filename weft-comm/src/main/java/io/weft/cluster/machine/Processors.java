@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.cluster;
+package io.weft.cluster.machine;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,7 +45,7 @@ public record Processors(String list) {
   }
 
   /// A copy.
-  BitSet set() {
+  public BitSet set() {
     return parse(list);
   }
 

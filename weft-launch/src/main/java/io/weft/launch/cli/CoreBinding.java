@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.job;
+package io.weft.launch.cli;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.List;
 /// Binds ranks to processors: each gets an equal share of those that its host lets it use, in the
 /// order of the local ranks; ranks beyond the number of processors share one each, round and round.
 /// Done by a few lines of shell on the rank's own host, which become its command.
-public final class CoreBinding {
+final class CoreBinding {
 
   private static final String SCRIPT =
       """
@@ -41,7 +41,7 @@ public final class CoreBinding {
   private CoreBinding() {}
 
   /// The command that runs this one on the rank's share of the processors.
-  public static List<String> of(List<String> command) {
+  static List<String> of(List<String> command) {
     var bound = new ArrayList<>(List.of("/bin/sh", "-c", SCRIPT, "weft"));
     bound.addAll(command);
     return List.copyOf(bound);
