@@ -3,10 +3,12 @@ package io.weft.tensorflow.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.rendezvous.RendezvousCounts;
 import io.weft.tensorflow.partition.GraphCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tensorflow.DeviceSpec;
@@ -80,14 +82,30 @@ class GroupedReceivesTest {
     try (WeftSession session = WeftSession.open(server, model.graph, Clusters.LONG)) {
       session.run(model.init, Clusters.LONG);
       session.run(call, Map.of(), Clusters.LONG).close(); // edges are told
-      long before = server.weft().rendezvous().counts().requests();
+      long before = requests(server);
       for (int step = 0; step < STEPS; step++) {
         try (Fetched total = session.run(call, Map.of(), Clusters.LONG)) {
           assertThat(((TFloat32) total.get(0)).getFloat())
               .isEqualTo(elements * VARIABLES * (VARIABLES + 1) / 2f);
         }
       }
-      return server.weft().rendezvous().counts().requests() - before;
+      return requests(server) - before;
     }
+  }
+
+  /// Requests so far, once all that were submitted are sent. A step ends when the lane has read the
+  /// server's last control message; it has submitted the request for the next one just before, and
+  /// sends it, and counts it, in its next duty cycle.
+  private static long requests(WeftServer server) {
+    long end = System.nanoTime() + Clusters.LONG.toNanos();
+    RendezvousCounts counts = server.weft().rendezvous().counts();
+    while (counts.queued() > 0) {
+      if (System.nanoTime() - end > 0) {
+        throw new AssertionError("still queued: " + counts);
+      }
+      LockSupport.parkNanos(10_000);
+      counts = server.weft().rendezvous().counts();
+    }
+    return counts.requests();
   }
 }
