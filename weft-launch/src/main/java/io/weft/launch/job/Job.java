@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
-import io.weft.WeftConfig.OnFailure;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
@@ -15,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -47,6 +47,10 @@ public final class Job implements AutoCloseable {
   private final String mark = UUID.randomUUID().toString();
   private final List<RankProcess> ranks = new ArrayList<>();
   private final BlockingQueue<RankProcess> ended;
+
+  /// Those that have ended without the job failing of them.
+  private final List<RankProcess> settled = new ArrayList<>();
+
   private final ReentrantLock closing = new ReentrantLock();
   private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
   private final LaunchDirectory directory;
@@ -144,19 +148,33 @@ public final class Job implements AutoCloseable {
   }
 
   /// Waits until all ranks have ended well, or one has not and the others had time to say so and
-  /// were ended. Returns 0, or the exit code of the rank that the job failed of. Where the job goes
-  /// on without ranks that it loses, all are waited for, and it is done if one of them has ended
-  /// well.
+  /// were ended. Returns 0, or the exit code of the rank that the job failed of. Ranks that are
+  /// dispensable are lost without that; the job is done if one of them has ended well.
   public int await() throws InterruptedException {
-    if (plan.config().onFailure() == OnFailure.SHRINK) {
-      int code = new Survival(ranks, ended, err).await(() -> signalled);
-      close();
-      return code;
-    }
     List<RankProcess> inOrder = new ArrayList<>();
-    @Nullable RankProcess failed = null;
-    long end = Long.MAX_VALUE;
-    while (inOrder.size() < plan.ranks().size()) {
+    if (plan.dispensable().isEmpty()) {
+      return await(inOrder);
+    }
+    var survival = new Survival(ranks, ended, plan.dispensable(), err);
+    OptionalInt code = survival.await(() -> signalled);
+    if (code.isPresent()) {
+      close();
+      return code.getAsInt();
+    }
+    settled.addAll(survival.settled());
+    RankProcess failed = survival.indispensable();
+    inOrder.add(failed);
+    report(failed);
+    return await(inOrder);
+  }
+
+  /// Waits for the others.
+  ///
+  /// @param inOrder a rank of which the job fails, or none; then all that have ended
+  private int await(List<RankProcess> inOrder) throws InterruptedException {
+    @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
+    long end = System.nanoTime() + GRACE.toNanos();
+    while (inOrder.size() + settled.size() < plan.ranks().size()) {
       long left = failed == null ? LOOK.toNanos() : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
       if (rank == null) {
@@ -182,7 +200,9 @@ public final class Job implements AutoCloseable {
 
   /// Says which rank the job failed of, which is not always the first that ended.
   private int conclude(RankProcess first, List<RankProcess> inOrder) {
-    ranks.stream().filter(rank -> !inOrder.contains(rank)).forEach(inOrder::add);
+    ranks.stream()
+        .filter(rank -> !inOrder.contains(rank) && !settled.contains(rank))
+        .forEach(inOrder::add);
     List<Culprit.Fate> fates = inOrder.stream().map(RankProcess::fate).toList();
     Culprit.Fate culprit = Culprit.of(fates);
     RankProcess named = inOrder.get(fates.indexOf(culprit));

@@ -2,11 +2,14 @@
 package io.weft.launch.job;
 
 import io.weft.WeftConfig;
+import io.weft.WeftConfig.OnFailure;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /// What to start.
 ///
@@ -18,6 +21,8 @@ import java.util.OptionalInt;
 /// @param outputDirectory where each rank's output is kept too, as `rank.N/stdout` and `stderr`,
 ///   and its exit code, as `rank.N/exit`
 /// @param ssh the command that reaches other hosts, `ssh` and its options
+/// @param dispensable ranks without which the job goes on, and of which one must end well; none: it
+///   ends with the first rank that fails
 public record JobPlan(
     List<Placement> ranks,
     List<String> command,
@@ -25,7 +30,8 @@ public record JobPlan(
     WeftConfig config,
     Output output,
     Optional<Path> outputDirectory,
-    List<String> ssh) {
+    List<String> ssh,
+    Set<Integer> dispensable) {
 
   /// How ranks' output is shown.
   ///
@@ -56,5 +62,33 @@ public record JobPlan(
     command = List.copyOf(command);
     environment = Map.copyOf(environment);
     ssh = List.copyOf(ssh);
+    dispensable = Set.copyOf(dispensable);
+  }
+
+  /// All ranks are dispensable if the settings say that the job shrinks on failure, else none.
+  public JobPlan(
+      List<Placement> ranks,
+      List<String> command,
+      Map<String, String> environment,
+      WeftConfig config,
+      Output output,
+      Optional<Path> outputDirectory,
+      List<String> ssh) {
+    this(
+        ranks,
+        command,
+        environment,
+        config,
+        output,
+        outputDirectory,
+        ssh,
+        config.onFailure() == OnFailure.SHRINK
+            ? ranks.stream().map(Placement::rank).collect(Collectors.toUnmodifiableSet())
+            : Set.of());
+  }
+
+  /// The same, but it is these ranks without which it goes on.
+  public JobPlan dispensingWith(Set<Integer> others) {
+    return new JobPlan(ranks, command, environment, config, output, outputDirectory, ssh, others);
   }
 }

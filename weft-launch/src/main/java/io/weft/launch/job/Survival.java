@@ -8,13 +8,17 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/// The wait for a job that goes on without the ranks that it loses: what each loss was, and what
-/// the job came to. One thread.
+/// The wait for a job that goes on without some of the ranks that it may lose: what each loss was,
+/// and what the job came to. One thread.
 final class Survival {
 
   private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
@@ -23,31 +27,44 @@ final class Survival {
 
   private final List<RankProcess> ranks;
   private final BlockingQueue<RankProcess> ended;
+  private final Set<Integer> dispensable;
   private final PrintStream err;
+  private final List<RankProcess> settled = new ArrayList<>();
   private final List<RankProcess> lost = new ArrayList<>();
-  private int running;
+  private @Nullable RankProcess indispensable;
   private boolean done;
 
   /// @param ended brings each rank once it has ended
-  Survival(List<RankProcess> ranks, BlockingQueue<RankProcess> ended, PrintStream err) {
+  /// @param dispensable which ranks may be lost
+  Survival(
+      List<RankProcess> ranks,
+      BlockingQueue<RankProcess> ended,
+      Set<Integer> dispensable,
+      PrintStream err) {
     this.ranks = List.copyOf(ranks);
     this.ended = ended;
+    this.dispensable = Set.copyOf(dispensable);
     this.err = err;
-    this.running = ranks.size();
   }
 
-  /// Waits until all ranks have ended. Returns 0 if one of them has ended well, else the exit code
-  /// of the last.
-  int await(BooleanSupplier interrupted) throws InterruptedException {
-    while (running > 0) {
+  /// Waits until all ranks have ended. Returns 0 if a dispensable one has ended well, else the exit
+  /// code of the last; empty as soon as a rank has failed that is not dispensable, with which the
+  /// job fails.
+  OptionalInt await(BooleanSupplier interrupted) throws InterruptedException {
+    while (settled.size() < ranks.size()) {
       RankProcess rank = ended.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
       if (rank != null) {
-        running--;
         rank.drain(DRAIN);
-        if (rank.status().code() == 0) {
-          done = true;
-        } else if (!interrupted.getAsBoolean()) {
+        boolean failed = rank.status().code() != 0 && !interrupted.getAsBoolean();
+        if (failed && !dispensable.contains(rank.rank())) {
+          indispensable = rank;
+          return OptionalInt.empty();
+        }
+        settled.add(rank);
+        if (failed) {
           lose(rank);
+        } else if (rank.status().code() == 0) {
+          done |= dispensable.contains(rank.rank());
         }
       } else if (done) {
         endStopped();
@@ -57,14 +74,29 @@ final class Survival {
       if (!lost.isEmpty()) {
         err.println("weft: the job is done, without " + words());
       }
-      return 0;
+      return OptionalInt.of(0);
     }
-    err.println("weft: the job failed: no rank has ended well: " + words());
-    return lost.getLast().status().code();
+    err.println(
+        "weft: the job failed: no rank"
+            + (dispensable.size() < ranks.size() ? " that it may lose" : "")
+            + " has ended well: "
+            + words());
+    return OptionalInt.of(lost.getLast().status().code());
+  }
+
+  /// Ranks that have ended without the job failing of them.
+  List<RankProcess> settled() {
+    return List.copyOf(settled);
+  }
+
+  /// The rank of which the job fails, after `await` said so.
+  RankProcess indispensable() {
+    return Objects.requireNonNull(indispensable, "no rank that is needed has failed");
   }
 
   private void lose(RankProcess rank) {
     lost.add(rank);
+    int running = ranks.size() - settled.size();
     err.println(
         "weft: "
             + rank.describe()

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -137,6 +138,31 @@ class JobTest {
         .contains("  | last words")
         .endsWith(
             "the job is done, without rank 1 on localhost (killed by SIGKILL (exit code 137))\n");
+  }
+
+  @Test
+  void jobFailsOfTheFirstRankThatIsNotDispensable() throws Exception {
+    int code =
+        run(
+            plan(
+                    3,
+                    JobPlan.Output.PREFIXED,
+                    "case $WEFT_RANK in 1) exit 4;; 0) while ! [ -f $DIR/out/rank.1/exit ]; do :;"
+                        + " done; kill -9 $$;; 2) exec sleep 1000;; esac")
+                .dispensingWith(Set.of(1, 2)));
+    assertThat(code).isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 1 on localhost was lost (exit code 4)", "the job goes on with 2 ranks")
+        .contains("rank 0 on localhost failed: killed by SIGKILL")
+        .contains("the job failed: rank 0 on localhost: killed by SIGKILL");
+  }
+
+  @Test
+  void jobThatHasLostAllDispensableRanksHasFailedThoughTheOthersEndWell() throws Exception {
+    JobPlan plan = plan(2, JobPlan.Output.PREFIXED, "exit $((WEFT_RANK * 3))");
+    assertThat(run(plan.dispensingWith(Set.of(1)))).isEqualTo(3);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("no rank that it may lose has ended well: rank 1 on localhost (exit code 3)");
   }
 
   @Test
