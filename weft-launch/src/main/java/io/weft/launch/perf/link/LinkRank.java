@@ -36,8 +36,9 @@ public final class LinkRank {
     System.exit(program.run(arguments, System.out, System.err));
   }
 
-  private static void measure(RankArguments arguments, PrintStream out, PrintStream err)
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
       throws InterruptedException {
+    RankArguments arguments = RankArguments.parse(words);
     LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
     try (Arena arena = Arena.ofShared();
         Link link = Link.open(launch, WeftConfig.load())) {

@@ -6,6 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.launch.perf.rank.RankArguments.Case;
 import java.io.PrintStream;
+import java.util.List;
 
 /// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
 /// reads.
@@ -29,8 +30,9 @@ public final class PerfRank {
     System.exit(program.run(arguments, System.out, System.err));
   }
 
-  private static void measure(RankArguments arguments, PrintStream out, PrintStream err)
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
       throws InterruptedException {
+    RankArguments arguments = RankArguments.parse(words);
     try (Weft weft = Weft.init()) {
       new PerfRank(weft, arguments, err).runAll(new SpokenReport(out, weft.rank()));
     }

@@ -2,7 +2,6 @@
 package io.weft.launch.perf.rank;
 
 import java.util.List;
-import java.util.stream.Stream;
 
 /// What every rank program is told: `BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...`.
 ///
@@ -51,15 +50,15 @@ public record RankArguments(
     return MOST_COMPILING_TIMES * warmUpNanos;
   }
 
-  /// Reads the arguments of a `main`. Throws `IllegalArgumentException` that tells how they look.
-  public static RankArguments parse(String[] arguments) {
+  /// Reads the words of a rank. Throws `IllegalArgumentException` that tells how they look.
+  public static RankArguments parse(List<String> arguments) {
     try {
-      List<String> words = List.of(arguments[0].split(":"));
+      List<String> words = List.of(arguments.get(0).split(":"));
       return new RankArguments(
           words.getFirst(),
           words.subList(1, words.size()),
-          Long.parseLong(arguments[1]) * 1_000_000,
-          Stream.of(arguments).skip(2).map(Case::of).toList());
+          Long.parseLong(arguments.get(1)) * 1_000_000,
+          arguments.stream().skip(2).map(Case::of).toList());
     } catch (NumberFormatException | IndexOutOfBoundsException e) {
       throw new IllegalArgumentException(
           "usage: BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...: " + e.getMessage(), e);

@@ -4,19 +4,19 @@ package io.weft.launch.perf.rank;
 import io.weft.CommException;
 import io.weft.transport.TransportException;
 import java.io.PrintStream;
+import java.util.List;
 
-/// What one rank of a measurement does, from its arguments to its exit code.
+/// What one rank of a measurement does, from its words to its exit code.
 public interface RankProgram {
 
-  /// Measures; rank 0 prints what `RankReport` reads. Throws `IllegalArgumentException` for
-  /// arguments that are wrong, and what a job can fail of.
-  void measure(RankArguments arguments, PrintStream out, PrintStream err)
-      throws InterruptedException;
+  /// Measures; one rank prints the report. Throws `IllegalArgumentException` for words that are
+  /// wrong, and what a job can fail of.
+  void measure(List<String> words, PrintStream out, PrintStream err) throws InterruptedException;
 
   /// Runs it in place of a `main`. Gives 0, 1 if the job failed, 2 for wrong arguments.
   default int run(String[] words, PrintStream out, PrintStream err) {
     try {
-      measure(RankArguments.parse(words), out, err);
+      measure(List.of(words), out, err);
       return 0;
     } catch (IllegalArgumentException e) {
       err.println(e.getMessage());

@@ -3,10 +3,9 @@ package io.weft.launch.perf.traffic;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
-import io.weft.transport.TransportException;
+import io.weft.launch.perf.rank.RankProgram;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
@@ -42,23 +41,15 @@ public final class TrafficRank {
 
   /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
   public static void main(String[] words) {
-    System.exit(run(List.of(words), System.out, System.err));
+    RankProgram program = TrafficRank::measure;
+    System.exit(program.run(words, System.out, System.err));
   }
 
-  private static int run(List<String> words, PrintStream out, PrintStream err) {
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    TrafficPlan plan = TrafficPlan.parse(words);
     try (Weft weft = Weft.init()) {
-      new TrafficRank(weft, TrafficPlan.parse(words), out).runAll();
-      return 0;
-    } catch (IllegalArgumentException e) {
-      err.println(e.getMessage());
-      return 2;
-    } catch (CommException | TransportException | IllegalStateException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      err.println("interrupted");
-      return 1;
+      new TrafficRank(weft, plan, out).runAll();
     }
   }
 

@@ -4,12 +4,13 @@ package io.weft.launch.perf.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class RankArgumentsTest {
 
   private static RankArguments of(String... words) {
-    return RankArguments.parse(words);
+    return RankArguments.parse(List.of(words));
   }
 
   @Test
