@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
-import io.weft.ConfigOption;
-import io.weft.launch.flag.SecureAlone;
+import io.weft.launch.flag.CarrierOptions;
 import io.weft.launch.perf.plot.Picture;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
 final class PerfOptions {
 
   private static final int MOST_RANKS = 180;
-  private static final List<String> TRANSPORTS = List.of("tcp", "shm", "verbs");
 
   @Parameters(
       paramLabel = "WHAT",
@@ -42,24 +41,7 @@ final class PerfOptions {
       description = "ranks, 1 to 180 (default: ${DEFAULT-VALUE})")
   private int ranks;
 
-  @Option(
-      names = "--transport",
-      paramLabel = "T",
-      defaultValue = "tcp",
-      description =
-          "what carries the bytes, for all: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
-  private String transport = "tcp";
-
-  @Option(
-      names = "--secure",
-      paramLabel = "MODE",
-      arity = "0..1",
-      preprocessor = SecureAlone.class,
-      defaultValue = "auto",
-      description =
-          "encrypt Weft's connections: on, off, or auto, which is off between ranks of this host"
-              + " (default: ${DEFAULT-VALUE})")
-  private String secure = "auto";
+  @Mixin private CarrierOptions carrier = new CarrierOptions();
 
   @Option(
       names = "--bytes",
@@ -197,11 +179,7 @@ final class PerfOptions {
     if (iterations != null) {
       within("--iterations", iterations, 1, 1_000_000);
     }
-    if (!TRANSPORTS.contains(transport)) {
-      throw new IllegalArgumentException(
-          "--transport: unknown transport '%s'; allowed: %s"
-              .formatted(transport, String.join(", ", TRANSPORTS)));
-    }
+    String transport = carrier.transport();
     if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
@@ -210,7 +188,7 @@ final class PerfOptions {
     return new Plan(
         benchmark,
         transport,
-        ConfigOption.SECURE.parse(secure, "--secure"),
+        carrier.secure(),
         memory(benchmark),
         outstanding,
         ranks,
@@ -245,7 +223,7 @@ final class PerfOptions {
     if (benchmark == Benchmark.REGISTRATION) {
       return Memory.PRIVATE;
     }
-    return benchmark.isCollective() ? WeftPeer.usualMemory(transport) : Memory.OWN;
+    return benchmark.isCollective() ? WeftPeer.usualMemory(carrier.transport()) : Memory.OWN;
   }
 
   private static void within(String option, long value, long least, long most) {

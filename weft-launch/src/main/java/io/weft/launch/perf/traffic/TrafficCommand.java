@@ -2,9 +2,8 @@
 package io.weft.launch.perf.traffic;
 
 import io.weft.CommException;
-import io.weft.ConfigOption;
 import io.weft.SecureMode;
-import io.weft.launch.flag.SecureAlone;
+import io.weft.launch.flag.CarrierOptions;
 import io.weft.launch.perf.HostFacts;
 import io.weft.launch.perf.Progress;
 import io.weft.launch.perf.plot.Picture;
@@ -20,6 +19,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -53,7 +53,6 @@ import tools.jackson.databind.json.JsonMapper;
     })
 public final class TrafficCommand implements Callable<Integer> {
 
-  private static final List<String> TRANSPORTS = List.of("tcp", "shm", "verbs");
   private static final int MOST_ROUNDS = 1000;
 
   @Spec private @Nullable CommandSpec spec;
@@ -96,23 +95,7 @@ public final class TrafficCommand implements Callable<Integer> {
       description = "microseconds that a worker computes in a step (default: ${DEFAULT-VALUE})")
   private long computeMicros;
 
-  @Option(
-      names = "--transport",
-      paramLabel = "T",
-      defaultValue = "tcp",
-      description = "of Weft: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
-  private String transport = "tcp";
-
-  @Option(
-      names = "--secure",
-      paramLabel = "MODE",
-      arity = "0..1",
-      preprocessor = SecureAlone.class,
-      defaultValue = "auto",
-      description =
-          "encrypt Weft's connections: on, off, or auto, which is off here"
-              + " (default: ${DEFAULT-VALUE})")
-  private String secure = "auto";
+  @Mixin private CarrierOptions carrier = new CarrierOptions();
 
   @Option(
       names = "--peer",
@@ -208,11 +191,6 @@ public final class TrafficCommand implements Callable<Integer> {
     if (limitSeconds < 1) {
       throw new IllegalArgumentException("--limit: " + limitSeconds + " s; at least 1");
     }
-    if (!TRANSPORTS.contains(transport)) {
-      throw new IllegalArgumentException(
-          "--transport: unknown transport '%s'; allowed: %s"
-              .formatted(transport, String.join(", ", TRANSPORTS)));
-    }
     if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
@@ -233,7 +211,8 @@ public final class TrafficCommand implements Callable<Integer> {
 
   private List<Contestant> contestants(TrafficPlan plan) {
     Duration limit = Duration.ofSeconds(limitSeconds);
-    SecureMode mode = ConfigOption.SECURE.parse(secure, "--secure");
+    String transport = carrier.transport();
+    SecureMode mode = carrier.secure();
     List<Contestant> all = new ArrayList<>();
     all.add(Contestant.weft(plan, transport, mode, true, limit));
     all.add(Contestant.weft(plan, transport, mode, false, limit));
