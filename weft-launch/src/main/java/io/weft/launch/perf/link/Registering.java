@@ -16,12 +16,10 @@ final class Registering implements Exercise {
 
   private final Link link;
   private final Tiles tiles;
-  private final PeerRegion region;
+  private final Landing landing;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment program;
   private final boolean isOwn;
-  private long landed;
-  private boolean right = true;
 
   /// @param isOwn whether the transport gives the memory, else it is the program's
   Registering(Link link, Tiles tiles, long bytes, boolean isOwn) {
@@ -29,19 +27,7 @@ final class Registering implements Exercise {
     this.tiles = tiles;
     this.isOwn = isOwn;
     program = arena.allocate(bytes, PAGE_BYTES);
-    region = new PeerRegion(link, bytes);
-    link.heardBy(this);
-    region.meet();
-  }
-
-  @Override
-  public void message(MemorySegment message) {
-    right &= region.hear(message);
-  }
-
-  @Override
-  public void written(int immediate) {
-    landed++;
+    landing = new Landing(link, tiles, bytes);
   }
 
   private MemoryRegion register() {
@@ -52,6 +38,7 @@ final class Registering implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
+    PeerRegion region = landing.region();
     for (int i = 0; i < iterations; i++) {
       long begin = System.nanoTime();
       MemoryRegion registered = register();
@@ -72,21 +59,20 @@ final class Registering implements Exercise {
   public void answer(long first, int iterations) {
     for (int i = 0; i < iterations; i++) {
       link.say(Signal.READY);
-      link.until(() -> landed > 0);
-      landed--;
-      right &= tiles.same(region.memory(), 0, program.byteSize(), 1, first + i);
+      landing.await();
+      landing.compare(first + i);
       link.say(Signal.ARRIVED);
     }
   }
 
   @Override
   public boolean isRight() {
-    return right;
+    return landing.isRight();
   }
 
   @Override
   public void close() {
-    region.close();
+    landing.close();
     // A transport may keep memory registered whose scope has ended; it does not touch it.
     arena.close();
   }
