@@ -67,16 +67,19 @@ final class Exchange {
     return Traffic.step(worker, number);
   }
 
-  /// Publishes all of a step. `fetched` runs when all have been fetched.
+  /// Publishes all of a step, together. `fetched` runs when all have been fetched.
   void send(int number, Runnable fetched) {
     var left = new Countdown(tensors.size(), fetched);
+    List<Rendezvous.Offer> offers = new ArrayList<>(tensors.size());
     for (int i = 0; i < tensors.size(); i++) {
       TensorView tensor = memory.get(i);
       int content = Traffic.content(tensors.get(i), worker, number);
       tensor.data().set(JAVA_INT, 0, content);
       tensor.data().set(JAVA_INT, tensor.data().byteSize() - 4, content);
-      rendezvous.publish(RendezvousKey.of(out.get(i), step(number)), tensor, left::one);
+      RendezvousKey key = RendezvousKey.of(out.get(i), step(number));
+      offers.add(new Rendezvous.Offer(key, tensor, left::one));
     }
+    rendezvous.publishAll(offers);
   }
 
   /// Asks for all of a step. `arrived` runs when all are here; their contents are checked.
