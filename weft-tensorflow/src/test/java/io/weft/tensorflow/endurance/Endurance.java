@@ -18,9 +18,12 @@ final class Endurance {
           --transport T    tcp or shm (tcp)
           --seed N         of the moments (20261122)
           --growth MIB     by how much a process may grow between a tenth of the steps and the end (64)
+        watch STEPS        what a part's watch of its run costs a step (docs/adr/0052)
       Two processes of this host. Exit code 0: every result was right, nothing was left pending and
       memory was level; 1: not so, and a line says what; 2: the call was wrong.
       """;
+
+  private static final String WATCH = "watch";
 
   private Endurance() {}
 
@@ -32,6 +35,10 @@ final class Endurance {
   private static int run(List<String> words, PrintStream out) throws Exception {
     Options options;
     try {
+      if (words.size() == 2 && words.getFirst().equals(WATCH)) {
+        WatchCost.run(Integer.parseInt(words.getLast()), out);
+        return 0;
+      }
       options = Options.parse(words);
     } catch (IllegalArgumentException e) {
       out.println(e.getMessage());

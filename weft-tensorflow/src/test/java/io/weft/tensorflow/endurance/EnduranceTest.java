@@ -46,6 +46,14 @@ class EnduranceTest {
     assertThat(printed.toString(UTF_8)).contains("server: ").contains("MORE than -1000");
   }
 
+  @Test
+  void partsAreTimedWithTheirWatchAndWithout() throws Exception {
+    var printed = new ByteArrayOutputStream();
+    WatchCost.run(200, new PrintStream(printed, true, UTF_8));
+    assertThat(printed.toString(UTF_8))
+        .matches("20 turns of 10 steps .*: with its watch [0-9.]+ us, without [0-9.]+ us; .*\\R");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "'', what is to be run",
