@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
+import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.workloads.parameterserver.Served;
 import io.weft.workloads.parameterserver.ServedTraining;
@@ -8,6 +9,7 @@ import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Progress;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
+import io.weft.workloads.training.Job;
 import io.weft.workloads.training.Sync;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -19,9 +21,17 @@ final class ServedTool {
 
   private ServedTool() {}
 
-  /// What a launcher must know.
-  static String ranks(Servers servers) {
-    return "ranks=" + servers.ranks() + " reports=" + servers.servers();
+  /// What a launcher must know: how many ranks, which one reports, without which the others go on
+  /// (asynchronous workers need no other worker), and whether this process is one of them.
+  static String ranks(TrainOptions options, Servers servers) {
+    StringBuilder ranks = new StringBuilder();
+    ranks.append("ranks=").append(servers.ranks()).append(" reports=").append(servers.servers());
+    if (options.settings().sync() instanceof Sync.Asynchronous && servers.workers() > 1) {
+      ranks.append(" dispensable=").append(servers.servers());
+      ranks.append('-').append(servers.ranks() - 1);
+    }
+    options.task().ifPresent(task -> ranks.append(" task=").append(task.rank()));
+    return ranks.toString();
   }
 
   /// Serves or trains, and tells what came of it on the rank that reports. Where nobody trains on
@@ -30,9 +40,18 @@ final class ServedTool {
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err)
       throws IOException {
     var training = TrainingThread.start(() -> run(options, servers, weft, out, err));
-    if (!(options.settings().sync() instanceof Sync.Asynchronous) && servers.backup() == 0) {
-      weft.onFailure(training::giveUp);
-    }
+    boolean waits = !(options.settings().sync() instanceof Sync.Asynchronous);
+    boolean works = weft.rank() >= servers.servers();
+    weft.onFailure(
+        cause -> {
+          boolean servesMe =
+              works
+                  && cause instanceof CommException.PeerLost lost
+                  && lost.rank() < servers.servers();
+          if (servesMe || (waits && servers.backup() == 0)) {
+            training.giveUp(cause);
+          }
+        });
     training.await();
   }
 
@@ -46,10 +65,12 @@ final class ServedTool {
             TrainTool.style(),
             settings.epochs(),
             settings.batch(),
-            () -> weft.rank() == servers.servers());
+            () -> true); // of a worker that is not the lowest it hears nothing
     Optional<Served> served;
     try {
-      served = new ServedTraining(settings, servers, options.source(), weft, progress).run();
+      int threads = Job.of(weft, options.threads()).threads();
+      served =
+          new ServedTraining(settings, servers, options.source(), weft, threads, progress).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while training", e);

@@ -24,7 +24,7 @@ final class ServerFlags {
   private static final int MOST = 4096;
 
   /// Options of other trainings that mean nothing here.
-  private static final List<String> NOT_HERE = List.of("--read", "--threads", "--checkpoint");
+  private static final List<String> NOT_HERE = List.of("--read");
 
   private ServerFlags() {}
 
@@ -36,16 +36,25 @@ final class ServerFlags {
         "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
             + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
             + " everybody");
-    TrainCommandLine.option(spec, WORKERS, "W", "with parameter servers; default 1");
-    TrainCommandLine.option(spec, SERVERS, "M", "parameter servers; default 1");
+    TrainCommandLine.option(
+        spec, WORKERS, "W", "with parameter servers; default 1, or what TF_CONFIG says");
+    TrainCommandLine.option(
+        spec, SERVERS, "M", "parameter servers; default 1, or what TF_CONFIG says");
     TrainCommandLine.option(
         spec, BACKUP, "N", "workers for which no step waits, with --sync gradients; default 0");
   }
 
+  /// Whether servers are asked for.
+  static boolean asked(ParseResult parsed) {
+    return text(parsed, VIA).filter(how -> !how.equals(ALLREDUCE)).isPresent();
+  }
+
   /// Empty where no servers are asked for. Throws `BadOption`.
-  static Optional<Servers> servers(ParseResult parsed) {
-    Optional<String> via = text(parsed, VIA).filter(how -> !how.equals(ALLREDUCE));
-    if (via.isEmpty()) {
+  ///
+  /// @param task that this process is said to be, with its cluster
+  static Optional<Servers> servers(ParseResult parsed, Optional<ConfiguredTask> task) {
+    Optional<String> via = text(parsed, VIA);
+    if (via.isEmpty() || !asked(parsed)) {
       for (String option : List.of(WORKERS, SERVERS, BACKUP)) {
         text(parsed, option)
             .ifPresent(
@@ -74,11 +83,20 @@ final class ServerFlags {
               throw BadOption.of(
                   "--optimizer", name, "sgd, momentum or adagrad with parameter servers");
             });
-    int workers = (int) whole(parsed, WORKERS, 1, 1, MOST);
-    int servers = (int) whole(parsed, SERVERS, 1, 1, MOST);
+    int workers = count(parsed, WORKERS, task.map(ConfiguredTask::workers));
+    int servers = count(parsed, SERVERS, task.map(ConfiguredTask::servers));
     boolean waits = !(sync(parsed) instanceof Sync.Asynchronous);
     int backup = (int) whole(parsed, BACKUP, 0, 0, waits ? workers - 1 : 0);
     return Optional.of(new Servers(how, workers, servers, backup));
+  }
+
+  private static int count(ParseResult parsed, String option, Optional<Integer> configured) {
+    int count = (int) whole(parsed, option, configured.orElse(1), 1, MOST);
+    if (configured.isPresent() && configured.get() != count) {
+      throw BadOption.of(
+          option, "" + count, configured.get() + ", as TF_CONFIG has it; leave " + option + " out");
+    }
+    return count;
   }
 
   /// How the workers of servers stay together. Throws `BadOption`.

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.ServiceLoader;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -34,6 +35,12 @@ final class TrainCommandLine {
   private static final int MOST_THREADS = 1 << 10;
 
   private final CommandLine commandLine = new CommandLine(spec());
+  private final Supplier<Optional<ConfiguredTask>> task;
+
+  /// @param task that this process is said to be, asked only where it matters
+  TrainCommandLine(Supplier<Optional<ConfiguredTask>> task) {
+    this.task = task;
+  }
 
   /// Every option as text; what a text means, and the message where it means nothing, is ours.
   private static CommandSpec spec() {
@@ -100,11 +107,12 @@ final class TrainCommandLine {
     return parsed.isUsageHelpRequested() ? Optional.empty() : Optional.of(options(parsed));
   }
 
-  private static TrainOptions options(ParseResult parsed) {
+  private TrainOptions options(ParseResult parsed) {
     Workload workload = workload(parsed);
     OptimizerKind optimizer =
         choice(parsed, "--optimizer", OptimizerKind.values(), OptimizerKind.MOMENTUM);
-    Optional<Servers> servers = ServerFlags.servers(parsed);
+    Optional<ConfiguredTask> configured = ServerFlags.asked(parsed) ? task.get() : Optional.empty();
+    Optional<Servers> servers = ServerFlags.servers(parsed, configured);
     Optional<String> transport = text(parsed, "--transport");
     if (transport.isPresent()) {
       requireOneOf(parsed, "--transport", schemes());
@@ -128,6 +136,7 @@ final class TrainCommandLine {
     return new TrainOptions(
         settings,
         servers,
+        configured,
         source,
         transport,
         threads(parsed),

@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 ///
 /// @param settings of the training
 /// @param servers that keep the variables, and workers beside them; empty: every rank has them all
+/// @param task which of them this process is, where no launcher says so
 /// @param source of its data
 /// @param transport "auto" or a scheme; empty = not said here
 /// @param threads that compute on each rank; empty: its share of the host's cores
@@ -20,6 +21,7 @@ import java.util.OptionalInt;
 record TrainOptions(
     Settings settings,
     Optional<Servers> servers,
+    Optional<ConfiguredTask> task,
     Source source,
     Optional<String> transport,
     OptionalInt threads,

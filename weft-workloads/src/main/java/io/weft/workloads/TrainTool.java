@@ -7,6 +7,7 @@ import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.tensorflow.grpc.GrpcException;
 import io.weft.tensorflow.session.StepException;
+import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.report.Plot;
@@ -23,6 +24,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.spi.ToolProvider;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +35,9 @@ import org.tensorflow.exceptions.TensorFlowException;
 /// failed, 2 for a wrong command line or data, 3 where something is missing here.
 ///
 /// `--list` prints the workloads. `--validate` as the first argument checks options and files and
-/// starts nothing; where servers keep the variables it prints how many ranks there must be, and
-/// which one reports, such as `ranks=4 reports=2`.
+/// starts nothing; where servers keep the variables it prints how many ranks there must be, which
+/// one reports, and which ones the others can do without, such as `ranks=4 reports=2
+/// dispensable=2-3`; and ` task=3` behind it if `TF_CONFIG` says that this process is a rank.
 public final class TrainTool implements ToolProvider {
 
   private static final int FAILED = 1;
@@ -63,7 +66,7 @@ public final class TrainTool implements ToolProvider {
     } catch (BadOption
         | DataException.Malformed
         | TrainingException.Unfit
-        | TrainingException.Checkpoint
+        | CheckpointException
         | CommException.Setup e) {
       return failed(err, WRONG, e.getMessage());
     } catch (DataException.Missing e) {
@@ -100,7 +103,7 @@ public final class TrainTool implements ToolProvider {
       return 0;
     }
     boolean validate = !arguments.isEmpty() && arguments.getFirst().equals("--validate");
-    var commandLine = new TrainCommandLine();
+    var commandLine = new TrainCommandLine(() -> ConfiguredTask.read(System.getenv()));
     Optional<TrainOptions> options =
         commandLine.parse(validate ? arguments.subList(1, arguments.size()) : arguments);
     if (options.isEmpty()) {
@@ -109,7 +112,9 @@ public final class TrainTool implements ToolProvider {
     }
     if (validate) {
       options.get().source().check();
-      options.get().servers().ifPresent(servers -> out.println(ServedTool.ranks(servers)));
+      if (options.get().servers().isPresent()) {
+        out.println(ServedTool.ranks(options.get(), options.get().servers().get()));
+      }
       return 0;
     }
     train(options.get(), out, err);
@@ -124,7 +129,7 @@ public final class TrainTool implements ToolProvider {
     }
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
-    try (Weft weft = Weft.init(config.build())) {
+    try (Weft weft = join(options, config.build())) {
       if (options.servers().isPresent()) {
         ServedTool.train(options, options.servers().get(), weft, out, err);
         return;
@@ -136,6 +141,13 @@ public final class TrainTool implements ToolProvider {
       }
       training.await();
     }
+  }
+
+  private static Weft join(TrainOptions options, WeftConfig config) {
+    Map<String, String> environment = System.getenv();
+    return options.task().isEmpty()
+        ? Weft.init(config)
+        : Weft.init(config, options.task().get().launch(environment), environment);
   }
 
   static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err)

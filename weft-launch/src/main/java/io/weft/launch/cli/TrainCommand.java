@@ -28,7 +28,8 @@ import picocli.CommandLine.Unmatched;
     description = {
       "Trains one of the papers' workloads; without --data, on embedded data.",
       "",
-      "Without a workload, lists them. Under mpirun, srun or torchrun each process is one rank.",
+      "Without a workload, lists them. Under mpirun, srun or torchrun each process is one rank;"
+          + " with --via, so it is where TF_CONFIG names its task.",
       ""
     },
     footer = {
@@ -75,12 +76,18 @@ final class TrainCommand implements Callable<Integer> {
     if (check.code() != ExitCodes.DONE) {
       return check.code();
     }
+    if (check.isRank()) {
+      return asRank(training, command, out, err);
+    }
     JobPlan plan =
         placement.plan(
             RankJvm.command(RankMain.class, arguments),
             RankJvm.ENVIRONMENT,
             JobPlan.Output.raw(check.reports()),
             check.ranks());
+    if (check.ranks().isPresent()) {
+      plan = plan.dispensingWith(check.dispensable());
+    }
     try (Job job = Job.start(plan, out, err)) {
       return codeOf(job.await());
     }

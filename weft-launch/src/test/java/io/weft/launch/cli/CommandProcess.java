@@ -2,6 +2,10 @@
 package io.weft.launch.cli;
 
 import io.weft.testkit.job.JavaCommand;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,5 +21,20 @@ final class CommandProcess {
     var builder = new ProcessBuilder(command);
     builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
     return builder;
+  }
+
+  /// The Java process of a rank that a command has started; needs `/proc`.
+  static ProcessHandle rank(Process launcher, int rank) throws IOException {
+    for (ProcessHandle process : launcher.descendants().toList()) {
+      Path proc = Path.of("/proc", Long.toString(process.pid()));
+      byte[] environment = Files.readAllBytes(proc.resolve("environ"));
+      boolean wanted =
+          new String(environment, StandardCharsets.ISO_8859_1)
+              .contains("\0WEFT_RANK=" + rank + "\0");
+      if (wanted && Files.readSymbolicLink(proc.resolve("exe")).endsWith("java")) {
+        return process;
+      }
+    }
+    throw new AssertionError("no process of rank " + rank);
   }
 }

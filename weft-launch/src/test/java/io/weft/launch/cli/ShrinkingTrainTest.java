@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,20 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ShrinkingTrainTest {
 
   @TempDir Path directory;
-
-  private static ProcessHandle rank(Process launcher, int rank) throws IOException {
-    for (ProcessHandle process : launcher.descendants().toList()) {
-      Path proc = Path.of("/proc", Long.toString(process.pid()));
-      byte[] environment = Files.readAllBytes(proc.resolve("environ"));
-      boolean wanted =
-          new String(environment, StandardCharsets.ISO_8859_1)
-              .contains("\0WEFT_RANK=" + rank + "\0");
-      if (wanted && Files.readSymbolicLink(proc.resolve("exe")).endsWith("java")) {
-        return process;
-      }
-    }
-    throw new AssertionError("no process of rank " + rank);
-  }
 
   @Test
   @Timeout(240)
@@ -63,7 +48,7 @@ class ShrinkingTrainTest {
       for (String line = reader.readLine(); line != null; line = reader.readLine()) {
         err.add(line);
         if (!killed && line.contains("epoch 1/1 ")) {
-          killed = rank(launcher, 2).destroyForcibly();
+          killed = CommandProcess.rank(launcher, 2).destroyForcibly();
         }
       }
       assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();

@@ -15,6 +15,7 @@ import org.tensorflow.TensorFlow;
 import org.tensorflow.internal.c_api.TF_Server;
 import org.tensorflow.internal.c_api.TF_Status;
 import org.tensorflow.proto.ClusterDef;
+import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.proto.JobDef;
 import org.tensorflow.proto.ServerDef;
 
@@ -38,7 +39,15 @@ public final class GrpcServer {
   /// Starts `task` on the port of its address. Throws `IllegalArgumentException` if it is none of
   /// the cluster's, `GrpcException` with TensorFlow's words if the port is taken.
   public static GrpcServer start(ClusterSpec cluster, Task task) {
-    byte[] definition = definition(cluster, cluster.require(task)).toByteArray();
+    return start(cluster, task, 0);
+  }
+
+  /// The same with a number of threads.
+  ///
+  /// @param threads that share the computation of a node; 0: one for each processor. The first
+  ///   session or server of a process decides for all of them
+  public static GrpcServer start(ClusterSpec cluster, Task task, int threads) {
+    byte[] definition = definition(cluster, cluster.require(task), threads).toByteArray();
     var unused = TensorFlow.version(); // loads the library
     try (PointerScope _ = new PointerScope()) {
       TF_Status status = TF_Status.newStatus();
@@ -52,7 +61,7 @@ public final class GrpcServer {
     }
   }
 
-  private static ServerDef definition(ClusterSpec cluster, Task task) {
+  private static ServerDef definition(ClusterSpec cluster, Task task, int threads) {
     Map<String, JobDef.Builder> jobs = new TreeMap<>();
     cluster
         .addresses()
@@ -67,6 +76,7 @@ public final class GrpcServer {
         .setJobName(task.job())
         .setTaskIndex(task.index())
         .setProtocol("grpc")
+        .setDefaultSessionConfig(ConfigProto.newBuilder().setIntraOpParallelismThreads(threads))
         .build();
   }
 

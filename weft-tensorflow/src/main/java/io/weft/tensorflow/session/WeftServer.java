@@ -57,7 +57,7 @@ public final class WeftServer implements AutoCloseable {
   private final List<Task> tasks;
   private final Mailboxes mailboxes;
   private final Graph graph = new Graph();
-  private final Session session = new Session(graph, config());
+  private final Session session;
   private final AtomicLong tickets;
   private final AtomicInteger sessions = new AtomicInteger();
   private final Map<Long, Answers> awaited = new ConcurrentHashMap<>();
@@ -65,8 +65,9 @@ public final class WeftServer implements AutoCloseable {
   private final List<Part> parts = new ArrayList<>();
   private final ExecutorService importer;
 
-  private WeftServer(Weft weft, ClusterSpec cluster) {
+  private WeftServer(Weft weft, ClusterSpec cluster, int threads) {
     this.weft = weft;
+    this.session = new Session(graph, config(threads));
     this.cluster = cluster;
     this.tasks = cluster.tasks();
     this.tickets = new AtomicLong(RendezvousKey.step(FIRST_SERIES + weft.rank(), 0));
@@ -76,8 +77,9 @@ public final class WeftServer implements AutoCloseable {
 
   /// As TensorFlow has it, but for one of its optimizers of graphs, which is for memory of devices:
   /// it complains of each `_Recv` that it has not made itself.
-  private static ConfigProto config() {
+  private static ConfigProto config(int threads) {
     return ConfigProto.newBuilder()
+        .setIntraOpParallelismThreads(threads)
         .setGraphOptions(
             GraphOptions.newBuilder()
                 .setRewriteOptions(
@@ -89,6 +91,14 @@ public final class WeftServer implements AutoCloseable {
   /// Starts the task of this rank. Throws `CommException.Setup` if the job has not one rank for
   /// each task, or TensorFlow does not load.
   public static WeftServer start(Weft weft, ClusterSpec cluster) {
+    return start(weft, cluster, 0);
+  }
+
+  /// The same with a number of threads.
+  ///
+  /// @param threads that share the computation of a node; 0: one for each processor. The first
+  ///   session of a process decides for all of them
+  public static WeftServer start(Weft weft, ClusterSpec cluster, int threads) {
     if (weft.size() != cluster.tasks().size()) {
       throw new CommException.Setup(
           "the cluster has %d tasks (%s), the job %d ranks; start one rank for each task"
@@ -96,7 +106,7 @@ public final class WeftServer implements AutoCloseable {
           null);
     }
     var unused = TransferLibrary.load();
-    WeftServer server = new WeftServer(weft, cluster);
+    WeftServer server = new WeftServer(weft, cluster, threads);
     server.mailboxes.open();
     return server;
   }

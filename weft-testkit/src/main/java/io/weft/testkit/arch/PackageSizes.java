@@ -42,7 +42,7 @@ final class PackageSizes {
           "io.weft.shm", 29, // one endpoint: what it shares with a peer is in nobody else's reach
           "io.weft.tensor.kernel", 25, // a kernel for each element type and way of computing
           "io.weft.transport.tcp", 23, // one endpoint and its agent
-          "io.weft.workloads.training", 28); // one program: its settings, steps and report
+          "io.weft.workloads.training", 22); // one program: its settings, steps and report
 
   private PackageSizes() {}
 

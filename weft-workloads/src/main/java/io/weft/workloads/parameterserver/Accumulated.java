@@ -67,7 +67,7 @@ final class Accumulated {
   private GraphOperationBuilder accumulator(
       Scope scope, String name, String reduction, Shape shape) {
     return graph
-        .opBuilder("ConditionalAccumulator", name + "_accumulator", scope)
+        .opBuilder("ConditionalAccumulator", name + "_gradients", scope)
         .setAttr("dtype", DataType.DT_FLOAT)
         .setAttr("shape", shape)
         .setAttr("reduction_type", reduction);

@@ -6,8 +6,8 @@ import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
-import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
+import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Ranking;
 import io.weft.workloads.sendrecv.GraphSession;
@@ -15,7 +15,6 @@ import io.weft.workloads.training.Outcome;
 import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,14 +29,14 @@ import org.tensorflow.types.TInt32;
 /// What one worker does when all are done: tests the model, and puts together what is known. One
 /// thread.
 ///
+/// @param before this run, as far as a checkpoint has told this worker
 /// @param session with which it looks at the model
-/// @param limit of a step
 record Closing(
     ServedTraining training,
-    Columns columns,
+    Shift.Plan plan,
+    History before,
     Replica replica,
-    GraphSession session,
-    Duration limit) {
+    GraphSession session) {
 
   private static final int TEST_BATCH = 500;
   private static final int FINAL_STEPS = 50;
@@ -53,7 +52,9 @@ record Closing(
     Examples test = training.source().test();
     var ranking = new Ranking();
     double accuracy = judge(test, ranking) / (double) test.count();
-    List<Double> losses = updates.isPresent() ? counted(updates.get()) : means(rows);
+    List<Double> losses = new ArrayList<>(before.losses());
+    losses.addAll(
+        updates.isPresent() ? Arrays.stream(updates.get().losses()).boxed().toList() : means(rows));
     double finalLoss =
         losses.stream()
             .skip(Math.max(0, losses.size() - FINAL_STEPS))
@@ -61,7 +62,10 @@ record Closing(
             .average()
             .orElse(Double.NaN);
     double speed =
-        rows.stream().filter(Tally.Row::done).mapToDouble(r -> r.examples() / r.seconds()).sum();
+        rows.stream()
+            .filter(row -> row.done() && row.seconds() > 0)
+            .mapToDouble(row -> row.examples() / row.seconds())
+            .sum();
     var outcome =
         new Outcome(
             training.source().name(),
@@ -84,7 +88,7 @@ record Closing(
             .sum();
     long known = rows.stream().filter(row -> row.done() && row.requests() >= 0).count();
     long requests = rows.stream().mapToLong(Tally.Row::requests).sum();
-    double counted = updates.stream().flatMapToDouble(u -> Arrays.stream(u.counts())).sum();
+    double counted = updates.map(Updates::counted).orElse(0.0);
     return new ServingFacts(
         servers.via().toString(),
         servers.workers(),
@@ -96,31 +100,19 @@ record Closing(
         lost);
   }
 
-  /// Of each synchronous step, over the shares that count.
-  private List<Double> counted(Updates updates) {
-    double[] sums = updates.lossSums();
-    double[] counts = updates.counts();
-    double share = (double) training.settings().batch() / training.servers().workers();
-    List<Double> losses = new ArrayList<>();
-    for (int step = 0; step < sums.length; step++) {
-      losses.add(sums[step] / (share * counts[step]));
-    }
-    return losses;
-  }
-
   /// Of the steps of the same number, over the workers that took it.
   private List<Double> means(List<Tally.Row> rows) {
     int workers = training.servers().workers();
     List<Double> losses = new ArrayList<>();
     int steps = rows.getFirst().losses().length;
-    for (int step = 0; step < steps; step++) {
+    for (int step = plan.begin(); step < steps; step++) {
       double sum = 0;
       int count = 0;
       for (int worker = 0; worker < workers; worker++) {
         Tally.Row row = rows.get(worker);
         if (row.done() && Double.isFinite(row.losses()[step])) {
           sum += row.losses()[step];
-          count += columns.width(worker, workers);
+          count += plan.columns().width(worker, workers);
         }
       }
       losses.add(sum / count);
@@ -136,7 +128,7 @@ record Closing(
         feed.fill(first);
         var feeds =
             Map.of(Replica.FEEDS.get(0), feed.features(), Replica.FEEDS.get(1), feed.labels());
-        try (Fetched fetched = session.run(replica.judgement(), feeds, limit)) {
+        try (Fetched fetched = session.run(replica.judgement(), feeds, plan.limit())) {
           correct += ((TInt32) fetched.get(0)).getInt();
           if (!replica.scores().isEmpty()) {
             TFloat32 scores = (TFloat32) fetched.get(1);
@@ -152,7 +144,7 @@ record Closing(
 
   private String digest() throws InterruptedException {
     var call = new GraphCall(List.of(), replica.weights(), List.of());
-    try (Fetched fetched = session.run(call, Map.of(), limit)) {
+    try (Fetched fetched = session.run(call, Map.of(), plan.limit())) {
       SortedMap<String, TensorView> weights = new TreeMap<>();
       for (int i = 0; i < fetched.size(); i++) {
         String name = replica.weights().get(i);

@@ -30,6 +30,7 @@ import org.tensorflow.types.TInt64;
 /// @param scores of the batch, where the workload is ranked: a fetch, or none
 /// @param weights of the model: fetches
 /// @param parameters how many they are
+/// @param memory what a checkpoint keeps; none where the run keeps none
 record Replica(
     GraphDef graph,
     List<String> train,
@@ -38,7 +39,8 @@ record Replica(
     String correct,
     List<String> scores,
     List<String> weights,
-    long parameters) {
+    long parameters,
+    Memory memory) {
 
   /// Placeholders of the batch, and of what the loss is multiplied by.
   static final List<String> FEEDS = List.of("features", "labels");
@@ -89,6 +91,7 @@ record Replica(
             .forEach(given -> update.add(given.op().name()));
         accumulated.put().forEach(put -> train.add(put.name()));
       }
+      Memory memory = settings.checkpoint().isPresent() ? Memory.addTo(graph) : Memory.NONE;
       return new Replica(
           Portable.graph(graph.toGraphDef(), INIT),
           train,
@@ -97,7 +100,8 @@ record Replica(
           name(model.correct()),
           model.score().stream().map(Replica::name).toList(),
           model.variables().stream().map(Replica::name).toList(),
-          model.parameters());
+          model.parameters(),
+          memory);
     }
   }
 

@@ -30,9 +30,10 @@ import java.util.Optional;
 /// @param servers how many tasks do what
 /// @param source of the data, which each worker reads
 /// @param weft the job; borrowed
-/// @param observer hears how this worker trains
+/// @param threads that share the computation of a node, at least 1
+/// @param observer hears how this worker trains, if it is the lowest that is left
 public record ServedTraining(
-    Settings settings, Servers servers, Source source, Weft weft, Observer observer) {
+    Settings settings, Servers servers, Source source, Weft weft, int threads, Observer observer) {
 
   /// A server serves at most so long.
   private static final Duration SERVING = Duration.ofDays(365);
@@ -51,7 +52,7 @@ public record ServedTraining(
           null);
     }
     var layout = new TaskLayout(servers);
-    try (WeftServer member = WeftServer.start(weft, layout.nowhere())) {
+    try (WeftServer member = WeftServer.start(weft, layout.nowhere(), threads)) {
       GraphSession.Opener opener =
           switch (servers.via()) {
             case WEFT ->
@@ -60,7 +61,8 @@ public record ServedTraining(
                         WeftSession.open(member, graph, limit),
                         () -> weft.rendezvous().counts().requests());
             case GRPC -> {
-              GrpcServer server = GrpcServer.start(addresses(layout), layout.task(weft.rank()));
+              GrpcServer server =
+                  GrpcServer.start(addresses(layout), layout.task(weft.rank()), threads);
               yield (graph, limit) ->
                   new GraphSession.OfGrpc(GrpcSession.open(server, graph, limit));
             }

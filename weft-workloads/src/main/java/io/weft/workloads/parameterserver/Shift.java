@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.tensorflow.Tensor;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
@@ -31,9 +32,9 @@ final class Shift {
   private final int width;
   private final double[] losses;
   private final List<Long> nanos = new ArrayList<>();
+  private final long askedBefore;
   private int epoch = -1;
   private int[] order = new int[0];
-  private long requests;
   private long total;
   private double epochLoss;
   private int epochSteps;
@@ -42,11 +43,19 @@ final class Shift {
   ///
   /// @param columns which examples stand in which batch
   /// @param index of the worker
+  /// @param begin the first step, counted from that of the run that a checkpoint may have begun
   /// @param limit of a step
-  record Plan(Settings settings, Servers servers, Columns columns, int index, Duration limit) {
+  record Plan(
+      Settings settings, Servers servers, Columns columns, int index, int begin, Duration limit) {
 
+    /// Of the whole run.
     int steps() {
       return columns.steps() * settings.epochs();
+    }
+
+    /// Whether an epoch ends with this step.
+    boolean endsEpoch(int step) {
+      return (step + 1) % columns.steps() == 0;
     }
 
     /// Falls in a straight line over the whole run, where the optimizer follows.
@@ -67,46 +76,55 @@ final class Shift {
     this.width = plan.columns.width(plan.index, plan.servers.workers());
     this.losses = new double[plan.steps()];
     Arrays.fill(losses, Double.NaN);
+    this.askedBefore = session.requests();
   }
 
   /// All steps, without waiting for anybody. The steps of all workers together move the model as
   /// far as one synchronous step does.
-  void asynchronous() throws InterruptedException {
+  ///
+  /// @param keeper saves when this worker ends an epoch, whatever the others do
+  void asynchronous(Optional<Keeper> keeper) throws InterruptedException {
     try (var feed = new Feed(examples, width)) {
-      int perEpoch = plan.columns.steps();
-      for (int step = 0; step < plan.steps(); step++) {
+      for (int step = plan.begin; step < plan.steps(); step++) {
         fill(feed, step);
         long begin = System.nanoTime();
-        long asked = session.requests();
         float factor = plan.rateFactor(step) / plan.settings.batch();
         Map<String, Tensor> feeds = feeds(feed, factor);
         try (Fetched fetched = session.run(replica.asynchronousStep(), feeds, plan.limit)) {
-          took(step, begin, asked, fetched);
+          took(step, begin, fetched);
         } finally {
           close(feeds);
         }
-        tell(step, perEpoch);
+        if (keeper.isPresent() && plan.endsEpoch(step)) {
+          keeper.get().endEpoch(session, ownLosses(step));
+        }
+        tell(step);
       }
     }
+  }
+
+  /// The mean losses of this worker's share, in the epoch that ends with this step.
+  private double[] ownLosses(int step) {
+    return Arrays.stream(losses, step + 1 - plan.columns.steps(), step + 1)
+        .map(sum -> sum / width)
+        .toArray();
   }
 
   /// All steps, each together with the other workers. A step that was over for the others before
   /// this worker came to it is left out.
   void synchronous() throws InterruptedException {
     try (var feed = new Feed(examples, width)) {
-      int perEpoch = plan.columns.steps();
-      int step = 0;
+      int step = plan.begin;
       while (step < plan.steps()) {
         fill(feed, step);
         long begin = System.nanoTime();
-        long asked = session.requests();
         float mean = (float) plan.servers.workers() / plan.settings.batch();
         Map<String, Tensor> feeds = feeds(feed, plan.rateFactor(step) * mean);
-        feeds.put(Accumulated.STEP, TInt64.scalarOf(step));
+        feeds.put(Accumulated.STEP, TInt64.scalarOf(step - plan.begin));
         int next;
         try (Fetched fetched =
             session.run(replica.synchronousStep(plan.index), feeds, plan.limit)) {
-          took(step, begin, asked, fetched);
+          took(step, begin, fetched);
           next = (int) ((TInt64) fetched.get(1)).getLong();
           for (int left = ((TInt32) fetched.get(2)).getInt(); left > 0; left--) {
             next = further();
@@ -114,7 +132,7 @@ final class Shift {
         } finally {
           close(feeds);
         }
-        tell(step, perEpoch);
+        tell(step);
         step = next;
       }
     }
@@ -149,11 +167,10 @@ final class Shift {
     feeds.values().forEach(Tensor::close);
   }
 
-  private void took(int step, long begin, long asked, Fetched fetched) {
+  private void took(int step, long begin, Fetched fetched) {
     long taken = System.nanoTime() - begin;
     nanos.add(taken);
     total += taken;
-    requests = asked < 0 ? -1 : requests + session.requests() - asked;
     losses[step] = ((TFloat32) fetched.get(0)).getFloat();
     if (!Double.isFinite(losses[step])) {
       throw new TrainingException.Diverged(
@@ -162,12 +179,13 @@ final class Shift {
     }
   }
 
-  private void tell(int step, int perEpoch) {
+  private void tell(int step) {
+    int perEpoch = plan.columns.steps();
     double loss = losses[step] / width;
     observer.onStep(new Observer.Step(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
     epochLoss += loss;
     epochSteps++;
-    if (step % perEpoch == perEpoch - 1) {
+    if (plan.endsEpoch(step)) {
       observer.onEpoch(new Observer.Epoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
       epochLoss = 0;
       epochSteps = 0;
@@ -185,6 +203,7 @@ final class Shift {
 
   /// What there is to say at the end.
   Tally.Row row(long bytesSent) {
+    long requests = askedBefore < 0 ? -1 : session.requests() - askedBefore;
     return new Tally.Row(
         true, (long) width * nanos.size(), seconds(), requests, bytesSent, losses.clone());
   }

@@ -3,11 +3,13 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.session.Fetched;
 import io.weft.workloads.sendrecv.GraphSession;
-import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
@@ -18,19 +20,21 @@ final class Updates {
 
   private final GraphSession session;
   private final Replica replica;
-  private final Duration limit;
+  private final Shift.Plan plan;
+  private final Optional<Keeper> keeper;
   private final double[] lossSums;
   private final double[] counts;
   private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
   /// @param session of its own
-  /// @param steps in all
-  Updates(GraphSession session, Replica replica, int steps, Duration limit) {
+  /// @param keeper saves what an epoch's last update has brought, before the next update
+  Updates(GraphSession session, Replica replica, Shift.Plan plan, Optional<Keeper> keeper) {
     this.session = session;
     this.replica = replica;
-    this.limit = limit;
-    this.lossSums = new double[steps];
-    this.counts = new double[steps];
+    this.plan = plan;
+    this.keeper = keeper;
+    this.lossSums = new double[plan.steps()];
+    this.counts = new double[plan.steps()];
   }
 
   /// @param onFailure hears why no step will end any more, on the thread
@@ -40,8 +44,11 @@ final class Updates {
 
   private void run(Consumer<String> onFailure) {
     try {
-      for (int step = 0; step < counts.length; step++) {
+      for (int step = plan.begin(); step < plan.steps(); step++) {
         update(step);
+        if (keeper.isPresent() && plan.endsEpoch(step)) {
+          keeper.get().endEpoch(session, losses(step + 1 - plan.columns().steps(), step + 1));
+        }
       }
       end.complete(true);
     } catch (InterruptedException | RuntimeException | Error failed) {
@@ -52,7 +59,8 @@ final class Updates {
 
   private void update(int step) throws InterruptedException {
     try (TInt64 next = TInt64.scalarOf(step + 1);
-        Fetched taken = session.run(replica.takingStep(), Map.of(Tokens.NEXT, next), limit)) {
+        Fetched taken =
+            session.run(replica.takingStep(), Map.of(Tokens.NEXT, next), plan.limit())) {
       TFloat32 summary = (TFloat32) taken.get(0);
       lossSums[step] = summary.getFloat(0);
       counts[step] = summary.getFloat(1);
@@ -71,13 +79,20 @@ final class Updates {
     }
   }
 
-  /// Losses that count in each step, each summed over its worker's share.
-  double[] lossSums() {
-    return lossSums.clone();
+  /// Of each step that was taken, over the shares that count in it.
+  double[] losses() {
+    return losses(Math.min(plan.begin(), plan.steps()), plan.steps());
   }
 
-  /// How many gradients count in each step.
-  double[] counts() {
-    return counts.clone();
+  private double[] losses(int from, int to) {
+    double share = (double) plan.settings().batch() / plan.servers().workers();
+    return IntStream.range(from, to)
+        .mapToDouble(step -> lossSums[step] / (share * counts[step]))
+        .toArray();
+  }
+
+  /// How many gradients count in all steps together.
+  double counted() {
+    return Arrays.stream(counts).sum();
   }
 }

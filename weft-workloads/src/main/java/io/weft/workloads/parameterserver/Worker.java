@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import io.weft.CommException;
 import io.weft.collective.CollectiveOptions;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.placement.ReplicaDeviceSetter;
 import io.weft.tensorflow.placement.VariablePlacement;
 import io.weft.tensorflow.session.WeftServer;
 import io.weft.workloads.batch.Columns;
+import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.sendrecv.GraphSession;
 import io.weft.workloads.training.Observer;
 import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingException;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.tensorflow.proto.GraphDef;
 
 /// A worker: reads its share of the data, trains, waits for the others, and reports if it is the
@@ -52,29 +60,35 @@ final class Worker {
         ReplicaDeviceSetter.of(member.cluster(), member.task(), VariablePlacement.BALANCED_BYTES)
             .place(replica.graph());
     Examples mine = all.select(columns.rows(index, workers));
+    Optional<Keeper> keeper =
+        index == 0 ? Keeper.of(training, replica.memory(), limit) : Optional.empty();
     try (GraphSession session = opener.open(placed, limit)) {
-      initialize(session);
-      training
-          .observer()
-          .onStart(
-              new Observer.Start(
-                  training.source().name(),
-                  replica.parameters(),
-                  columns.examples(),
-                  columns.steps(),
-                  0));
-      var shift =
-          new Shift(
-              new Shift.Plan(settings, training.servers(), columns, index, limit),
-              replica,
-              session,
-              mine,
-              training.observer());
+      int epochs = begin(session, keeper);
+      History before = keeper.map(Keeper::history).orElse(History.NONE);
+      var speaker = new Speaker(training.observer(), this::isLowest);
+      speaker.onStart(
+          new Observer.Start(
+              training.source().name(),
+              replica.parameters(),
+              columns.examples(),
+              columns.steps(),
+              epochs));
+      var plan =
+          new Shift.Plan(
+              settings, training.servers(), columns, index, epochs * columns.steps(), limit);
+      var shift = new Shift(plan, replica, session, mine, speaker);
       Optional<Updates> updates = Optional.empty();
       if (settings.sync() instanceof Sync.Asynchronous) {
-        shift.asynchronous();
+        shift.asynchronous(keeper);
+      } else if (index > 0) {
+        training.weft().onFailure(cause -> cancel(session, cause));
+        shift.synchronous();
       } else {
-        updates = synchronous(shift, session, replica, placed, tally.steps());
+        training.weft().onFailure(cause -> cancel(session, cause));
+        try (GraphSession taking = opener.open(placed, limit)) {
+          updates = Optional.of(new Updates(taking, replica, plan, keeper));
+          synchronous(shift, session, taking, updates.get());
+        }
       }
       tally.write(session, index, shift.row(training.weft().bytesSent()), limit);
       var attendance = new Attendance(member, tally, session, limit);
@@ -82,40 +96,58 @@ final class Worker {
       if (!attendance.isLowest(index, rows)) {
         return Optional.empty();
       }
-      var closing = new Closing(training, columns, replica, session, limit);
+      var closing = new Closing(training, plan, before, replica, session);
       return Optional.of(closing.served(rows, shift.nanos(), updates, attendance.lost(rows)));
     }
   }
 
-  private Optional<Updates> synchronous(
-      Shift shift, GraphSession session, Replica replica, GraphDef placed, int steps)
+  private void synchronous(Shift shift, GraphSession session, GraphSession taking, Updates updates)
       throws InterruptedException {
-    training.weft().onFailure(cause -> session.cancel(String.valueOf(cause.getMessage())));
-    if (index > 0) {
-      shift.synchronous();
-      return Optional.empty();
-    }
-    try (GraphSession taking = opener.open(placed, limit)) {
-      var updates = new Updates(taking, replica, steps, limit);
-      updates.start(session::cancel);
-      training.weft().onFailure(cause -> taking.cancel(String.valueOf(cause.getMessage())));
-      shift.synchronous();
-      updates.await();
-      return Optional.of(updates);
+    training.weft().onFailure(cause -> cancel(taking, cause));
+    updates.start(session::cancel);
+    shift.synchronous();
+    updates.await();
+  }
+
+  /// A step waits for ever for a worker that is lost; of a server that is, it learns by itself.
+  private void cancel(GraphSession session, CommException cause) {
+    String why = String.valueOf(cause.getMessage());
+    if (!(cause instanceof CommException.PeerLost lost)) {
+      session.cancel(why);
+    } else if (!layout.isServer(lost.rank())) {
+      session.cancel(layout.task(lost.rank()) + " is lost: " + why);
     }
   }
 
-  /// The first worker gives the variables their values; the others wait for that.
-  private void initialize(GraphSession session) throws InterruptedException {
+  /// The first worker gives the variables their values, new ones or those of a checkpoint; the
+  /// others wait for that. Returns how many epochs are done.
+  private int begin(GraphSession session, Optional<Keeper> keeper) throws InterruptedException {
+    long epochs = 0;
     if (index == 0) {
       session
           .run(new GraphCall(List.of(), List.of(), List.of(Replica.INIT)), Map.of(), limit)
           .close();
+      if (keeper.isPresent()) {
+        epochs = keeper.get().restore(session);
+      }
     }
     if (training.servers().workers() > 1) {
       var workers = training.weft().communicator(layout.workers());
-      var unused = workers.barrier(CollectiveOptions.named("weft-train/initialized")).await();
+      try (TensorLease told = training.weft().allocate(DType.INT64, Shape.of(1))) {
+        told.view().data().set(ValueLayout.JAVA_LONG, 0, epochs);
+        var unused =
+            workers.broadcast(told.view(), 0, CollectiveOptions.named("weft-train/begin")).await();
+        epochs = told.view().data().get(ValueLayout.JAVA_LONG, 0);
+      }
     }
+    return (int) epochs;
+  }
+
+  /// Whether no worker below is left.
+  private boolean isLowest() {
+    List<Task> gone = member.gone();
+    return IntStream.range(0, index)
+        .allMatch(below -> gone.contains(new Task(TaskLayout.WORKERS, below)));
   }
 
   private Columns columns(Examples all) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.workloads.checkpoint.History;
 import java.util.Arrays;
 
 /// How far a run has come on this rank: steps taken, epochs ended, and what the steps of the epoch

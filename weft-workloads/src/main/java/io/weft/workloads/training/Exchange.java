@@ -10,6 +10,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import io.weft.workloads.checkpoint.History;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.DoubleStream;
 
 /// What the ranks tell each other besides gradients: counts, times, digests, examples. Every call
 /// is collective and waits. With one rank each returns its argument. One thread.
@@ -70,6 +72,24 @@ final class Exchange {
     long[] bits = Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
     MemorySegment agreed = MemorySegment.ofArray(from(root, what, bits));
     return agreed.toArray(ValueLayout.JAVA_DOUBLE);
+  }
+
+  /// One rank's history, of these lengths, on all ranks.
+  History from(int root, History mine, int losses, int accuracies) {
+    return new History(
+        numbers(root, "history/losses", mine.losses(), losses),
+        numbers(root, "history/accuracies", mine.accuracies(), accuracies));
+  }
+
+  private List<Double> numbers(int root, String what, List<Double> mine, int count) {
+    if (count == 0) {
+      return List.of();
+    }
+    double[] numbers = new double[count];
+    for (int i = 0; i < Math.min(count, mine.size()); i++) {
+      numbers[i] = mine.get(i);
+    }
+    return DoubleStream.of(from(root, what, numbers)).boxed().toList();
   }
 
   /// One rank's memory into that of all ranks.

@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.CommException;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.agent.Ticker;
+import io.weft.workloads.checkpoint.History;
 import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.Session;
@@ -104,7 +105,7 @@ final class Recovery {
     long[] lengths =
         exchange.from(
             root, "history", (long) mine.losses().size(), (long) mine.accuracies().size());
-    History known = mine.from(root, exchange, (int) lengths[0], (int) lengths[1]);
+    History known = exchange.from(root, mine, (int) lengths[0], (int) lengths[1]);
     double[] sums = exchange.from(root, "sums", course.lossSums());
     double[] examples = exchange.from(root, "examples", course.examples());
     if (job.rank() == root) {

@@ -2,13 +2,16 @@
 package io.weft.workloads.training;
 
 import io.weft.tensorflow.WeftVariables;
+import io.weft.workloads.checkpoint.CheckpointException;
+import io.weft.workloads.checkpoint.Checkpoints;
+import io.weft.workloads.checkpoint.History;
 import java.util.List;
 
 /// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
 /// method is collective but `save`, which rank 0 alone does.
 record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
 
-  /// Gives the engine its state and returns what was before. Throws `TrainingException` on all
+  /// Gives the engine its state and returns what was before. Throws `CheckpointException` on all
   /// ranks if rank 0's checkpoint cannot be used.
   History begin(Engine engine) {
     if (settings.checkpoint().isEmpty()) {
@@ -20,23 +23,22 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
       try {
         history = load(engine);
         counts = new long[] {0, history.losses().size(), history.accuracies().size()};
-      } catch (TrainingException e) {
+      } catch (CheckpointException e) {
         long[] ignored = exchange.fromRoot("resume", -1, 0, 0);
         throw e;
       }
     }
     counts = exchange.fromRoot("resume", counts);
     if (counts[0] < 0) {
-      throw new TrainingException.Checkpoint(
-          "rank 0 cannot use its checkpoint; its message says why");
+      throw new CheckpointException("rank 0 cannot use its checkpoint; its message says why");
     }
     return counts[2] == 0 ? fresh(engine) : restored(engine, history, counts);
   }
 
   private History load(Engine engine) {
     var checkpoints = new Checkpoints(settings.checkpoint().orElseThrow());
-    int epochs = checkpoints.epochsDone(Manifest.of(settings, dataset, 0));
-    return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().slots());
+    int epochs = checkpoints.epochsDone(settings.manifest(dataset, 0));
+    return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().saved());
   }
 
   private History fresh(Engine engine) {
@@ -52,7 +54,7 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
       exchange.from(0, "resume/" + i, slots.get(i).copy());
     }
     engine.state().assign(engine.session());
-    return history.from(0, exchange, (int) counts[1], (int) counts[2]);
+    return exchange.from(0, history, (int) counts[1], (int) counts[2]);
   }
 
   /// Writes a checkpoint, if the run keeps any and this is rank 0.
@@ -61,9 +63,9 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
       engine.state().fetch(engine.session());
       new Checkpoints(settings.checkpoint().orElseThrow())
           .save(
-              Manifest.of(settings, dataset, history.accuracies().size()),
+              settings.manifest(dataset, history.accuracies().size()),
               history,
-              engine.state().slots());
+              engine.state().saved());
     }
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.workloads.checkpoint.Manifest;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Optional;
 
 /// What a training run is to do; the same on all ranks.
@@ -26,4 +28,21 @@ public record Settings(
     long seed,
     Sync sync,
     ReadMode read,
-    Optional<Path> checkpoint) {}
+    Optional<Path> checkpoint) {
+
+  /// What a checkpoint of a run with these settings says of it.
+  ///
+  /// @param dataset as the report names it
+  /// @param epochs done
+  public Manifest manifest(String dataset, int epochs) {
+    var facts = new LinkedHashMap<String, String>();
+    facts.put("workload", workload.title());
+    facts.put("dataset", dataset.replace('\n', ' '));
+    facts.put("batch", Integer.toString(batch));
+    facts.put("lr", Float.toString(rate));
+    facts.put("optimizer", optimizer.toString());
+    facts.put("seed", Long.toString(seed));
+    facts.put("sync", sync.toString());
+    return new Manifest(epochs, facts);
+  }
+}

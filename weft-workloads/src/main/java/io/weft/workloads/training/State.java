@@ -5,6 +5,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.TensorViews;
+import io.weft.workloads.checkpoint.SavedTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -81,6 +82,11 @@ final class State implements AutoCloseable {
 
   List<Slot> slots() {
     return List.copyOf(slots);
+  }
+
+  /// The copies, as a checkpoint has them; borrowed.
+  List<SavedTensor> saved() {
+    return slots.stream().map(slot -> new SavedTensor(slot.name, slot.copy)).toList();
   }
 
   List<TensorView> copies() {

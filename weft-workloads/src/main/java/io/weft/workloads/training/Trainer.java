@@ -7,6 +7,7 @@ import io.weft.agent.Ticker;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
+import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.model.Ranking;
 import java.util.Arrays;

@@ -23,16 +23,6 @@ public abstract sealed class TrainingException extends RuntimeException {
     }
   }
 
-  /// A checkpoint that is damaged, of another run, or cannot be written. Files are as before.
-  public static final class Checkpoint extends TrainingException {
-    @Serial private static final long serialVersionUID = 1L;
-
-    /// With the file and what to do.
-    public Checkpoint(String message) {
-      super(message);
-    }
-  }
-
   /// Training went wrong: the loss is no number any more. Checkpoints before are kept.
   public static final class Diverged extends TrainingException {
     @Serial private static final long serialVersionUID = 1L;

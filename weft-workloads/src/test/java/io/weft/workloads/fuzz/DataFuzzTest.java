@@ -3,9 +3,9 @@ package io.weft.workloads.fuzz;
 
 import io.weft.testkit.fuzz.FuzzContract;
 import io.weft.workloads.census.CensusCsvTarget;
+import io.weft.workloads.checkpoint.CheckpointTarget;
 import io.weft.workloads.data.IdxTarget;
 import io.weft.workloads.data.LibsvmTarget;
-import io.weft.workloads.training.CheckpointTarget;
 import java.time.Duration;
 import java.util.List;
 

@@ -44,6 +44,15 @@ final class ServedRuns {
 
   static Served served(
       Settings settings, Servers servers, Source source, Map<String, String> variables) {
+    return served(settings, servers, source, variables, Observer.SILENT);
+  }
+
+  static Served served(
+      Settings settings,
+      Servers servers,
+      Source source,
+      Map<String, String> variables,
+      Observer observer) {
     Map<String, String> all = new HashMap<>(variables);
     all.put("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
     WeftConfig config = WeftConfig.load(all, new Properties());
@@ -52,7 +61,7 @@ final class ServedRuns {
           job.run(
               weft -> {
                 try (weft) {
-                  return new ServedTraining(settings, servers, source, weft, Observer.SILENT).run();
+                  return new ServedTraining(settings, servers, source, weft, 1, observer).run();
                 }
               });
       return brought.stream().flatMap(Optional::stream).findFirst().orElseThrow();

@@ -69,6 +69,7 @@ class ServedTrainingTest {
                                 three,
                                 digits,
                                 weft,
+                                1,
                                 io.weft.workloads.training.Observer.SILENT)
                             .run());
               }

@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.workloads.checkpoint.CheckpointException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,7 +114,7 @@ class CheckpointsTest {
             s.read(),
             Optional.of(directory));
     assertThatThrownBy(() -> Runs.alone(other))
-        .isInstanceOf(TrainingException.Checkpoint.class)
+        .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("epoch-00001.weft")
         .hasMessageContaining("seed 7, but this run has 8");
   }
@@ -123,7 +124,7 @@ class CheckpointsTest {
     Path file = Files.writeString(directory.resolve("file"), "");
     Settings saving = Runs.saving(Runs.settings(1), file.resolve("below"));
     assertThatThrownBy(() -> Runs.alone(saving))
-        .isInstanceOf(TrainingException.Checkpoint.class)
+        .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("--checkpoint " + file.resolve("below"));
   }
 
@@ -137,7 +138,7 @@ class CheckpointsTest {
       throws IOException {
     Files.write(file, bytes);
     assertThatThrownBy(() -> Runs.alone(settings))
-        .isInstanceOf(TrainingException.Checkpoint.class)
+        .isInstanceOf(CheckpointException.class)
         .hasMessageContaining(file.toString())
         .hasMessageContaining(why);
     assertThat(file).hasBinaryContent(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.checkpoint;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,24 +11,23 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /// The checkpoints of one run in a directory: `epoch-00003.weft` after the third epoch, the last
-/// two kept. A file appears whole or not at all. Rank 0 alone reads and writes.
+/// two kept. A file appears whole or not at all. One process alone reads and writes. One thread.
 ///
 /// @param directory made if it is not there
-record Checkpoints(Path directory) {
+public record Checkpoints(Path directory) {
 
   private static final int KEPT = 2;
 
   /// Looks whether the directory can be used and its newest file is of this run; returns how many
-  /// epochs that has. Throws `TrainingException.Checkpoint`.
-  int epochsDone(Manifest run) {
+  /// epochs that has. Throws `CheckpointException`.
+  public int epochsDone(Manifest run) {
     try {
       Files.createDirectories(directory);
       if (!Files.isWritable(directory)) {
         throw new IOException("it is not writable");
       }
     } catch (IOException e) {
-      throw new TrainingException.Checkpoint(
-          "--checkpoint " + directory + " cannot be used: " + reason(e));
+      throw new CheckpointException("--checkpoint " + directory + " cannot be used: " + reason(e));
     }
     Optional<Path> newest = newest();
     if (newest.isEmpty()) {
@@ -38,7 +37,7 @@ record Checkpoints(Path directory) {
       Manifest saved = CheckpointFile.manifest(newest.get());
       Optional<String> difference = saved.difference(run);
       if (difference.isPresent()) {
-        throw new TrainingException.Checkpoint(
+        throw new CheckpointException(
             "checkpoint "
                 + newest.get()
                 + " is of a run with "
@@ -51,32 +50,34 @@ record Checkpoints(Path directory) {
     }
   }
 
-  /// Reads the newest file into the slots.
-  History restore(List<State.Slot> slots) {
+  /// Reads the newest file, which there must be, into the tensors, whose names and shapes must be
+  /// the file's. Throws `CheckpointException`; then they hold nothing useful.
+  public History restore(List<SavedTensor> tensors) {
     Path file = newest().orElseThrow();
     try {
-      return CheckpointFile.read(file, slots);
+      return CheckpointFile.read(file, tensors);
     } catch (IOException e) {
       throw damaged(file, e);
     }
   }
 
-  /// Writes a new file, then removes those that are not among the last two.
-  void save(Manifest manifest, History history, List<State.Slot> slots) {
+  /// Writes a new file, then removes those that are not among the last two. Borrows the tensors.
+  /// Throws `CheckpointException`; then the files before it are whole.
+  public void save(Manifest manifest, History history, List<SavedTensor> tensors) {
     Path file = directory.resolve("epoch-%05d.weft".formatted(manifest.epochs()));
     Path unfinished =
         directory.resolve("." + file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
     try {
       Files.createDirectories(directory); // another rank may have looked after it before
       Files.deleteIfExists(unfinished);
-      CheckpointFile.write(unfinished, manifest, history, slots);
+      CheckpointFile.write(unfinished, manifest, history, tensors);
       Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
       List<Path> all = files();
       for (Path old : all.subList(0, Math.max(0, all.size() - KEPT))) {
         Files.delete(old);
       }
     } catch (IOException e) {
-      throw new TrainingException.Checkpoint(
+      throw new CheckpointException(
           "cannot save to " + file + ": " + reason(e) + "; the checkpoints before it are whole");
     }
   }
@@ -92,13 +93,13 @@ record Checkpoints(Path directory) {
           .sorted()
           .toList();
     } catch (IOException | UncheckedIOException e) {
-      throw new TrainingException.Checkpoint(
+      throw new CheckpointException(
           "--checkpoint " + directory + " cannot be listed: " + e.getMessage());
     }
   }
 
-  private static TrainingException damaged(Path file, IOException cause) {
-    return new TrainingException.Checkpoint(
+  private static CheckpointException damaged(Path file, IOException cause) {
+    return new CheckpointException(
         "checkpoint "
             + file
             + " is damaged: "

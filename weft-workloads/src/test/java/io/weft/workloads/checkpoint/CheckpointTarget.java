@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.checkpoint;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -18,14 +18,10 @@ import java.util.Map;
 public final class CheckpointTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();
-  private final List<State.Slot> slots =
+  private final List<SavedTensor> tensors =
       List.of(
-          new State.Slot(
-              "w",
-              new TensorView(DType.FLOAT32, Shape.of(2, 3), Arena.ofAuto().allocate(24, 64)),
-              null,
-              null,
-              null));
+          new SavedTensor(
+              "w", new TensorView(DType.FLOAT32, Shape.of(2, 3), Arena.ofAuto().allocate(24, 64))));
 
   /// For the fuzzer.
   public CheckpointTarget() {}
@@ -44,7 +40,7 @@ public final class CheckpointTarget implements FuzzTarget {
       Path directory = Files.createTempDirectory("weft-fuzz-");
       Path written = directory.resolve("seed");
       CheckpointFile.write(
-          written, new Manifest(2, facts), new History(List.of(0.5, 0.25), List.of(0.9)), slots);
+          written, new Manifest(2, facts), new History(List.of(0.5, 0.25), List.of(0.9)), tensors);
       byte[] seed = Files.readAllBytes(written);
       Files.delete(written);
       Files.delete(directory);
@@ -62,7 +58,7 @@ public final class CheckpointTarget implements FuzzTarget {
       if (manifest.epochs() < 0) {
         throw new AssertionError("accepted " + manifest);
       }
-      History ignored = CheckpointFile.read(checkpoint, slots);
+      History ignored = CheckpointFile.read(checkpoint, tensors);
     } catch (IOException refused) {
       if (refused.getMessage() == null) {
         throw new AssertionError("no message", refused);

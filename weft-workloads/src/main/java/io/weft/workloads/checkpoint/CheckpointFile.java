@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.checkpoint;
 
 import io.weft.tensor.TensorView;
 import java.io.BufferedInputStream;
@@ -34,7 +34,7 @@ final class CheckpointFile {
   private CheckpointFile() {}
 
   /// Writes to `file`, which must not exist, down to the disk.
-  static void write(Path file, Manifest manifest, History history, List<State.Slot> slots)
+  static void write(Path file, Manifest manifest, History history, List<SavedTensor> tensors)
       throws IOException {
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -45,13 +45,13 @@ final class CheckpointFile {
       out.writeUTF(manifest.text());
       writeNumbers(out, history.losses());
       writeNumbers(out, history.accuracies());
-      out.writeInt(slots.size());
+      out.writeInt(tensors.size());
       byte[] tile = new byte[TILE_BYTES];
-      for (State.Slot slot : slots) {
-        out.writeUTF(slot.name());
-        out.writeUTF(slot.copy().signature());
-        out.writeLong(slot.copy().bytes());
-        write(out, slot.copy(), tile);
+      for (SavedTensor tensor : tensors) {
+        out.writeUTF(tensor.name());
+        out.writeUTF(tensor.copy().signature());
+        out.writeLong(tensor.copy().bytes());
+        write(out, tensor.copy(), tile);
       }
       out.writeLong(crc.getValue());
       out.flush();
@@ -68,9 +68,9 @@ final class CheckpointFile {
     }
   }
 
-  /// Reads into the slots' copies, which hold nothing useful if this throws `IOException` with what
-  /// is wrong.
-  static History read(Path file, List<State.Slot> slots) throws IOException {
+  /// Reads into the tensors, which hold nothing useful if this throws `IOException` with what is
+  /// wrong.
+  static History read(Path file, List<SavedTensor> tensors) throws IOException {
     var crc = new CRC32C();
     try (var in =
         new DataInputStream(
@@ -80,13 +80,13 @@ final class CheckpointFile {
       long bytes = Files.size(file);
       List<Double> losses = readNumbers(in, bytes);
       List<Double> accuracies = readNumbers(in, bytes);
-      expect("tensors", slots.size(), in.readInt());
+      expect("tensors", tensors.size(), in.readInt());
       byte[] tile = new byte[TILE_BYTES];
-      for (State.Slot slot : slots) {
-        expect("tensor", slot.name(), in.readUTF());
-        expect("type of " + slot.name(), slot.copy().signature(), in.readUTF());
-        expect("bytes of " + slot.name(), slot.copy().bytes(), in.readLong());
-        read(in, slot.copy(), tile);
+      for (SavedTensor tensor : tensors) {
+        expect("tensor", tensor.name(), in.readUTF());
+        expect("type of " + tensor.name(), tensor.copy().signature(), in.readUTF());
+        expect("bytes of " + tensor.name(), tensor.copy().bytes(), in.readLong());
+        read(in, tensor.copy(), tile);
       }
       long computed = crc.getValue();
       expect("checksum", computed, in.readLong());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.workloads.training;
+package io.weft.workloads.checkpoint;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -11,23 +12,15 @@ import java.util.Optional;
 ///
 /// @param epochs done
 /// @param facts name to value, in order
-record Manifest(int epochs, Map<String, String> facts) {
+public record Manifest(int epochs, Map<String, String> facts) {
 
-  /// Of a run with these settings on this data set.
-  static Manifest of(Settings settings, String dataset, int epochs) {
-    var facts = new LinkedHashMap<String, String>();
-    facts.put("workload", settings.workload().title());
-    facts.put("dataset", dataset.replace('\n', ' '));
-    facts.put("batch", Integer.toString(settings.batch()));
-    facts.put("lr", Float.toString(settings.rate()));
-    facts.put("optimizer", settings.optimizer().toString());
-    facts.put("seed", Long.toString(settings.seed()));
-    facts.put("sync", settings.sync().toString());
-    return new Manifest(epochs, facts);
+  /// Copies the map.
+  public Manifest {
+    facts = Collections.unmodifiableMap(new LinkedHashMap<>(facts));
   }
 
   /// How the two differ, in words; empty if they are of one run.
-  Optional<String> difference(Manifest run) {
+  public Optional<String> difference(Manifest run) {
     for (Map.Entry<String, String> fact : facts.entrySet()) {
       String here = run.facts.get(fact.getKey());
       if (!fact.getValue().equals(here)) {
