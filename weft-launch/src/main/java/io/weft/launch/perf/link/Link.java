@@ -186,10 +186,12 @@ final class Link implements FrameSink, AutoCloseable {
     until(() -> endpoint != null && posted(peer().trySend(message)));
   }
 
-  /// Says one word to the peer's program.
+  /// Says one word to the peer's program. It leaves at once: what the caller does next, such as the
+  /// comparing of what has arrived, is in nobody's time.
   void say(Signal word) {
     signal.set(ValueLayout.JAVA_BYTE, 0, word.letter());
     send(signal);
+    transport.flush();
   }
 
   /// Waits for the peer's next word, gives it.
