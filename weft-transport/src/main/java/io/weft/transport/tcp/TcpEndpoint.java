@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 /// One authenticated connection, or one that is being made.
 final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
+  /// From this length on a message is shown where it was received; below, a copy with a view that
+  /// is there already costs less than a view of its own.
+  private static final int LEND_BYTES = 4096;
+
   private final TcpTransport transport;
   private final int node;
   private final Address peer;
@@ -252,7 +256,11 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   @Override
   public void message(MemorySegment from, long offset, int bytes) {
-    transport.sink().onMessage(this, transport.messages().copy(from, offset, bytes));
+    MemorySegment message =
+        bytes < LEND_BYTES
+            ? transport.messages().copy(from, offset, bytes)
+            : from.asSlice(offset, bytes).asReadOnly();
+    transport.sink().onMessage(this, message);
   }
 
   @Override
