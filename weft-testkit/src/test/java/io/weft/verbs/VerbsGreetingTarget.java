@@ -4,6 +4,7 @@ package io.weft.verbs;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.verbs.device.Gid;
 import io.weft.verbs.device.QueuePairAddress;
+import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;

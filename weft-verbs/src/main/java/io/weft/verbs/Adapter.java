@@ -12,6 +12,7 @@ import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
 import io.weft.verbs.model.Polling;
 import io.weft.verbs.model.SharedSendBuffer;
+import io.weft.verbs.ring.Outbound;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;

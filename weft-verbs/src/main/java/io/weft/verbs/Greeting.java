@@ -3,8 +3,10 @@ package io.weft.verbs;
 
 import io.weft.verbs.device.Gid;
 import io.weft.verbs.device.QueuePairAddress;
+import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /// What two ends tell each other over TCP before and beside their queue pairs
@@ -16,6 +18,9 @@ sealed interface Greeting {
   int HEADER_BYTES = 8;
   int HELLO_BYTES = 72;
   int MAX_TEXT = 512;
+
+  ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /// How the sender's queue pair and ring can be reached.
   ///
@@ -69,23 +74,23 @@ sealed interface Greeting {
     int length = Math.min(all.length, MAX_TEXT);
     int start = this instanceof Hello ? HELLO_BYTES : HEADER_BYTES;
     MemorySegment message = MemorySegment.ofArray(new byte[start + length]);
-    message.set(Frame.INT, 0, MAGIC);
+    message.set(INT, 0, MAGIC);
     message.set(ValueLayout.JAVA_BYTE, 4, (byte) VERSION);
     message.set(ValueLayout.JAVA_BYTE, 5, (byte) kind(this));
     if (this instanceof Hello hello) {
       QueuePairAddress pair = hello.queuePair();
-      message.set(Frame.LONG, 8, hello.incarnation());
-      message.set(Frame.LONG, 16, pair.gid().prefix());
-      message.set(Frame.LONG, 24, pair.gid().suffix());
-      message.set(Frame.LONG, 32, hello.ringAddress());
-      message.set(Frame.INT, 40, hello.ringKey());
-      message.set(Frame.INT, 44, hello.ringBytes());
-      message.set(Frame.INT, 48, hello.slots());
-      message.set(Frame.INT, 52, pair.number());
-      message.set(Frame.INT, 56, pair.sequence());
-      message.set(Frame.INT, 60, pair.lid());
-      message.set(Frame.INT, 64, pair.mtu());
-      message.set(Frame.INT, 68, number(pair.gid().type()));
+      message.set(LONG, 8, hello.incarnation());
+      message.set(LONG, 16, pair.gid().prefix());
+      message.set(LONG, 24, pair.gid().suffix());
+      message.set(LONG, 32, hello.ringAddress());
+      message.set(INT, 40, hello.ringKey());
+      message.set(INT, 44, hello.ringBytes());
+      message.set(INT, 48, hello.slots());
+      message.set(INT, 52, pair.number());
+      message.set(INT, 56, pair.sequence());
+      message.set(INT, 60, pair.lid());
+      message.set(INT, 64, pair.mtu());
+      message.set(INT, 68, number(pair.gid().type()));
     }
     MemorySegment.copy(all, 0, message, ValueLayout.JAVA_BYTE, start, length);
     return message;
@@ -93,7 +98,7 @@ sealed interface Greeting {
 
   /// From a message.
   static Greeting decode(MemorySegment message) throws VerbsFault {
-    if (message.byteSize() < HEADER_BYTES || message.get(Frame.INT, 0) != MAGIC) {
+    if (message.byteSize() < HEADER_BYTES || message.get(INT, 0) != MAGIC) {
       throw new VerbsFault("a message that is no greeting of verbs");
     }
     int version = message.get(ValueLayout.JAVA_BYTE, 4);
@@ -113,26 +118,26 @@ sealed interface Greeting {
     if (message.byteSize() != HELLO_BYTES) {
       throw new VerbsFault("a greeting of " + message.byteSize() + " bytes");
     }
-    int type = message.get(Frame.INT, 68);
-    int mtu = message.get(Frame.INT, 64);
+    int type = message.get(INT, 68);
+    int mtu = message.get(INT, 64);
     Gid.Type[] types = Gid.Type.values();
     if (type < 0 || type >= types.length || mtu < 1 || mtu > 5) {
       throw new VerbsFault("a greeting with address type " + type + " and MTU code " + mtu);
     }
     // The index is that of the peer's table and means nothing here.
-    Gid gid = new Gid(0, message.get(Frame.LONG, 16), message.get(Frame.LONG, 24), types[type]);
+    Gid gid = new Gid(0, message.get(LONG, 16), message.get(LONG, 24), types[type]);
     return new Hello(
-        message.get(Frame.LONG, 8),
+        message.get(LONG, 8),
         new QueuePairAddress(
-            message.get(Frame.INT, 52),
-            message.get(Frame.INT, 56) & 0xFFFFFF,
-            message.get(Frame.INT, 60) & 0xFFFF,
+            message.get(INT, 52),
+            message.get(INT, 56) & 0xFFFFFF,
+            message.get(INT, 60) & 0xFFFF,
             gid,
             mtu),
-        message.get(Frame.LONG, 32),
-        message.get(Frame.INT, 40),
-        message.get(Frame.INT, 44),
-        message.get(Frame.INT, 48));
+        message.get(LONG, 32),
+        message.get(INT, 40),
+        message.get(INT, 44),
+        message.get(INT, 48));
   }
 
   private static String text(MemorySegment message) throws VerbsFault {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
-import io.weft.transport.wire.ByteRing;
 import io.weft.verbs.device.QueuePair;
 import io.weft.verbs.device.QueuePair.Flag;
 import io.weft.verbs.device.QueuePairAddress;
@@ -9,6 +8,9 @@ import io.weft.verbs.device.Registration;
 import io.weft.verbs.model.OwnSendBuffer;
 import io.weft.verbs.model.Places;
 import io.weft.verbs.model.SendBuffer;
+import io.weft.verbs.ring.Carrier;
+import io.weft.verbs.ring.Flow;
+import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
@@ -20,16 +22,11 @@ import org.jspecify.annotations.Nullable;
 /// frames are built that go to the peer's ring. A frame is written with its index there as
 /// immediate value, which takes one of the peer's receives. The peer tells how many frames it has
 /// consumed by an immediate value alone, so no ring is ever overrun and no receive missing.
-final class Link {
+final class Link implements Carrier {
 
-  /// Marks an immediate value that counts consumed frames.
-  static final int CREDIT = 1 << 31;
-
-  private static final int SLOTS = VerbsSettings.SLOTS;
   private static final int SENDS = VerbsSettings.SENDS;
   // What is posted behind fetches waits for most of them: a message must not look like silence.
   private static final int FETCHES = 16;
-  private static final int INDEX_SHIFT = 6;
   private static final int SEQUENCE_BITS = 48;
   private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
 
@@ -43,18 +40,11 @@ final class Link {
   private final Places places;
   private final QueuePair pair;
   private final QueuePairAddress address;
-  private final ByteRing room;
-  private final long[] ends = new long[SLOTS];
+  private final Flow flow;
   private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
   private final BitSet fetching = new BitSet(SENDS);
   private long peerRing;
   private int peerKey;
-  // Frames: sent, of them consumed by the peer; consumed here, of them told.
-  private int sent;
-  private int credited;
-  private int consumed;
-  private int told;
-  private int untoldBytes;
   // Work requests: posted, the last one that signals, those that have ended.
   private long posted;
   private long signaled;
@@ -74,7 +64,7 @@ final class Link {
     this.adapter = adapter;
     this.number = number;
     ringBytes = settings.ringBytes();
-    room = new ByteRing(ringBytes);
+    flow = new Flow(ringBytes);
     boolean isShared = settings.model().sharesSendBuffer();
     Registration registered = null;
     QueuePair made = null;
@@ -131,12 +121,12 @@ final class Link {
   /// What the peer has to know.
   Greeting hello(long incarnation) {
     return new Greeting.Hello(
-        incarnation, address, receiveRing.address(), rings.remoteKey(), ringBytes, SLOTS);
+        incarnation, address, receiveRing.address(), rings.remoteKey(), ringBytes, Flow.SLOTS);
   }
 
   /// Connects to the peer's; throws `VerbsException`, or `VerbsFault` where the two do not fit.
   void connect(Greeting.Hello peer) throws VerbsFault {
-    if (peer.ringBytes() != ringBytes || peer.slots() != SLOTS) {
+    if (peer.ringBytes() != ringBytes || peer.slots() != Flow.SLOTS) {
       throw new VerbsFault(
           "rings of "
               + peer.ringBytes()
@@ -145,7 +135,7 @@ final class Link {
               + " slots, here they have "
               + ringBytes
               + " and "
-              + SLOTS
+              + Flow.SLOTS
               + "; WEFT_VERBS_RING_BYTES must be the same on all ranks");
     }
     peerRing = peer.ringAddress();
@@ -160,53 +150,44 @@ final class Link {
   /// Hot path.
   boolean hasRoom() {
     // One more for what is told of consumed frames, one for a last signal.
-    return failure.isEmpty() && sent - credited < SLOTS && posted - retired + 4 <= SENDS;
+    return failure.isEmpty() && flow.hasSlot() && posted - retired + 4 <= SENDS;
   }
 
-  /// Begins a frame whose payload is copied behind its header: where it is built in `sendBuffer`,
-  /// or -1 if there is no room now. It is posted before another one is begun.
-  ///
-  /// Hot path.
-  int begin(int payload) {
-    return begin(payload, Frame.HEADER + payload);
+  @Override
+  public int begin(int payload) {
+    return begin(payload, Flow.HEADER_BYTES + payload);
   }
 
-  /// The same for a frame whose payload the device fetches from elsewhere.
-  ///
-  /// Hot path.
-  int beginFetched(int payload) {
-    return begin(payload, Frame.HEADER);
+  @Override
+  public int beginFetched(int payload) {
+    return begin(payload, Flow.HEADER_BYTES);
   }
 
   private int begin(int payload, int built) {
     if (!hasRoom() || !places.fits(built)) {
       return -1;
     }
-    int reserved = room.reserve(Frame.span(payload));
+    int reserved = flow.reserve(payload);
     if (reserved < 0) {
       return -1;
     }
-    ends[sent & (SLOTS - 1)] = room.head();
     index = reserved;
     return places.begin(reserved, built);
   }
 
-  MemorySegment sendBuffer() {
+  @Override
+  public MemorySegment sendBuffer() {
     return places.memory();
   }
 
-  /// Writes a begun frame whose payload lies behind its header.
-  ///
-  /// Hot path.
-  void post(int place, int payload, boolean signal) {
-    postFrame(place, Frame.HEADER + payload, signal);
+  @Override
+  public void post(int place, int payload, boolean signal) {
+    postFrame(place, Flow.HEADER_BYTES + payload, signal);
     sent(payload);
   }
 
-  /// Writes a begun frame whose payload the device fetches from elsewhere.
-  ///
-  /// Hot path.
-  void post(int place, int payload, Registration from, long offset, boolean signal) {
+  @Override
+  public void post(int place, int payload, Registration from, long offset, boolean signal) {
     count(
         pair.tryWrite(
             id(posted + 1),
@@ -214,27 +195,23 @@ final class Link {
             from,
             offset,
             payload,
-            peerRing + index + Frame.HEADER,
+            peerRing + index + Flow.HEADER_BYTES,
             peerKey),
         from);
-    postFrame(place, Frame.HEADER, signal);
+    postFrame(place, Flow.HEADER_BYTES, signal);
     sent(payload);
   }
 
-  /// Writes a begun frame whose payload the device brings into the peer's memory itself.
-  ///
-  /// Hot path.
-  void place(
+  @Override
+  public void place(
       int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
     count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
-    postFrame(place, Frame.HEADER, signal);
+    postFrame(place, Flow.HEADER_BYTES, signal);
     sent(payload);
   }
 
-  /// Has the device fetch bytes of the peer's memory; false if there is no room now.
-  ///
-  /// Hot path.
-  boolean fetch(Registration into, long offset, int bytes, long from, int key) {
+  @Override
+  public boolean fetch(Registration into, long offset, int bytes, long from, int key) {
     if (!failure.isEmpty() || posted - retired + 4 > SENDS || fetching.cardinality() == FETCHES) {
       return false;
     }
@@ -244,8 +221,8 @@ final class Link {
   }
 
   private void sent(int payload) {
-    bytesSent += Frame.HEADER + payload;
-    sentOfAll.accept(Frame.HEADER + payload);
+    bytesSent += Flow.HEADER_BYTES + payload;
+    sentOfAll.accept(Flow.HEADER_BYTES + payload);
   }
 
   private void postFrame(int place, int bytes, boolean signal) {
@@ -259,10 +236,10 @@ final class Link {
             bytes,
             peerRing + index,
             peerKey,
-            index >>> INDEX_SHIFT),
+            Flow.immediateOf(index)),
         places.registration());
     places.posted(posted - 1);
-    sent++;
+    flow.sent();
   }
 
   /// One request in so many signals, so that the send queue empties.
@@ -286,13 +263,13 @@ final class Link {
     posted++;
   }
 
-  /// The last work request that was posted.
-  long posted() {
+  @Override
+  public long posted() {
     return posted;
   }
 
-  /// All requests up to this one have ended.
-  long retired() {
+  @Override
+  public long retired() {
     return retired;
   }
 
@@ -336,55 +313,36 @@ final class Link {
 
   // Receiving.
 
-  MemorySegment receiveRing() {
+  @Override
+  public MemorySegment receiveRing() {
     return receiveRing;
   }
 
-  /// Where the frame with this immediate value begins.
-  int indexOf(int immediate) throws VerbsFault {
-    long index = (long) immediate << INDEX_SHIFT;
-    if (index + Frame.HEADER > ringBytes) {
-      throw new VerbsFault("a frame at " + index + " of a ring of " + ringBytes + " bytes");
-    }
-    return (int) index;
+  @Override
+  public int indexOf(int immediate) throws VerbsFault {
+    return flow.indexOf(immediate);
   }
 
-  /// The peer has consumed so many frames.
-  ///
-  /// Hot path.
-  void credit(int immediate) throws VerbsFault {
-    int fresh = ((immediate & ~CREDIT) - credited) & ~CREDIT;
-    if (fresh > sent - credited) {
-      throw new VerbsFault("credit for " + fresh + " frames of " + (sent - credited));
-    }
-    if (fresh > 0) {
-      credited += fresh;
-      room.release(ends[(credited - 1) & (SLOTS - 1)]);
-    }
+  @Override
+  public void credit(int immediate) throws VerbsFault {
+    flow.credit(immediate);
     receive(pair);
   }
 
-  /// A frame with this payload is consumed: its place may be written again.
-  ///
-  /// Hot path.
-  void consumed(int payload) {
+  @Override
+  public void consumed(int payload) {
     receive(pair);
-    consumed++;
-    untoldBytes += Frame.span(payload);
+    flow.consumed(payload);
   }
 
   /// Tells the peer of consumed frames when they are many; whether it did.
   ///
   /// Hot path.
   boolean tell() {
-    if ((consumed - told < SLOTS / 4 && untoldBytes < ringBytes / 4)
-        || !failure.isEmpty()
-        || posted - retired + 2 > SENDS) {
+    if (!flow.isDue() || !failure.isEmpty() || posted - retired + 2 > SENDS) {
       return false;
     }
-    count(pair.tryNotice(id(posted + 1), signal(false), CREDIT | (consumed & ~CREDIT)), null);
-    told = consumed;
-    untoldBytes = 0;
+    count(pair.tryNotice(id(posted + 1), signal(false), flow.tell()), null);
     return true;
   }
 

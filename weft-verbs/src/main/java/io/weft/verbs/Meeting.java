@@ -4,6 +4,7 @@ package io.weft.verbs;
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
 import io.weft.verbs.device.VerbsException;
+import io.weft.verbs.ring.VerbsFault;
 import org.jspecify.annotations.Nullable;
 
 /// What two ends say over TCP until both of their queue pairs are connected

@@ -3,6 +3,7 @@ package io.weft.verbs;
 
 import io.weft.transport.Endpoint;
 import io.weft.transport.TransportException;
+import io.weft.verbs.ring.Outbound;
 import org.jspecify.annotations.Nullable;
 
 /// Who is at the other end, for messages.
@@ -14,9 +15,9 @@ record Peer(Endpoint lower, String address) {
   /// It has no such memory.
   ///
   /// @param whose region it may be instead
-  TransportException.Refused refused(Op.Kind kind, String whose) {
+  TransportException.Refused refused(Outbound.Kind kind, String whose) {
     return new TransportException.Refused(
-        (kind == Op.Kind.WRITE ? "write to " : "read of ")
+        (kind == Outbound.Kind.WRITE ? "write to " : "read of ")
             + "a region of "
             + this
             + " was refused: it is closed, too short, or of "

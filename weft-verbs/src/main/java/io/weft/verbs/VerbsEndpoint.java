@@ -12,6 +12,10 @@ import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.memory.Pin;
+import io.weft.verbs.ring.Grants;
+import io.weft.verbs.ring.Inbound;
+import io.weft.verbs.ring.Outbound;
+import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -74,7 +78,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     try {
       Link made = transport.link(number);
       Outbound out = new Outbound(made, transport.pins(), transport.oneSided());
-      Grants granted = new Grants(transport.pins(), out.notes(), number);
+      Grants granted = new Grants(transport.pins(), out, number);
       link = made;
       outbound = out;
       grants = granted;
@@ -165,16 +169,16 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    return post(Op.Kind.WRITE, from, into, immediate, done);
+    return post(Outbound.Kind.WRITE, from, into, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    return post(Op.Kind.READ, into, from, 0, done);
+    return post(Outbound.Kind.READ, into, from, 0, done);
   }
 
   private PostResult post(
-      Op.Kind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
+      Outbound.Kind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
@@ -193,12 +197,12 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     return result;
   }
 
-  private @Nullable TransportException refusal(Op.Kind kind, RemoteRegion region, Outbound out) {
+  private @Nullable TransportException refusal(
+      Outbound.Kind kind, RemoteRegion region, Outbound out) {
     if (region.incarnation() != meeting.peerIncarnation()) {
       return peer.refused(kind, "another one");
     }
-    Offer offer = out.offers().find(region.key());
-    return offer != null && offer.isWithdrawn() ? peer.refused(kind, "an earlier one") : null;
+    return out.isWithdrawn(region.key()) ? peer.refused(kind, "an earlier one") : null;
   }
 
   private int push(Outbound out) {
@@ -295,7 +299,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   public void readDone(boolean isRefused) {
     Outbound out = outbound;
     if (out != null) {
-      out.answered(isRefused ? peer.refused(Op.Kind.READ, "an earlier one") : null);
+      out.answered(isRefused ? peer.refused(Outbound.Kind.READ, "an earlier one") : null);
     }
   }
 

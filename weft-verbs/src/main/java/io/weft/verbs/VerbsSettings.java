@@ -5,6 +5,7 @@ import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
 import io.weft.verbs.memory.MemorySettings;
 import io.weft.verbs.model.Model;
+import io.weft.verbs.ring.Flow;
 import java.util.Map;
 import java.util.Properties;
 
@@ -32,7 +33,7 @@ record VerbsSettings(
     Model model) {
 
   /// Frames that may be in a ring at a time.
-  static final int SLOTS = 128;
+  static final int SLOTS = Flow.SLOTS;
 
   /// Receives that are posted: one for each frame, and for what is told of consumed ones, at most
   /// eight times a ring and a round of slots.

@@ -17,6 +17,8 @@ import io.weft.verbs.memory.Pin;
 import io.weft.verbs.memory.Pins;
 import io.weft.verbs.model.Completions;
 import io.weft.verbs.model.Polling;
+import io.weft.verbs.ring.OneSided;
+import io.weft.verbs.ring.Outbound;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -28,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// sockets.
 final class VerbsTransport implements Transport, FrameSink {
 
-  static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
+  static final int MAX_MESSAGE_BYTES = Outbound.MAX_MESSAGE_BYTES;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
   private static final int RECEIVES_PER_TURN = 256;

@@ -22,6 +22,7 @@ import io.weft.transport.tcp.AddressTarget;
 import io.weft.transport.tcp.InboundTarget;
 import io.weft.transport.tls.TlsPipeTarget;
 import io.weft.verbs.VerbsGreetingTarget;
+import io.weft.verbs.ring.VerbsFramesTarget;
 import java.time.Duration;
 import java.util.List;
 
@@ -37,6 +38,7 @@ class DecodersFuzzTest extends FuzzContract {
             GreetingTarget.class,
             InboundTarget.class,
             VerbsGreetingTarget.class,
+            VerbsFramesTarget.class,
             StoreSessionTarget.class,
             AnnouncementTarget.class,
             AddressTarget.class,

@@ -26,17 +26,44 @@ public final class Pins {
   private static final int PLACES = 1 << 16;
 
   private final RegionTable table;
-  private final ProtectionDomain domain;
+  private final Registry registry;
   private final MemoryPool pool;
   private final RegistrationCache cache;
   private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(PLACES);
   // As many as regions of the transport at most.
   private final ConcurrentLinkedQueue<Pin> withdrawn = new ConcurrentLinkedQueue<>();
 
-  /// No regions yet.
+  /// Who registers memory.
+  public interface Registry {
+    /// With the device. Throws `VerbsException`.
+    Registration register(MemorySegment memory, Registration.Access access);
+
+    /// What that has cost so far.
+    Registration.Counts counts();
+  }
+
+  /// No regions yet; their memory is registered with this domain.
   public Pins(RegionTable table, ProtectionDomain domain, MemorySettings settings) {
+    this(table, new OfDomain(domain), settings);
+  }
+
+  private record OfDomain(ProtectionDomain domain) implements Registry {
+
+    @Override
+    public Registration register(MemorySegment memory, Registration.Access access) {
+      return domain.register(memory, access);
+    }
+
+    @Override
+    public Registration.Counts counts() {
+      return domain.counts();
+    }
+  }
+
+  /// No regions yet.
+  public Pins(RegionTable table, Registry registry, MemorySettings settings) {
     this.table = table;
-    this.domain = domain;
+    this.registry = registry;
     ReentrantLock lock = new ReentrantLock();
     pool =
         new MemoryPool(
@@ -96,12 +123,12 @@ public final class Pins {
   /// Registers; what is registered and not used goes where the system allows no more.
   private Registration pin(MemorySegment memory, Registration.Access access) {
     try {
-      return domain.register(memory, access);
+      return registry.register(memory, access);
     } catch (VerbsException e) {
       if (cache.reclaim() + pool.reclaim() == 0) {
         throw e;
       }
-      return domain.register(memory, access);
+      return registry.register(memory, access);
     }
   }
 
@@ -137,7 +164,7 @@ public final class Pins {
 
   /// What registering has cost so far, the rings of endpoints included.
   public Registration.Counts counts() {
-    return domain.counts();
+    return registry.counts();
   }
 
   /// How often memory of others was registered already.

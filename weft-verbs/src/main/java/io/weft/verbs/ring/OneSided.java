@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /// How many bytes the device has moved between memory of two transports by itself. Written by the
 /// polling thread; read by any.
-final class OneSided {
+public final class OneSided {
 
   private final AtomicLong written = new AtomicLong();
   private final AtomicLong read = new AtomicLong();
+
+  /// None yet.
+  public OneSided() {}
 
   /// Hot path.
   void wrote(long bytes) {
@@ -20,11 +23,13 @@ final class OneSided {
     read.setOpaque(read.getPlain() + bytes);
   }
 
-  long writtenBytes() {
+  /// Of writes.
+  public long writtenBytes() {
     return written.getOpaque();
   }
 
-  long readBytes() {
+  /// Of reads.
+  public long readBytes() {
     return read.getOpaque();
   }
 }

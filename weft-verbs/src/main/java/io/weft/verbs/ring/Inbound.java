@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /// What comes from one peer: frames in the receive ring, each read once, checked and consumed
 /// before anybody hears of it.
-final class Inbound {
+public final class Inbound {
 
-  private final Link link;
+  private final Carrier carrier;
   private final Outbound outbound;
   private final Grants grants;
   private final RegionTable table;
@@ -20,8 +20,8 @@ final class Inbound {
   private final Listener listener;
   private long bytes;
 
-  /// Whoever hears of it. It may end the link.
-  interface Listener {
+  /// Whoever hears of it. It may end the carrier.
+  public interface Listener {
     /// A message, valid during the call.
     void message(MemorySegment message);
 
@@ -32,14 +32,20 @@ final class Inbound {
     void readDone(boolean refused);
   }
 
-  Inbound(
-      Link link,
+  /// What comes by this carrier.
+  ///
+  /// @param outbound what goes by it, which hears of answers, offers and requests for reads
+  /// @param grants what the peer has been offered
+  /// @param table where regions are found
+  /// @param messages where a message lies while the listener looks at it
+  public Inbound(
+      Carrier carrier,
       Outbound outbound,
       Grants grants,
       RegionTable table,
       MessageBuffer messages,
       Listener listener) {
-    this.link = link;
+    this.carrier = carrier;
     this.outbound = outbound;
     this.grants = grants;
     this.table = table;
@@ -48,20 +54,21 @@ final class Inbound {
   }
 
   /// Payload and headers so far.
-  long bytes() {
+  public long bytes() {
     return bytes + outbound.fetchedBytes();
   }
 
-  /// Takes what a receive has told.
+  /// Takes what a receive has told. Throws `VerbsFault` for what no peer may say, after which the
+  /// connection has to end, and `VerbsException` where the device refuses to answer.
   ///
   /// Hot path.
-  void take(int immediate) throws VerbsFault {
+  public void take(int immediate) throws VerbsFault {
     if (immediate < 0) {
-      link.credit(immediate);
+      carrier.credit(immediate);
       return;
     }
-    int index = link.indexOf(immediate);
-    MemorySegment ring = link.receiveRing();
+    int index = carrier.indexOf(immediate);
+    MemorySegment ring = carrier.receiveRing();
     int kind = ring.get(Frame.INT, index + Frame.KIND);
     int payload = ring.get(Frame.INT, index + Frame.PAYLOAD);
     int key = ring.get(Frame.INT, index + Frame.KEY);
@@ -80,16 +87,16 @@ final class Inbound {
     switch (kind) {
       case Frame.MESSAGE -> {
         MemorySegment message = messages.copy(ring, from, payload);
-        link.consumed(payload);
+        carrier.consumed(payload);
         listener.message(message);
       }
       case Frame.WRITE -> {
         boolean unused = land(key, offset, from, payload);
-        link.consumed(payload);
+        carrier.consumed(payload);
       }
       case Frame.LAST -> {
         boolean landed = land(key, offset, from, payload);
-        link.consumed(payload);
+        carrier.consumed(payload);
         if (landed) {
           offer(key, length);
           listener.notified(value);
@@ -97,26 +104,26 @@ final class Inbound {
       }
       case Frame.PLACED -> {
         boolean unused = isOpen(key, offset, payload);
-        link.consumed(0);
+        carrier.consumed(0);
       }
       case Frame.LAST_PLACED -> {
         boolean landed = isOpen(key, offset, payload);
-        link.consumed(0);
+        carrier.consumed(0);
         if (landed) {
           listener.notified(value);
         }
       }
       case Frame.OFFER -> {
         outbound.offers().add(new Offer(key, offset, length, value));
-        link.consumed(payload);
+        carrier.consumed(payload);
       }
       case Frame.WITHDRAW -> {
         outbound.offers().withdraw(key);
-        link.consumed(payload);
+        carrier.consumed(payload);
       }
       case Frame.WITHDRAWN -> {
         grants.withdrawn(key);
-        link.consumed(payload);
+        carrier.consumed(payload);
       }
       case Frame.READ -> {
         if (offset < 0 || length < 0) {
@@ -124,12 +131,12 @@ final class Inbound {
         }
         outbound.serve(key, offset, length);
         offer(key, length);
-        link.consumed(payload);
+        carrier.consumed(payload);
       }
       case Frame.ANSWER -> answer(from, payload, length);
       case Frame.REFUSAL -> {
         Op op = due(length);
-        link.consumed(payload);
+        carrier.consumed(payload);
         op.moved = 0;
         listener.readDone(true);
       }
@@ -172,7 +179,7 @@ final class Inbound {
     if (region == null || !region.visit()) {
       return false;
     }
-    MemorySegment.copy(link.receiveRing(), from, region.segment(), offset, payload);
+    MemorySegment.copy(carrier.receiveRing(), from, region.segment(), offset, payload);
     region.leave();
     return true;
   }
@@ -191,9 +198,10 @@ final class Inbound {
       throw new VerbsFault(
           payload + " bytes more for a read of which " + (op.bytes - op.moved) + " are due");
     }
-    MemorySegment.copy(link.receiveRing(), from, op.own().segment(), op.offset + op.moved, payload);
+    MemorySegment.copy(
+        carrier.receiveRing(), from, op.own().segment(), op.offset + op.moved, payload);
     op.moved += payload;
-    link.consumed(payload);
+    carrier.consumed(payload);
     if (op.moved == op.bytes) {
       listener.readDone(false);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import io.weft.transport.region.LocalRegion;
 import io.weft.verbs.memory.Pin;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// What we have offered one peer: regions in memory of this transport that it has come to a second
 /// time. Their memory is not given to anybody else before the peer has said that it will not touch
 /// it any more, or is gone. Polling thread only.
-final class Grants {
+public final class Grants {
 
   private final Pins pins;
   private final Notes notes;
@@ -20,10 +20,13 @@ final class Grants {
   private @Nullable Pin[] seen = new @Nullable Pin[64];
   private final BitSet offered = new BitSet();
 
+  /// Nothing is offered yet.
+  ///
+  /// @param outbound by which the peer hears of it
   /// @param endpoint number of the endpoint, by which memory remembers who may touch it
-  Grants(Pins pins, Notes notes, int endpoint) {
+  public Grants(Pins pins, Outbound outbound, int endpoint) {
     this.pins = pins;
-    this.notes = notes;
+    notes = outbound.notes();
     this.endpoint = endpoint;
   }
 
@@ -56,7 +59,7 @@ final class Grants {
   }
 
   /// A region that was offered is closed.
-  void withdraw(Pin pin) {
+  public void withdraw(Pin pin) {
     notes.add(Frame.WITHDRAW, pin.key());
   }
 
@@ -74,7 +77,7 @@ final class Grants {
   }
 
   /// The peer is gone, and with it its way to our memory.
-  void end() {
+  public void end() {
     for (int place = offered.nextSetBit(0); place >= 0; place = offered.nextSetBit(place + 1)) {
       Pin pin = seen[place];
       if (pin != null) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import io.weft.transport.Completion;
 import io.weft.transport.PostResult;
@@ -16,13 +16,17 @@ import org.jspecify.annotations.Nullable;
 /// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
 /// payload is copied into the send buffer. Where the peer has offered its region, the device brings
 /// the payload there itself, and fetches from there without asking.
-final class Outbound {
+public final class Outbound {
 
-  static final int MAX_IN_FLIGHT = 256;
+  /// Reads and writes of one side that may be under way at a time.
+  public static final int MAX_IN_FLIGHT = 256;
+
+  /// Longest message.
+  public static final int MAX_MESSAGE_BYTES = Frame.MAX_PAYLOAD;
 
   private static final long TURN_BYTES = 1 << 20;
 
-  private final Link link;
+  private final Carrier carrier;
   private final Pins pins;
   private final OneSided oneSided;
   private final ArrayDeque<Op> free = new ArrayDeque<>();
@@ -40,9 +44,20 @@ final class Outbound {
   private long fetchedBytes;
   private boolean servesFirst;
 
-  Outbound(Link link, Pins pins, OneSided oneSided) {
-    this.link = link;
-    notes = new Notes(link);
+  /// What an operation does.
+  public enum Kind {
+    /// Brings bytes of ours to the peer.
+    WRITE,
+    /// Brings bytes of the peer's here.
+    READ,
+    /// A read of the peer's that we answer.
+    SERVE
+  }
+
+  /// Nothing is posted yet.
+  public Outbound(Carrier carrier, Pins pins, OneSided oneSided) {
+    this.carrier = carrier;
+    notes = new Notes(carrier);
     offers = new Offers(notes);
     this.pins = pins;
     this.oneSided = oneSided;
@@ -51,22 +66,28 @@ final class Outbound {
   /// Posts a message; false if there is no room, or something before it.
   ///
   /// Hot path.
-  boolean send(MemorySegment message) {
+  public boolean send(MemorySegment message) {
     int bytes = (int) message.byteSize();
     int unused = notes.push();
-    int place = posted.isEmpty() && notes.isEmpty() ? link.begin(bytes) : -1;
+    int place = posted.isEmpty() && notes.isEmpty() ? carrier.begin(bytes) : -1;
     if (place < 0) {
       return false;
     }
     header(place, Frame.MESSAGE, bytes, 0, 0, 0, 0);
-    MemorySegment.copy(message, 0, link.sendBuffer(), (long) place + Frame.HEADER, bytes);
-    link.post(place, bytes, false);
+    MemorySegment.copy(message, 0, carrier.sendBuffer(), (long) place + Frame.HEADER, bytes);
+    carrier.post(place, bytes, false);
     return true;
   }
 
   /// What the peer has offered.
   Offers offers() {
     return offers;
+  }
+
+  /// Whether the peer has closed the region with this key, which it had offered.
+  public boolean isWithdrawn(int key) {
+    Offer offer = offers.find(key);
+    return offer != null && offer.isWithdrawn();
   }
 
   /// Bytes of reads that the device has done by itself.
@@ -81,7 +102,7 @@ final class Outbound {
 
   private void header(
       int place, int kind, int payload, int key, int immediate, long offset, long length) {
-    Frame.header(link.sendBuffer(), place, kind, payload, key, immediate, offset, length);
+    Frame.header(carrier.sendBuffer(), place, kind, payload, key, immediate, offset, length);
   }
 
   /// Takes a read or write.
@@ -89,8 +110,8 @@ final class Outbound {
   /// @param refusal why it is not carried out; null if it is
   ///
   ///   Hot path.
-  PostResult post(
-      Op.Kind kind,
+  public PostResult post(
+      Kind kind,
       LocalRegion region,
       long offset,
       RemoteSlice remote,
@@ -112,7 +133,7 @@ final class Outbound {
     op.done = done;
     op.error = refusal;
     op.offer = refusal == null && op.pinned != null ? claimed(remote) : null;
-    if (kind == Op.Kind.READ && op.offer != null) {
+    if (kind == Kind.READ && op.offer != null) {
       fetching.add(op);
     } else {
       posted.add(op);
@@ -130,7 +151,7 @@ final class Outbound {
     return offer;
   }
 
-  private Op fresh(Op.Kind kind) {
+  private Op fresh(Kind kind) {
     Op op = free.poll();
     if (op == null) {
       op = new Op();
@@ -144,7 +165,7 @@ final class Outbound {
     if (served.size() >= MAX_IN_FLIGHT) {
       throw new VerbsFault("more than " + MAX_IN_FLIGHT + " reads at a time");
     }
-    Op op = fresh(Op.Kind.SERVE);
+    Op op = fresh(Kind.SERVE);
     op.key = key;
     op.remoteOffset = offset;
     op.bytes = bytes;
@@ -154,7 +175,7 @@ final class Outbound {
   /// Gives the device what there is room for; returns the number of frames.
   ///
   /// Hot path.
-  int push() {
+  public int push() {
     servesFirst = !servesFirst;
     int frames = notes.push() + pushFetches();
     return servesFirst
@@ -171,7 +192,7 @@ final class Outbound {
       int part = (int) Math.min(op.bytes - op.moved, Frame.MAX_PLACED);
       if (into == null
           || offer == null
-          || !link.fetch(
+          || !carrier.fetch(
               into.registration(),
               into.offset() + op.offset + op.moved,
               part,
@@ -182,7 +203,7 @@ final class Outbound {
       requests++;
       op.moved += part;
       if (op.moved == op.bytes) {
-        op.lastRequest = link.posted();
+        op.lastRequest = carrier.posted();
         leaving.add(fetching.remove());
       }
     }
@@ -224,8 +245,8 @@ final class Outbound {
     Pin pinned = op.pinned;
     int place =
         offer != null
-            ? link.begin(0)
-            : pinned != null ? link.beginFetched(payload) : link.begin(payload);
+            ? carrier.begin(0)
+            : pinned != null ? carrier.beginFetched(payload) : carrier.begin(payload);
     if (place < 0) {
       return -1;
     }
@@ -241,7 +262,7 @@ final class Outbound {
         op.remoteOffset + op.moved,
         op.bytes);
     if (pinned != null && offer != null) {
-      link.place(
+      carrier.place(
           place,
           payload,
           pinned.registration(),
@@ -251,15 +272,15 @@ final class Outbound {
           last);
       oneSided.wrote(payload);
     } else if (pinned != null) {
-      link.post(
+      carrier.post(
           place, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
     } else {
       copy(op.own(), op.offset + op.moved, place, payload);
-      link.post(place, payload, last);
+      carrier.post(place, payload, last);
     }
     op.moved += payload;
     if (last) {
-      op.lastRequest = link.posted();
+      op.lastRequest = carrier.posted();
       leaving.add(posted.remove());
     }
     return payload;
@@ -267,7 +288,7 @@ final class Outbound {
 
   private void copy(LocalRegion from, long offset, int place, int payload) {
     MemorySegment.copy(
-        from.segment(), offset, link.sendBuffer(), (long) place + Frame.HEADER, payload);
+        from.segment(), offset, carrier.sendBuffer(), (long) place + Frame.HEADER, payload);
   }
 
   private int read(Op op) {
@@ -275,12 +296,12 @@ final class Outbound {
       leaving.add(posted.remove());
       return 0;
     }
-    int place = link.begin(0);
+    int place = carrier.begin(0);
     if (place < 0) {
       return -1;
     }
     header(place, Frame.READ, 0, op.key, 0, op.remoteOffset, op.bytes);
-    link.post(place, 0, false);
+    carrier.post(place, 0, false);
     waiting.add(posted.remove());
     return 0;
   }
@@ -292,7 +313,7 @@ final class Outbound {
       return refuse(op);
     }
     int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
-    int place = link.begin(payload);
+    int place = carrier.begin(payload);
     if (place >= 0) {
       copy(region, op.remoteOffset + op.moved, place, payload);
     }
@@ -301,7 +322,7 @@ final class Outbound {
       return -1;
     }
     header(place, Frame.ANSWER, payload, 0, 0, op.moved, op.bytes);
-    link.post(place, payload, false);
+    carrier.post(place, payload, false);
     op.moved += payload;
     if (op.moved == op.bytes) {
       retire(served.remove());
@@ -310,12 +331,12 @@ final class Outbound {
   }
 
   private int refuse(Op op) {
-    int place = link.begin(0);
+    int place = carrier.begin(0);
     if (place < 0) {
       return -1;
     }
     header(place, Frame.REFUSAL, 0, op.key, 0, op.remoteOffset, op.bytes);
-    link.post(place, 0, false);
+    carrier.post(place, 0, false);
     retire(served.remove());
     return 0;
   }
@@ -328,15 +349,15 @@ final class Outbound {
   /// Completes writes whose payload has left; returns how many.
   ///
   /// Hot path.
-  int settle() {
+  public int settle() {
     int done = 0;
     while (true) {
       Op op = leaving.peek();
-      if (op == null || op.lastRequest > link.retired()) {
+      if (op == null || op.lastRequest > carrier.retired()) {
         return done;
       }
       leaving.remove();
-      if (op.kind == Op.Kind.READ && op.error == null) {
+      if (op.kind == Kind.READ && op.error == null) {
         fetchedBytes += op.bytes;
         oneSided.read(op.bytes);
       }
@@ -360,12 +381,12 @@ final class Outbound {
   }
 
   /// That read is over.
-  void answered(@Nullable TransportException error) {
+  public void answered(@Nullable TransportException error) {
     finish(waiting.remove(), error);
   }
 
   /// Fails all that is posted.
-  void end(TransportException cause) {
+  public void end(TransportException cause) {
     served.clear();
     fail(leaving, cause);
     fail(waiting, cause);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
@@ -10,14 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// One read or write: posted here, or a read that the peer has asked for. Reused.
 final class Op {
 
-  enum Kind {
-    WRITE,
-    READ,
-    /// A read of the peer's that we answer.
-    SERVE
-  }
-
-  Kind kind = Kind.WRITE;
+  Outbound.Kind kind = Outbound.Kind.WRITE;
   @Nullable LocalRegion region;
   // Where the device may fetch the payload itself.
   @Nullable Pin pinned;

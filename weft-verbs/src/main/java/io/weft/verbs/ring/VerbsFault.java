@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import java.io.Serial;
 
 /// The peer broke the protocol; the message goes on after "received ".
-final class VerbsFault extends Exception {
+public final class VerbsFault extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  VerbsFault(String message) {
+  /// With what was received.
+  public VerbsFault(String message) {
     super(message);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 import io.weft.verbs.memory.Pins;
 import java.util.Arrays;
@@ -33,7 +33,8 @@ final class Offers {
       byPlace = Arrays.copyOf(byPlace, Math.max(place + 1, 2 * byPlace.length));
     }
     Offer before = byPlace[place];
-    if (before != null && !before.isOver()) {
+    // Its owner waits for our answer: so there is one note for each place at most.
+    if (before != null && !before.isAnswered()) {
       throw new VerbsFault("an offer in place of " + name(before.key()) + ", which we still use");
     }
     byPlace[place] = offer;
@@ -59,7 +60,7 @@ final class Offers {
 
   private void answerIfOver(Offer offer) {
     if (offer.isOver()) {
-      notes.add(Frame.WITHDRAWN, offer.key());
+      notes.answer(offer);
     }
   }
 

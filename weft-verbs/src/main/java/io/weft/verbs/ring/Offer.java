@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs;
+package io.weft.verbs.ring;
 
 /// A region of the peer's that our device may write and read by itself.
 final class Offer {
@@ -10,6 +10,7 @@ final class Offer {
   private final int deviceKey;
   private int claims;
   private boolean withdrawn;
+  private boolean answered;
 
   /// @param key of the region
   /// @param deviceKey that our device has to show to the peer's
@@ -43,6 +44,15 @@ final class Offer {
 
   void withdraw() {
     withdrawn = true;
+  }
+
+  /// The peer is told that no operation of ours will touch it.
+  void answer() {
+    answered = true;
+  }
+
+  boolean isAnswered() {
+    return answered;
   }
 
   /// An operation begins to use it.

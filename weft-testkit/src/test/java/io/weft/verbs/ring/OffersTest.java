@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import org.junit.jupiter.api.Test;
+
+/// What a peer offers, and takes back.
+class OffersTest {
+
+  private static final int PLACE = 5;
+  private static final int RING_BYTES = 1 << 18;
+
+  private final Wire wire =
+      new Wire(Arena.ofAuto().allocate(RING_BYTES), Arena.ofAuto().allocate(RING_BYTES));
+  private final Notes notes = new Notes(wire);
+  private final Offers offers = new Offers(notes);
+
+  private static Offer offer(int generation) {
+    return new Offer(generation << 16 | PLACE, 1 << 20, 4096, 9);
+  }
+
+  @Test
+  void placeIsOfferedAnewWhenOurAnswerHasLeft() throws VerbsFault {
+    offers.add(offer(1));
+    offers.withdraw(offer(1).key());
+    assertThat(offers.find(offer(1).key())).isNotNull();
+    assertThat(notes.push()).isOne();
+    offers.add(offer(2));
+    assertThat(offers.find(offer(1).key())).isNull();
+    assertThat(offers.find(offer(2).key())).isNotNull();
+  }
+
+  /// Else a peer that takes nothing from us could fill our memory with answers.
+  @Test
+  void placeIsNotOfferedAnewBeforeOurAnswerHasLeft() throws VerbsFault {
+    offers.add(offer(1));
+    offers.withdraw(offer(1).key());
+    assertThatThrownBy(() -> offers.add(offer(2)))
+        .isInstanceOf(VerbsFault.class)
+        .hasMessageContaining("region 10005");
+  }
+
+  @Test
+  void offerInUseIsAnsweredWhenItIsNotUsedAnyMore() throws VerbsFault {
+    Offer offer = offer(1);
+    offers.add(offer);
+    offer.claim();
+    offers.withdraw(offer.key());
+    assertThat(notes.isEmpty()).isTrue();
+    offers.settle(offer);
+    assertThat(notes.push()).isOne();
+  }
+
+  @Test
+  void whatWasNotOfferedIsNotWithdrawn() {
+    assertThatThrownBy(() -> offers.withdraw(offer(1).key())).isInstanceOf(VerbsFault.class);
+  }
+}

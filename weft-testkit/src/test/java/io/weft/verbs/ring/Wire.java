@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.ring;
+
+import io.weft.verbs.device.Registration;
+import java.lang.foreign.MemorySegment;
+
+/// A carrier without a device: frames leave for nowhere, requests end when its owner says so, and
+/// what is registered cannot be posted.
+final class Wire implements Carrier {
+
+  private static final int REQUESTS = 256;
+
+  private final MemorySegment ring;
+  private final MemorySegment sendBuffer;
+  private final Flow flow;
+  private long posted;
+  private long retired;
+
+  /// @param ring where the peer writes; as long as `sendBuffer`, a power of two
+  Wire(MemorySegment ring, MemorySegment sendBuffer) {
+    this.ring = ring;
+    this.sendBuffer = sendBuffer;
+    flow = new Flow((int) ring.byteSize());
+  }
+
+  /// All that was posted has ended.
+  void retireAll() {
+    retired = posted;
+  }
+
+  @Override
+  public int begin(int payload) {
+    return flow.hasSlot() && posted - retired + 4 <= REQUESTS ? flow.reserve(payload) : -1;
+  }
+
+  @Override
+  public int beginFetched(int payload) {
+    throw unregistered();
+  }
+
+  @Override
+  public MemorySegment sendBuffer() {
+    return sendBuffer;
+  }
+
+  @Override
+  public void post(int place, int payload, boolean signal) {
+    flow.sent();
+    posted++;
+  }
+
+  @Override
+  public void post(int place, int payload, Registration from, long offset, boolean signal) {
+    throw unregistered();
+  }
+
+  @Override
+  public void place(
+      int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
+    throw unregistered();
+  }
+
+  @Override
+  public boolean fetch(Registration into, long offset, int bytes, long from, int key) {
+    throw unregistered();
+  }
+
+  private static AssertionError unregistered() {
+    return new AssertionError("nothing is registered here");
+  }
+
+  @Override
+  public long posted() {
+    return posted;
+  }
+
+  @Override
+  public long retired() {
+    return retired;
+  }
+
+  @Override
+  public MemorySegment receiveRing() {
+    return ring;
+  }
+
+  @Override
+  public int indexOf(int immediate) throws VerbsFault {
+    return flow.indexOf(immediate);
+  }
+
+  @Override
+  public void credit(int immediate) throws VerbsFault {
+    flow.credit(immediate);
+  }
+
+  @Override
+  public void consumed(int payload) {
+    flow.consumed(payload);
+    if (flow.isDue()) {
+      int unused = flow.tell();
+    }
+  }
+}
