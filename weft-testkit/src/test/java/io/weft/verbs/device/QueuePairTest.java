@@ -164,6 +164,27 @@ class QueuePairTest {
   }
 
   @Test
+  void keyOfARegionThatIsClosedIsRefusedByThePeersDevice() {
+    long address = loop.remote(0);
+    int key = key();
+    loop.there.close();
+    assertThat(loop.one.tryWrite(16, QueuePair.Flag.SIGNALED, loop.here, 0, 64, address, key))
+        .isTrue();
+    loop.await(1);
+    assertThat(loop.done.status(0)).isEqualTo(WorkStatus.REMOTE_ACCESS);
+  }
+
+  @Test
+  void receiveQueueThatHasRunDryEndsTheSenderInWords() {
+    try (Loop hasty = new Loop(new QueuePairSettings(64, 64, 64, 16, 7, 1, 1))) {
+      assertThat(hasty.one.tryNotice(17, QueuePair.Flag.SIGNALED, 1)).isTrue();
+      hasty.await(1);
+      assertThat(hasty.done.status(0)).isEqualTo(WorkStatus.RECEIVER_NOT_READY);
+      assertThat(hasty.done.words(0)).contains("no receive posted", "status 13");
+    }
+  }
+
+  @Test
   void accessBeyondTheRegionIsRefusedByThePeersDevice() {
     assertThat(
             loop.one.tryRead(
