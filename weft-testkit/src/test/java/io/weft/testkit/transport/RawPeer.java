@@ -141,7 +141,7 @@ final class RawPeer implements AutoCloseable {
     return ByteBuffer.allocate(32)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putShort((short) 0xF7E1)
-        .put((byte) 2)
+        .put((byte) 3)
         .put((byte) kind)
         .putInt(immediate)
         .putInt(context)

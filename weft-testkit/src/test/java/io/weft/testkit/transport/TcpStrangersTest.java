@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -97,11 +98,34 @@ class TcpStrangersTest {
       peer.send(RawPeer.padded(new byte[] {1, 2, 3}));
       peer.send(RawPeer.frame(2, 0, 0, region.export().key(), 0, 50));
       peer.send(RawPeer.padded(new byte[50]));
+      peer.send(RawPeer.frame(8, 0, 0, 0, 0, 0));
       peer.send(RawPeer.frame(1, 0, 0, 0, 0, 32));
       peer.send(RawPeer.padded(new byte[32]));
       net.until(() -> node.heard(Event.Received.class).size() == 2, "the messages arrive");
     }
     net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the end is heard");
+  }
+
+  @Test
+  void longPayloadsBeginAtALineOfTheCache() throws IOException {
+    try (RawPeer peer = new RawPeer(net, node.address())) {
+      peer.authenticate();
+      net.until(() -> node.connected().size() == 1, "accepted");
+      Endpoint endpoint = node.connected().getFirst();
+      byte[] payload = new byte[5_000];
+      Arrays.fill(payload, (byte) 9);
+      net.post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[20])));
+      net.post(() -> endpoint.trySend(MemorySegment.ofArray(payload)));
+      net.post(() -> endpoint.trySend(MemorySegment.ofArray(payload)));
+      // A short message of 64 bytes, nothing, and two long messages of 32 + 5,024 bytes.
+      byte[] stream = peer.receive(64 + 32 + 2 * (32 + 5_024));
+      assertThat(Arrays.copyOfRange(stream, 0, 32)).isEqualTo(RawPeer.frame(1, 0, 0, 0, 0, 20));
+      byte[] header = RawPeer.frame(1, 0, 0, 0, 0, payload.length);
+      for (int at : new int[] {128, 5_184}) {
+        assertThat(Arrays.copyOfRange(stream, at - 32, at)).isEqualTo(header);
+        assertThat(Arrays.copyOfRange(stream, at, at + payload.length)).isEqualTo(payload);
+      }
+    }
   }
 
   @Test

@@ -55,6 +55,13 @@ public final class InboundTarget implements FuzzTarget {
         input(255, frame(Frame.READ, 0, 5, LARGE, 0, LARGE_BYTES), frame(Frame.BYE)),
         input(255, frame(Frame.READ, 0, 5, OPEN, 0, 8), frame(Frame.READ, 0, 6, CLOSED, 0, 8)),
         input(9, frame(Frame.READ_DATA, 0, FIRST_READ, 0, 0, 16), padded(new byte[16])),
+        input(
+            33,
+            frame(Frame.NOTHING),
+            frame(Frame.MESSAGE, 0, 0, 0, 0, 1),
+            padded((byte) 7),
+            frame(Frame.NOTHING),
+            frame(Frame.BYE)),
         input(255, frame(Frame.READ_REFUSED, 1, FIRST_READ + 4097, 0, 0, 0)),
         input(255, frame(Frame.FAULT, 0, 0, 0, 0, 2), padded((byte) 'n', (byte) 'o')));
   }
@@ -63,6 +70,7 @@ public final class InboundTarget implements FuzzTarget {
   public List<byte[]> dictionary() {
     return List.of(
         frame(Frame.MESSAGE, 0, 0, 0, 0, 0),
+        frame(Frame.NOTHING),
         frame(Frame.WRITE, 1, 0, OPEN, 0, 4),
         frame(Frame.WRITE, 1, 0, LARGE, 0, 4),
         frame(Frame.WRITE, 1, 0, CLOSED, 0, 4),

@@ -11,12 +11,15 @@ final class Frame {
 
   static final int BYTES = 32;
 
-  /// Every frame with its payload is as long as a multiple of this, so that the kernel copies long
-  /// payloads between aligned addresses (docs/adr/0043).
+  /// Every frame with its payload is as long as a multiple of this.
   static final int ALIGNMENT = 32;
 
+  /// Long payloads, and what is handed to the kernel at once, begin at a multiple of this in the
+  /// stream, so that the kernel copies between addresses that are aligned alike (docs/adr/0043).
+  static final int CACHE_LINE = 64;
+
   static final short MAGIC = (short) 0xF7E1;
-  static final byte VERSION = 2;
+  static final byte VERSION = 3;
 
   /// Small message; `length` bytes follow.
   static final byte MESSAGE = 1;
@@ -38,6 +41,9 @@ final class Frame {
 
   /// The sender closes its endpoint in order.
   static final byte BYE = 7;
+
+  /// Nothing, so that what follows begins at a multiple of `CACHE_LINE`.
+  static final byte NOTHING = 8;
 
   /// `immediate` of `READ_REFUSED`: no open region has this key.
   static final int STALE_KEY = 1;

@@ -249,6 +249,7 @@ final class Inbound {
               length);
       case Frame.READ_DATA -> readData(length);
       case Frame.READ_REFUSED -> listener.readRefused(posted(), Frame.immediate(memory, start));
+      case Frame.NOTHING -> {}
       case Frame.BYE -> listener.ended("it closed its endpoint");
       default -> throw new ProtocolFault("a frame of unknown kind " + kind);
     }

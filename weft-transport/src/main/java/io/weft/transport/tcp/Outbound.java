@@ -38,6 +38,10 @@ final class Outbound {
   private int own;
   private int serving;
   private boolean blocked;
+
+  /// Bytes of all frames since the handshake.
+  private long position;
+
   private boolean flushing;
   private boolean ended;
 
@@ -67,6 +71,9 @@ final class Outbound {
   /// Hot path.
   boolean message(MemorySegment message) {
     int bytes = (int) message.byteSize();
+    if (bytes > STAGED_PAYLOAD_BYTES && !align(Frame.BYTES)) {
+      return false;
+    }
     int at = reserve(bytes, bytes);
     if (at < 0) {
       return false;
@@ -86,7 +93,10 @@ final class Outbound {
       int immediate,
       Completion done) {
     boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
-    int at = own == MAX_IN_FLIGHT ? -1 : reserve(staged ? (int) bytes : 0, bytes);
+    if (own == MAX_IN_FLIGHT || (!staged && !align(Frame.BYTES))) {
+      return false;
+    }
+    int at = reserve(staged ? (int) bytes : 0, bytes);
     if (at < 0) {
       return false;
     }
@@ -116,6 +126,7 @@ final class Outbound {
       return false;
     }
     Frame.put(staging, at, Frame.READ, 0, context, key, offset, bytes);
+    position += Frame.BYTES;
     return true;
   }
 
@@ -147,7 +158,26 @@ final class Outbound {
     if (at >= 0 && padding > 0) {
       MemorySegment.copy(ZEROS, 0, staging, at + Frame.BYTES + stagedBytes, padding);
     }
+    if (at >= 0) {
+      position += Frame.BYTES + payloadBytes + padding;
+    }
     return at;
+  }
+
+  /// Sees to it that what follows `ahead` more bytes begins at a multiple of 64 in the stream, by a
+  /// frame that says nothing (docs/adr/0043); false if there is no room for it.
+  ///
+  /// Hot path.
+  private boolean align(int ahead) {
+    if (((position + ahead) & (Frame.CACHE_LINE - 1)) == 0) {
+      return true;
+    }
+    int at = reserve(0, 0);
+    if (at < 0) {
+      return false;
+    }
+    Frame.put(staging, at, Frame.NOTHING, 0, 0, 0, 0, 0);
+    return true;
   }
 
   private TransferRing.Transfer append(@Nullable LocalRegion region, long offset, long bytes) {
@@ -180,6 +210,7 @@ final class Outbound {
     long total = 0;
     while (!ended && total < FLUSH_BYTES) {
       answerReads();
+      align(0);
       gather.collect(transfers);
       long planned = gather.planned();
       long sent = 0;
@@ -219,6 +250,9 @@ final class Outbound {
         return answer(Frame.READ_REFUSED, Frame.OUT_OF_BOUNDS, 0, 0) >= 0;
       }
       boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
+      if (!staged && !align(Frame.BYTES)) {
+        return false;
+      }
       int at = answer(Frame.READ_DATA, 0, staged ? (int) bytes : 0, bytes);
       if (at < 0) {
         return false;
