@@ -2,6 +2,7 @@
 package io.weft.verbs;
 
 import io.weft.transport.spi.Capabilities;
+import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.device.Device;
@@ -114,9 +115,10 @@ final class Adapter implements AutoCloseable {
                         + gids));
   }
 
-  /// A queue pair with its rings, for one more endpoint. Throws `VerbsException`, or
-  /// `IllegalStateException` where the completion queues have no room for it: every posted request
-  /// may complete at once when a queue pair fails, and a queue that overflows loses all of them.
+  /// A queue pair with its rings, for one more endpoint. Throws `VerbsException`, also where the
+  /// port carries nothing now, or `IllegalStateException` where the completion queues have no room
+  /// for it: every posted request may complete at once when a queue pair fails, and a queue that
+  /// overflows loses all of them.
   ///
   /// @param number by which completions name it, 16 bits
   /// @param sentOfAll hears of bytes that are posted
@@ -130,6 +132,10 @@ final class Adapter implements AutoCloseable {
               + device.name()
               + " have no room for another endpoint; use fewer ranks on this host or --transport"
               + " tcp");
+    }
+    String trouble = portTrouble();
+    if (!trouble.isEmpty()) {
+      throw new VerbsException(trouble);
     }
     Link link = new Link(this, settings, number, sentOfAll);
     endpoints++;
@@ -149,6 +155,47 @@ final class Adapter implements AutoCloseable {
   /// Begins to poll what has finished.
   Polling polling(VerbsSettings settings) {
     return settings.model().polling(channel, sends, receives);
+  }
+
+  /// The next thing that the device tells by itself; null if there is nothing. Never waits.
+  @Nullable AsyncEvent takeEvent() {
+    return device.takeEvent();
+  }
+
+  /// Why all queue pairs are lost by this event; empty where they are not: another port is meant,
+  /// or the port is active again.
+  String fatal(AsyncEvent event) {
+    return switch (event.kind()) {
+      case COMPLETION_QUEUE_FAILED, DEVICE_FAILED -> device + " says: " + event.words();
+      case PORT_DOWN -> event.element() == port.number() ? portTrouble() : "";
+      case QUEUE_PAIR_FAILED, PORT_ACTIVE, PORT_CHANGED, NOTICE -> "";
+    };
+  }
+
+  /// A completion says that the queue pair has failed: where the port is down, that is why.
+  void fail(Link link, String why) {
+    if (link.failure().isEmpty()) {
+      String trouble = portTrouble();
+      link.fail(trouble.isEmpty() ? why : trouble + "; " + why);
+    }
+  }
+
+  /// Why the port carries nothing now, from the device itself; empty while it is active.
+  private String portTrouble() {
+    try {
+      Port now = device.port(port.number());
+      return now.isActive()
+          ? ""
+          : "port "
+              + now.number()
+              + " of "
+              + device.name()
+              + " is "
+              + now.stateWords()
+              + "; see 'ibv_devinfo', 'ip link' and the cable, then start again";
+    } catch (VerbsException e) {
+      return String.valueOf(e.getMessage());
+    }
   }
 
   /// An endpoint has ended.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
+import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.QueuePair;
 import io.weft.verbs.device.QueuePair.Flag;
 import io.weft.verbs.device.QueuePairAddress;
@@ -116,6 +117,11 @@ final class Link implements Carrier {
 
   boolean isPair(int queuePair) {
     return pair.number() == queuePair;
+  }
+
+  /// Whether the device speaks of its queue pair.
+  boolean isMeantBy(AsyncEvent event) {
+    return pair.isMeantBy(event);
   }
 
   /// What the peer has to know.

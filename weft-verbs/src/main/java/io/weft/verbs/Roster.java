@@ -2,6 +2,7 @@
 package io.weft.verbs;
 
 import io.weft.transport.Endpoint;
+import io.weft.verbs.device.AsyncEvent;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.function.IntFunction;
@@ -44,6 +45,20 @@ final class Roster {
         Arrays.stream(all)
             .filter(other -> other.number() != endpoint.number())
             .toArray(VerbsEndpoint[]::new);
+  }
+
+  /// The device tells something: the queue pair that it means fails, or all do.
+  ///
+  /// @param fatal why all fail; empty where they do not
+  void hear(AsyncEvent event, String fatal) {
+    for (VerbsEndpoint endpoint : all) {
+      Link link = endpoint.link();
+      if (link != null && !fatal.isEmpty()) {
+        link.fail(fatal);
+      } else if (link != null && link.isMeantBy(event)) {
+        link.fail("the device says: " + event.words());
+      }
+    }
   }
 
   /// As they are now: who comes or goes makes another array.

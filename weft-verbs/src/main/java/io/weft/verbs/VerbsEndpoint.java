@@ -133,8 +133,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     fault(new VerbsFault("a write over TCP"));
   }
 
-  /// The TCP connection is gone; what the peer had sent before is taken already.
+  /// The TCP connection is gone; what the peer had sent before is taken already. Where the queue
+  /// pair had failed before, that is the reason.
   void lowerFailure(TransportException cause) {
+    Link open = link;
+    if (open != null && !open.failure().isEmpty()) {
+      lost(open.failure(), cause);
+      return;
+    }
     String said = String.valueOf(cause.getMessage()).replace("at tcp:", "at verbs:");
     fail(new TransportException.EndpointLost(said, cause));
   }

@@ -12,6 +12,7 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.transport.wire.MessageBuffer;
+import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.memory.Pins;
@@ -27,7 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
 /// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
-/// sockets.
+/// sockets and at what the device tells by itself.
 final class VerbsTransport implements Transport, FrameSink {
 
   static final int MAX_MESSAGE_BYTES = Outbound.MAX_MESSAGE_BYTES;
@@ -35,7 +36,9 @@ final class VerbsTransport implements Transport, FrameSink {
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
   private static final int RECEIVES_PER_TURN = 256;
   private static final int LAST_TURNS = 64;
-  private static final long LOOK_NANOS = 100_000;
+  private static final long LOOK_NANOS = 1_000_000;
+  private static final long HEAR_NANOS = 10_000_000;
+  private static final int EVENTS_PER_TURN = 64;
   private static final long MEETING_SLEEP_NANOS = 1_000_000;
   private static final long MAX_SLEEP_NANOS = 10_000_000;
   private static final long DRAIN_NANOS = 1_000_000_000;
@@ -59,6 +62,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private int polled;
   private long nowNanos;
   private long lookedNanos;
+  private long heardNanos;
   private final AtomicLong bytesSent = new AtomicLong();
   private int unmet;
   private boolean toFlush;
@@ -136,6 +140,10 @@ final class VerbsTransport implements Transport, FrameSink {
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
       lookedNanos = now;
       toFlush = false;
+      if (Math.abs(now - heardNanos) >= HEAR_NANOS) {
+        heardNanos = now;
+        work += hearDevice();
+      }
       work += tcp.poll(now);
       if (unmet > 0) {
         for (VerbsEndpoint endpoint : roster.all()) {
@@ -165,7 +173,7 @@ final class VerbsTransport implements Transport, FrameSink {
       if (sends.succeeded(i)) {
         link.retire(sends.id(i));
       } else {
-        link.fail("work failed: " + sends.words(i));
+        adapter.fail(link, "work failed: " + sends.words(i));
       }
     }
     return count;
@@ -187,10 +195,23 @@ final class VerbsTransport implements Transport, FrameSink {
       if (receives.succeeded(at)) {
         endpoint.received(receives.immediate(at));
       } else {
-        link.fail("a receive failed: " + receives.words(at));
+        adapter.fail(link, "a receive failed: " + receives.words(at));
       }
     }
     return work;
+  }
+
+  /// Hears what the device tells by itself, such as that a port is down; how much that was. Calls
+  /// nobody back: endpoints end on their turn.
+  private int hearDevice() {
+    for (int i = 0; i < EVENTS_PER_TURN; i++) {
+      AsyncEvent event = adapter.takeEvent();
+      if (event == null) {
+        return i;
+      }
+      roster.hear(event, adapter.fatal(event));
+    }
+    return EVENTS_PER_TURN;
   }
 
   /// Tells peers of closed regions that their devices may touch.
@@ -309,10 +330,11 @@ final class VerbsTransport implements Transport, FrameSink {
     of(from).lowerNotify();
   }
 
-  /// What the peer had sent before its end is taken first.
+  /// What the peer had sent before its end is taken first, and what our device says of it.
   @Override
   public void onFailure(Endpoint from, TransportException cause) {
     VerbsEndpoint endpoint = of(from);
+    int unused = hearDevice();
     for (int i = 0; i < LAST_TURNS && takeReceives() > 0; i++) {}
     endpoint.lowerFailure(cause);
   }

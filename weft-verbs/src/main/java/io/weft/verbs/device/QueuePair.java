@@ -115,6 +115,11 @@ public final class QueuePair extends Owned {
     return number;
   }
 
+  /// Whether the device speaks of this one.
+  public boolean isMeantBy(AsyncEvent event) {
+    return event.kind() == AsyncEvent.Kind.QUEUE_PAIR_FAILED && event.element() == address;
+  }
+
   /// Payload up to which `Flag.INLINE` may be used.
   public int inlineBytes() {
     return inlineBytes;

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.testkit.job.JavaCommand;
+import io.weft.transport.Address;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.TransportException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/// Programs that faults happen to, in processes of their own.
+final class Stranger {
+
+  static final int REGION_BYTES = 8 << 20;
+
+  private static final long LIFE_NANOS = 120_000_000_000L;
+  private static final long LIMIT_SECONDS = 100;
+
+  private Stranger() {}
+
+  /// Runs one of the programs below, by this command in front, such as `setpriv …`.
+  static Process start(List<String> before, Class<?> program) throws IOException {
+    List<String> command = new ArrayList<>(before);
+    command.addAll(JavaCommand.of(List.of("--enable-native-access=ALL-UNNAMED"), program));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
+  }
+
+  /// The same, to its end: what it has printed.
+  static String run(List<String> before, Class<?> program)
+      throws IOException, InterruptedException {
+    Process process = start(before, program);
+    process.getOutputStream().close();
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      String said = String.join("\n", reader.lines().toList());
+      if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        throw new AssertionError(program.getSimpleName() + " failed and said: " + said);
+      }
+      return said;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /// Node 0: prints where it listens, shows its region to who connects, and polls until it is
+  /// killed.
+  static final class Target {
+    public static void main(String[] none) {
+      Parties.Party party = new Parties.Party(0, Parties.settings());
+      MemoryRegion region = party.transport.allocate(REGION_BYTES);
+      System.out.println(party.transport.address());
+      boolean shown = false;
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < LIFE_NANOS && party.failures.isEmpty()) {
+        if (party.transport.poll(System.nanoTime()) == 0) {
+          party.transport.await(1_000_000);
+        }
+        if (party.connected > 0 && !shown) {
+          shown = party.to(1).trySend(encode(region.export())) == PostResult.POSTED;
+        }
+      }
+      party.transport.close();
+    }
+  }
+
+  static MemorySegment encode(RemoteRegion region) {
+    MemorySegment message = MemorySegment.ofArray(new long[4]);
+    message.setAtIndex(ValueLayout.JAVA_LONG, 0, region.address());
+    message.setAtIndex(ValueLayout.JAVA_LONG, 1, region.bytes());
+    message.setAtIndex(ValueLayout.JAVA_LONG, 2, region.key());
+    message.setAtIndex(ValueLayout.JAVA_LONG, 3, region.incarnation());
+    return message;
+  }
+
+  static RemoteRegion decode(MemorySegment message) {
+    long[] words = message.toArray(ValueLayout.JAVA_LONG_UNALIGNED);
+    return new RemoteRegion(words[0], words[1], (int) words[2], words[3]);
+  }
+
+  /// Where a program that was started listens, as it prints it; warnings may come before.
+  static Address awaitAddress(BufferedReader from) throws IOException {
+    StringBuilder said = new StringBuilder();
+    for (String line = from.readLine(); line != null; line = from.readLine()) {
+      if (line.startsWith("verbs:")) {
+        return Address.parse(line);
+      }
+      said.append(line).append('\n');
+    }
+    throw new AssertionError("it has ended and said: " + said);
+  }
+
+  /// Opens two transports and connects them; prints how that ends: `connected`, or type and message
+  /// of the failure.
+  static final class Couple {
+    public static void main(String[] none) {
+      List<Parties.Party> both = new ArrayList<>();
+      try {
+        for (int node = 0; node < 2; node++) {
+          both.add(new Parties.Party(node, VerbsSettings.of(Map.of())));
+        }
+        System.out.println(meet(both.get(0), both.get(1)));
+      } catch (TransportException e) {
+        System.out.println(words(e));
+      } finally {
+        both.forEach(party -> party.transport.close());
+      }
+    }
+
+    private static String meet(Parties.Party one, Parties.Party other) {
+      var unused = other.transport.connect(one.transport.address(), 0);
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < LIFE_NANOS) {
+        for (Parties.Party party : List.of(one, other)) {
+          int work = party.transport.poll(System.nanoTime());
+          if (!party.failures.isEmpty()) {
+            return words(party.failures.getFirst());
+          }
+          if (work == 0) {
+            Thread.yield();
+          }
+        }
+        if (one.connected + other.connected == 2) {
+          return "connected";
+        }
+      }
+      return "nothing";
+    }
+
+    private static String words(TransportException e) {
+      return e.getClass().getSimpleName() + ": " + e.getMessage();
+    }
+  }
+}

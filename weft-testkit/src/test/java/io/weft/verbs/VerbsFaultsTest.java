@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.transport.Endpoint;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.verbs.Parties.Heard;
+import io.weft.verbs.Parties.Party;
+import io.weft.verbs.device.KernelCounts;
+import io.weft.verbs.memory.Pin;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// What may happen to an RDMA connection: each time a typed error within a deadline, and nothing
+/// left in the kernel. The tests change the machine and put it back, so they run one after the
+/// other.
+@Tag("rdma")
+@Timeout(300)
+class VerbsFaultsTest {
+
+  private static final int BYTES = 1 << 20;
+  private static final int WRITES = 64;
+
+  /// From a fault to the error, on an emulated machine.
+  private static final long LIMIT_NANOS = 60_000_000_000L;
+
+  private static final long COUNT_NANOS = 30_000_000_000L;
+
+  private String before = "";
+
+  @BeforeEach
+  void count() throws Exception {
+    before = KernelCounts.now();
+  }
+
+  /// The kernel may still clean up behind a process that was killed.
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    long start = System.nanoTime();
+    while (!KernelCounts.now().equals(before) && System.nanoTime() - start < COUNT_NANOS) {
+      Thread.onSpinWait();
+    }
+    assertThat(KernelCounts.now()).isEqualTo(before);
+  }
+
+  private static void until(Party party, BooleanSupplier condition, String what) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (party.transport.poll(System.nanoTime()) == 0) {
+        party.transport.await(1_000_000);
+      }
+      assertThat(System.nanoTime() - start).as("time until " + what).isLessThan(LIMIT_NANOS);
+    }
+  }
+
+  private static void assertLost(TransportException failure, String... words) {
+    assertThat(failure).isInstanceOf(TransportException.EndpointLost.class);
+    assertThat(failure.getMessage()).contains("endpoint to node").contains(words);
+  }
+
+  /// The device carries out by itself what it was given, while the process that they go to is still
+  /// being killed: so they are long enough to take seconds.
+  @Test
+  void aPeerThatIsKilledEndsAllWritesUnderWay() throws Exception {
+    Process victim = Stranger.start(List.of(), Stranger.Target.class);
+    Party party = new Party(1, Parties.settings());
+    try (BufferedReader reader = victim.inputReader(StandardCharsets.UTF_8)) {
+      Endpoint endpoint = party.transport.connect(Stranger.awaitAddress(reader), 0);
+      until(party, () -> !party.heardOf(0).isEmpty(), "the peer shows its region");
+      Heard.Message shown = (Heard.Message) party.heardOf(0).remove();
+      RemoteSlice all = new RemoteSlice(Stranger.decode(shown.bytes()), 0, Stranger.REGION_BYTES);
+      MemoryRegion own = party.transport.allocate(Stranger.REGION_BYTES);
+      for (int i = 0; party.transport.counters().get("oneSidedWrittenBytes") == 0; i++) {
+        assertThat(i).as("writes without an offer").isLessThan(4);
+        Outcome done = write(endpoint, own, all, i);
+        until(party, done::isDone, "a write is complete");
+      }
+      List<Outcome> outcomes = new ArrayList<>();
+      for (int i = 0; i < WRITES; i++) {
+        outcomes.add(write(endpoint, own, all, i));
+      }
+      until(party, outcomes.getFirst()::isDone, "the first write is complete");
+      assertThat(victim.destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
+      until(
+          party,
+          () -> outcomes.stream().allMatch(Outcome::isDone) && !party.failures.isEmpty(),
+          "the loss is told");
+      assertThat(outcomes.getFirst().failure()).isNull();
+      assertLost(outcomes.getLast().failure(), "node 0");
+      assertThat(party.failures).hasSize(1);
+      assertLost(party.failures.getFirst(), "node 0");
+      assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[8]))).isEqualTo(PostResult.CLOSED);
+      own.close();
+    } finally {
+      victim.destroyForcibly();
+      party.transport.close();
+    }
+  }
+
+  private static Outcome write(Endpoint to, MemoryRegion own, RemoteSlice into, int number) {
+    Outcome done = new Outcome();
+    assertThat(to.tryWrite(own.slice(0, into.bytes()), into, number, done))
+        .isEqualTo(PostResult.POSTED);
+    return done;
+  }
+
+  /// Between correct peers this cannot happen, so the registration is ended behind the back of the
+  /// peer that has offered it.
+  @Test
+  void theKeyOfMemoryThatIsNotRegisteredAnyMoreEndsTheEndpointInWords() {
+    try (Parties parties = new Parties(2, Parties.settings())) {
+      Party here = parties.get(0);
+      Party there = parties.get(1);
+      MemoryRegion own = here.transport.allocate(BYTES);
+      MemoryRegion region = there.transport.allocate(BYTES);
+      RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
+      for (int i = 0; here.transport.counters().get("oneSidedWrittenBytes") == 0; i++) {
+        assertThat(i).as("writes without an offer").isLessThan(4);
+        Outcome done = new Outcome();
+        int number = i;
+        parties.post(() -> here.to(1).tryWrite(own.slice(0, BYTES), all, number, done));
+        parties.until(() -> done.isDone() && there.heardOf(0).poll() != null, "it has landed");
+      }
+      var pins = ((VerbsTransport) there.transport).pins();
+      LocalRegion local = pins.table().find(region.export().key());
+      assertThat(local).isNotNull();
+      Pin pin = pins.of(local);
+      assertThat(pin).isNotNull();
+      pin.registration().close();
+      Outcome done = new Outcome();
+      assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 9, done))
+          .isEqualTo(PostResult.POSTED);
+      until(here, done::isDone, "the write has failed");
+      assertLost(done.failure(), "node 1", "remote access (status 10", "closed or too short");
+      assertThat(here.failures).hasSize(1);
+      assertThat(there.heardOf(0)).isEmpty();
+    }
+  }
+
+  /// Credit keeps a sender from running a receive queue dry: with no retries at all for a receiver
+  /// that is not ready, a peer that does not poll costs nothing but time.
+  @Test
+  void aPeerThatDoesNotPollIsBackPressureAndNotALoss() {
+    VerbsSettings unforgiving = VerbsSettings.of(Map.of("receiver-retries", "0"));
+    try (Parties parties = new Parties(2, unforgiving)) {
+      Party here = parties.get(0);
+      Party there = parties.get(1);
+      int sent = 0;
+      int refused = 0;
+      while (refused < 1000) {
+        MemorySegment message = MemorySegment.ofArray(new int[] {sent});
+        if (here.to(1).trySend(message) == PostResult.POSTED) {
+          sent++;
+          refused = 0;
+        } else {
+          refused++;
+        }
+        int unused = here.transport.poll(System.nanoTime());
+        assertThat(here.failures).isEmpty();
+      }
+      assertThat(sent).isEqualTo(VerbsSettings.SLOTS);
+      int all = sent;
+      parties.until(() -> there.heardOf(0).size() == all, "all has come");
+      parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new int[1])));
+      parties.until(() -> there.heardOf(0).size() == all + 1, "there is room again");
+    }
+  }
+
+  /// Both sides hear it from their device, without posting anything; and while it is down nobody
+  /// connects.
+  @Test
+  void aPortThatGoesDownEndsItsEndpointsAndSaysSo() throws Exception {
+    String why = "port 1 of rxe0 is down";
+    try (Parties parties = new Parties(2, Parties.settings())) {
+      Party here = parties.get(0);
+      Party there = parties.get(1);
+      run("ip", "link", "set", "dummy0", "down");
+      try {
+        for (Party party : parties.all()) {
+          until(party, () -> !party.failures.isEmpty(), "the port's end is heard of");
+          assertThat(party.failures).hasSize(1);
+          assertLost(party.failures.getFirst(), "node " + (1 - party.node), why, "ip link");
+        }
+        assertThat(here.to(1).trySend(MemorySegment.ofArray(new byte[8])))
+            .isEqualTo(PostResult.CLOSED);
+        Endpoint again = here.transport.connect(there.transport.address(), 1);
+        long start = System.nanoTime();
+        while (here.failures.size() == 1) {
+          int unused =
+              here.transport.poll(System.nanoTime()) + there.transport.poll(System.nanoTime());
+          assertThat(System.nanoTime() - start).as("time until it fails").isLessThan(LIMIT_NANOS);
+        }
+        assertLost(here.failures.getLast(), "node 1", why);
+        assertThat(again.trySend(MemorySegment.ofArray(new byte[8]))).isEqualTo(PostResult.CLOSED);
+      } finally {
+        run("ip", "link", "set", "dummy0", "up");
+      }
+    }
+    try (Parties parties = new Parties(2, Parties.settings())) {
+      parties.post(() -> parties.get(0).to(1).trySend(MemorySegment.ofArray(new int[1])));
+      parties.until(() -> !parties.get(1).heardOf(0).isEmpty(), "the port carries again");
+    }
+  }
+
+  /// Whichever comes first, the event or the completion that failed.
+  @Test
+  void workThatIsPostedWhileThePortIsDownFailsWithThePort() throws Exception {
+    try (Parties parties = new Parties(2, Parties.settings())) {
+      Party here = parties.get(0);
+      MemoryRegion own = here.transport.allocate(BYTES);
+      MemoryRegion region = parties.get(1).transport.allocate(BYTES);
+      RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
+      run("ip", "link", "set", "dummy0", "down");
+      try {
+        Outcome done = new Outcome();
+        assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 1, done))
+            .isEqualTo(PostResult.POSTED);
+        until(here, done::isDone, "the write has failed");
+        assertLost(done.failure(), "node 1", "port 1 of rxe0 is down");
+        assertThat(here.failures).hasSize(1);
+      } finally {
+        run("ip", "link", "set", "dummy0", "up");
+      }
+    }
+  }
+
+  @Test
+  void withoutADeviceTheTransportSaysSo() throws Exception {
+    run("rdma", "link", "delete", "rxe0");
+    try {
+      assertThatThrownBy(() -> new Party(0, Parties.settings()))
+          .isInstanceOf(TransportException.DeviceLost.class)
+          .hasMessageContainingAll("'ibv_devices' lists none", "weft doctor", "--transport tcp");
+    } finally {
+      run("rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0");
+    }
+  }
+
+  @Test
+  void withoutTheLibraryTheTransportSaysSo() throws Exception {
+    List<String> hidden =
+        List.of(
+            "unshare",
+            "--mount",
+            "bash",
+            "-c",
+            "mount --bind /dev/null /usr/lib/x86_64-linux-gnu/libibverbs.so.1 && exec \"$@\"",
+            "-");
+    assertThat(Stranger.run(hidden, Stranger.Couple.class))
+        .startsWith("DeviceLost: there is no libibverbs.so.1 on this machine")
+        .contains("install rdma-core", "--transport tcp");
+  }
+
+  @Test
+  void withLittleLockedMemoryTheConnectionFailsWithTheNumber() throws Exception {
+    List<String> nobody =
+        List.of(
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "prlimit",
+            "--memlock=65536:65536");
+    assertThat(Stranger.run(nobody, Stranger.Couple.class))
+        .startsWith("EndpointLost: ")
+        .contains("65536 bytes (RLIMIT_MEMLOCK)", "queue pair cannot be connected");
+  }
+
+  private static void run(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as("%s said: %s", List.of(command), said).isZero();
+  }
+}
