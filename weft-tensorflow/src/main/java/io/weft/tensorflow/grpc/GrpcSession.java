@@ -13,6 +13,7 @@ import static org.tensorflow.internal.c_api.global.tensorflow.TF_SetTarget;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
+import io.weft.tensorflow.session.SharedNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,15 +38,19 @@ import org.tensorflow.proto.RunOptions;
 
 /// A graph over the tasks of a cluster, run by TensorFlow's own runtime: the counterpart of
 /// `WeftSession`, with the same calls. TensorFlow places the nodes by their devices, cuts the graph
-/// and carries its tensors over gRPC.
+/// and carries its tensors over gRPC. Variables, queues and other resources have the names that
+/// they have in the graph, so several sessions with equal graphs share them.
 ///
-/// One step at a time. Confined to one thread at a time.
+/// One step at a time. Confined to one thread at a time, but for `cancel`.
 public final class GrpcSession implements AutoCloseable {
 
   private final TF_Graph graph;
   private final TF_Session session;
   private final Map<String, TF_Operation> operations = new HashMap<>();
-  private boolean closed;
+  private final Object ending = new Object();
+  private boolean closed; // guarded by ending
+  private @Nullable Thread canceller; // guarded by ending
+  private volatile @Nullable String cancelled;
 
   private GrpcSession(TF_Graph graph, TF_Session session) {
     this.graph = graph;
@@ -69,7 +74,7 @@ public final class GrpcSession implements AutoCloseable {
       TF_Status status = TF_Status.newStatus();
       TF_GraphImportGraphDef(
           graph,
-          TF_Buffer.newBufferFromString(definition),
+          TF_Buffer.newBufferFromString(SharedNames.of(definition)),
           TF_ImportGraphDefOptions.newImportGraphDefOptions(),
           status);
       Statuses.require(status, "import of the graph");
@@ -141,7 +146,8 @@ public final class GrpcSession implements AutoCloseable {
         call.targets().size(),
         null,
         status);
-    Statuses.require(status, "a step over gRPC");
+    @Nullable String why = cancelled;
+    Statuses.require(status, "a step over gRPC" + (why == null ? "" : ", given up (" + why + "),"));
   }
 
   /// Runs these nodes and fetches nothing: initializers, for example.
@@ -161,25 +167,67 @@ public final class GrpcSession implements AutoCloseable {
         });
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("the session is closed");
+  /// Gives up the step that runs now, which throws `GrpcException` with `why` on its thread; all
+  /// later ones fail too, as TensorFlow gives up steps by closing their session. Any thread; does
+  /// not wait.
+  public void cancel(String why) {
+    synchronized (ending) {
+      if (!closed && canceller == null) {
+        cancelled = why;
+        canceller = Thread.ofPlatform().daemon().name("weft-grpc-cancel").start(this::endSteps);
+      }
     }
   }
 
-  /// Ends it; variables stay in their servers.
+  private void endSteps() {
+    try (PointerScope _ = new PointerScope()) {
+      TF_CloseSession(session, TF_Status.newStatus());
+    }
+  }
+
+  private void requireOpen() {
+    synchronized (ending) {
+      if (closed) {
+        throw new IllegalStateException("the session is closed");
+      }
+    }
+  }
+
+  /// Ends it; variables stay in their servers. Waits for a `cancel` before it.
   @Override
   public void close() {
-    if (closed) {
-      return;
+    @Nullable Thread before;
+    synchronized (ending) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      before = canceller;
     }
-    closed = true;
+    if (before != null) {
+      awaitEnd(before);
+    }
     try (PointerScope _ = new PointerScope()) {
       TF_Status status = TF_Status.newStatus();
       TF_CloseSession(session, status);
       TF_DeleteSession(session, status);
     } finally {
       graph.releaseReference();
+    }
+  }
+
+  /// It is within TensorFlow, for at most the limit of the session's operations.
+  private static void awaitEnd(Thread canceller) {
+    boolean interrupted = false;
+    while (canceller.isAlive()) {
+      try {
+        canceller.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 }

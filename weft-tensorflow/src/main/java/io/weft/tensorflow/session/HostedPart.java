@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
-import com.google.protobuf.ByteString;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.Part;
 import java.util.HashMap;
@@ -13,17 +12,13 @@ import org.tensorflow.GraphOperation;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
 import org.tensorflow.Tensor;
-import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
-import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.RunOptions;
 
 /// A part of a graph in the session of its task, under a name of its own. Variables and other
 /// resources have the names that they had in the graph, so parts of several graphs share them. One
 /// run at a time; a later one waits.
 final class HostedPart {
-
-  private static final String SHARED_NAME = "shared_name";
 
   /// Values of `RunOptions.inter_op_thread_pool` [TensorFlow, config.proto]. What waits must not
   /// run on the caller's thread: what comes behind it would run on the thread that ends the wait,
@@ -51,18 +46,9 @@ final class HostedPart {
   ///
   /// @param name of the graph, the same on all tasks; nodes are known as `name/node` here
   static HostedPart add(Graph graph, Session session, Part part, String name, GraphDef definition) {
-    GraphDef bound = part.bind(definition);
-    GraphDef.Builder named = bound.toBuilder();
-    for (NodeDef.Builder node : named.getNodeBuilderList()) {
-      AttrValue shared = node.getAttrOrDefault(SHARED_NAME, AttrValue.getDefaultInstance());
-      if (node.containsAttr(SHARED_NAME) && shared.getS().isEmpty()) {
-        node.putAttr(
-            SHARED_NAME,
-            AttrValue.newBuilder().setS(ByteString.copyFromUtf8(node.getName())).build());
-      }
-    }
+    GraphDef named = SharedNames.of(part.bind(definition));
     // Under a prefix TensorFlow Java does not take nodes for initializers of the whole graph.
-    graph.importGraphDef(named.build(), name);
+    graph.importGraphDef(named, name);
     return new HostedPart(graph, session, part, name + "/");
   }
 

@@ -14,6 +14,8 @@ import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.tensorflow.DeviceSpec;
 import org.tensorflow.Graph;
 import org.tensorflow.Tensor;
@@ -32,6 +34,7 @@ final class GrpcProgram {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final GraphCall MULTIPLY =
       new GraphCall(List.of("x"), List.of("product:0", "weights:0"), List.of());
+  private static final GraphCall TAKE = new GraphCall(List.of(), List.of("take:0"), List.of());
 
   private GrpcProgram() {}
 
@@ -74,6 +77,16 @@ final class GrpcProgram {
       says(() -> session.run(List.of("nothing"), LONG));
       says(() -> session.run(List.of("uninitialized"), LONG));
       says(() -> session.run(List.of("never"), Duration.ofMillis(100)));
+      try (GrpcSession other = GrpcSession.open(server, graph(), LONG)) {
+        session.run(List.of("put"), LONG);
+        try (Fetched fetched = other.run(TAKE, Map.of(), LONG)) {
+          System.out.println("taken " + ((TFloat32) fetched.get(0)).getFloat());
+        }
+        CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS)
+            .execute(() -> other.cancel("nobody needs it"));
+        says(() -> other.run(List.of("never"), LONG));
+      }
+      says(() -> session.run(List.of("never"), Duration.ofMillis(100)));
     }
   }
 
@@ -107,6 +120,9 @@ final class GrpcProgram {
       server.withName("uninitialized").readVariableOp(variable(server, "u"), TFloat32.class);
       var queue = server.io.fifoQueue(List.of(TFloat32.class));
       server.withName("never").io.queueDequeue(queue, List.of(TFloat32.class));
+      var handedOver = server.io.fifoQueue(List.of(TFloat32.class));
+      server.withName("put").io.queueEnqueue(handedOver, List.of(server.constant(7f)));
+      server.withName("take").io.queueDequeue(handedOver, List.of(TFloat32.class));
       return graph.toGraphDef();
     }
   }

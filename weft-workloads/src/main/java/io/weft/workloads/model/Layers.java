@@ -45,8 +45,8 @@ final class Layers {
 
   /// `x W + b` of shape batch by outputs.
   Operand<TFloat32> dense(String name, Operand<TFloat32> x, int inputs, int outputs) {
-    var weights = weights(name, inputs, inputs, outputs);
-    return tf.nn.biasAdd(tf.linalg.matMul(x, weights), bias(name, outputs));
+    var weights = value(weights(name, inputs, inputs, outputs));
+    return tf.nn.biasAdd(tf.linalg.matMul(x, weights), value(bias(name, outputs)));
   }
 
   /// A square that slides over images: its side, its steps, and whether it may reach over the edge.
@@ -67,10 +67,10 @@ final class Layers {
   Operand<TFloat32> convolution(
       String name, Operand<TFloat32> x, Window window, int inputs, int outputs) {
     int side = window.side();
-    var weights = weights(name, side * side * inputs, side, side, inputs, outputs);
+    var weights = value(weights(name, side * side * inputs, side, side, inputs, outputs));
     long stride = window.stride();
     var convolved = tf.nn.conv2d(x, weights, List.of(1L, stride, stride, 1L), window.padding());
-    return tf.nn.relu(tf.nn.biasAdd(convolved, bias(name, outputs)));
+    return tf.nn.relu(tf.nn.biasAdd(convolved, value(bias(name, outputs))));
   }
 
   /// The largest of each window.
@@ -98,6 +98,21 @@ final class Layers {
             .output(0);
     tables.add(new Table(table, ids, found));
     return found;
+  }
+
+  /// What a variable holds, read once in a step, where it is. Of the variable itself TensorFlow's
+  /// distributed runtime fetches the value anew for each op on another task that uses it, when that
+  /// op is about to run: the way back could see an update that the way forth did not.
+  private Operand<TFloat32> value(Variable<TFloat32> variable) {
+    String name = variable.op().name();
+    Output<TFloat32> value =
+        graph
+            .opBuilder("Identity", name + "_read", graph.baseScope())
+            .addInput(variable.asOutput())
+            .setAttr("_class", new String[] {"loc:@" + name})
+            .build()
+            .output(0);
+    return value;
   }
 
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {

@@ -109,12 +109,12 @@ final class Worker {
     updates.await();
   }
 
-  /// A step waits for ever for a worker that is lost; of a server that is, it learns by itself.
+  /// A step waits for ever for a worker that is lost; of a server that is, Weft's learns by itself.
   private void cancel(GraphSession session, CommException cause) {
     String why = String.valueOf(cause.getMessage());
     if (!(cause instanceof CommException.PeerLost lost)) {
       session.cancel(why);
-    } else if (!layout.isServer(lost.rank())) {
+    } else if (!layout.isServer(lost.rank()) || training.servers().via() == Servers.Via.GRPC) {
       session.cancel(layout.task(lost.rank()) + " is lost: " + why);
     }
   }

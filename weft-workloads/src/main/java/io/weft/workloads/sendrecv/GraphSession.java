@@ -22,7 +22,8 @@ public sealed interface GraphSession extends AutoCloseable {
   /// not told.
   long requests();
 
-  /// Gives the step up that runs now, where the runtime can. Any thread; does not wait.
+  /// Gives up the step that runs now; under TensorFlow's own runtime all later ones too. Any
+  /// thread; does not wait.
   void cancel(String why);
 
   @Override
@@ -72,9 +73,10 @@ public sealed interface GraphSession extends AutoCloseable {
       return -1;
     }
 
-    /// The step ends with its limit.
     @Override
-    public void cancel(String why) {}
+    public void cancel(String why) {
+      session.cancel(why);
+    }
 
     @Override
     public void close() {

@@ -54,7 +54,7 @@ final class ServedRuns {
       Map<String, String> variables,
       Observer observer) {
     Map<String, String> all = new HashMap<>(variables);
-    all.put("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
+    all.putIfAbsent("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
     WeftConfig config = WeftConfig.load(all, new Properties());
     try (LocalJob job = LocalJob.start(servers.ranks(), config)) {
       List<Optional<Served>> brought =

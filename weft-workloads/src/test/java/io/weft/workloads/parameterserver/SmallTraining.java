@@ -8,6 +8,7 @@ import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
+import java.util.List;
 import java.util.Random;
 
 /// A few synchronous steps of one of the papers' workloads, on little data.
@@ -21,6 +22,13 @@ record SmallTraining(Settings settings, Source source) {
 
   static final SmallTraining CLICKS =
       of(Workload.WIDE_DEEP, 60, 0.05f, new SyntheticClicks(20, 600, 11));
+
+  static final List<SmallTraining> ALL = List.of(CONVOLUTIONS, NARROW_ALEXNET, CLICKS);
+
+  /// What it trains.
+  String name() {
+    return settings.workload().title();
+  }
 
   static SmallTraining of(Workload workload, int batch, float rate, Source source) {
     return new SmallTraining(

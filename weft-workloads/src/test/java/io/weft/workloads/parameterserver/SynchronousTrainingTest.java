@@ -30,21 +30,6 @@ class SynchronousTrainingTest {
   }
 
   @Test
-  void convolutionsAreLearntAsOnOneRank() {
-    assertAsAlone(SmallTraining.CONVOLUTIONS);
-  }
-
-  @Test
-  void narrowAlexnetLosesWhatOneRankLoses() {
-    assertAsAlone(SmallTraining.NARROW_ALEXNET);
-  }
-
-  @Test
-  void clicksAreRankedAsOnOneRank() {
-    assertAsAlone(SmallTraining.CLICKS);
-  }
-
-  @Test
   void nobodyWaitsForBackupWorkersAndWhatComesLateIsCounted() {
     var servers = new Servers(Servers.Via.WEFT, 3, 1, 1);
     var digits = SmallTraining.of(Workload.MNIST_DNN, 30, 0.05f, new SyntheticDigits(1, 600, 100));

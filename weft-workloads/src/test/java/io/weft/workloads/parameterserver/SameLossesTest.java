@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.workloads.training.Outcome;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Synchronous steps lose the same whoever carries the tensors: nobody, TensorFlow, Weft; and over
+/// each of Weft's transports the same to the bit.
+@Timeout(600)
+class SameLossesTest {
+
+  private static final Percentage CLOSE = Percentage.withPercentage(1e-3); // 1e-5 of the loss
+  private static final Servers GRPC = new Servers(Servers.Via.GRPC, 2, 2, 0);
+  private static final Servers WEFT = new Servers(Servers.Via.WEFT, 2, 2, 0);
+
+  @TempDir Path directory;
+
+  @Test
+  void localGrpcAndWeftLoseTheSame() throws Exception {
+    Map<SmallTraining, List<Double>> alone = new LinkedHashMap<>();
+    Process grpc = GrpcTrainings.start(directory, GRPC);
+    try {
+      for (SmallTraining training : SmallTraining.ALL) {
+        alone.put(training, assertWeftLosesWhatOneRankLoses(training));
+      }
+      boolean over = grpc.waitFor(5, TimeUnit.MINUTES);
+      String printed = Files.readString(GrpcTrainings.printed(directory));
+      assertThat(over).as("ended; printed " + printed).isTrue();
+      assertThat(grpc.exitValue()).as(printed).isZero();
+    } finally {
+      grpc.destroyForcibly();
+    }
+    for (Map.Entry<SmallTraining, List<Double>> expected : alone.entrySet()) {
+      SmallTraining training = expected.getKey();
+      List<Double> losses = GrpcTrainings.losses(directory, training);
+      assertClose("gRPC, " + training.name(), losses, expected.getValue());
+    }
+  }
+
+  /// Returns what one rank loses.
+  private static List<Double> assertWeftLosesWhatOneRankLoses(SmallTraining training) {
+    List<Double> alone = ServedRuns.alone(training.settings(), training.source()).losses();
+    assertThat(alone.getFirst()).isNotEqualTo(alone.getLast());
+    Outcome inproc = over("inproc", training);
+    assertClose("Weft, " + training.name(), inproc.losses(), alone);
+    Outcome tcp = over("tcp", training);
+    assertThat(tcp.losses()).as(training.name()).isEqualTo(inproc.losses());
+    assertThat(tcp.digests()).as(training.name()).isEqualTo(inproc.digests());
+    return alone;
+  }
+
+  private static Outcome over(String transport, SmallTraining training) {
+    return ServedRuns.served(training.settings(), WEFT, training.source(), transport).outcome();
+  }
+
+  private static void assertClose(String who, List<Double> losses, List<Double> expected) {
+    assertThat(losses).as(who).hasSameSizeAs(expected);
+    for (int step = 0; step < expected.size(); step++) {
+      assertThat(losses.get(step)).as(who + ", step " + step).isCloseTo(expected.get(step), CLOSE);
+    }
+  }
+}
