@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -42,8 +43,14 @@ final class Parties implements AutoCloseable {
   }
 
   Parties(int count, VerbsSettings settings) {
+    this(Collections.nCopies(count, settings));
+  }
+
+  /// One for each element, by its settings.
+  Parties(List<VerbsSettings> settings) {
+    int count = settings.size();
     for (int node = 0; node < count; node++) {
-      parties.add(new Party(node, settings));
+      parties.add(new Party(node, settings.get(node)));
     }
     for (Party from : parties) {
       for (Party to : parties.subList(0, from.node)) {

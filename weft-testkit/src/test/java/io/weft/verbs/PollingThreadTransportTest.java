@@ -4,9 +4,12 @@ package io.weft.verbs;
 import io.weft.transport.spi.TransportProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/// The same with one send buffer for all peers and a thread that polls, model 2.
+/// The same with one send buffer for all peers and a thread that polls, model 2, for whoever
+/// changes the models, as [SharedBufferTransportTest]: `-Dweft.test.models=all`.
 @Tag("rdma")
+@EnabledIfSystemProperty(named = "weft.test.models", matches = "all")
 @Timeout(600)
 class PollingThreadTransportTest extends VerbsTransportTest {
 

@@ -27,7 +27,7 @@ class RegistrationReuseTest {
   private static final int PART = 8192;
 
   /// Regions of which one is used: an emulated device is slow.
-  private static final int EVERY = 10;
+  private static final int EVERY = 40;
 
   private static final VerbsSettings EACH_TIME = Parties.settings(0, 0);
 

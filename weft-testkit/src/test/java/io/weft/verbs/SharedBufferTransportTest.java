@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/// The same with one send buffer for all peers, model 1. The other models test its two halves in
-/// each build; this one is for whoever changes them: `-Dweft.test.models=all`.
+/// The same with one send buffer for all peers, model 1. [RandomOperationsTest] has ranks of all
+/// models in each build; this one is for whoever changes them: `-Dweft.test.models=all`.
 @Tag("rdma")
 @EnabledIfSystemProperty(named = "weft.test.models", matches = "all")
 @Timeout(600)
