@@ -26,6 +26,11 @@ final class Outbound {
   static final int MAX_IN_FLIGHT = 1024;
   private static final int STAGING_BYTES = 1 << 17;
   private static final int FLUSH_BYTES = 4 << 20;
+
+  /// So much of a stream of messages leaves before more is staged (docs/adr/0058): the peer works
+  /// on it meanwhile.
+  private static final int AHEAD_BYTES = 12 << 10;
+
   private static final int MAX_FAULT_TEXT = 256;
   private static final MemorySegment ZEROS = Arena.ofAuto().allocate(Frame.ALIGNMENT);
 
@@ -66,6 +71,18 @@ final class Outbound {
 
   void unblock() {
     blocked = false;
+  }
+
+  /// Whether what is staged should leave before more is: enough of it, and nothing that a
+  /// completion waits for.
+  ///
+  /// Hot path.
+  boolean shouldLeave() {
+    return ring.head() - ring.tail() >= AHEAD_BYTES
+        && !blocked
+        && !flushing
+        && transfers.isEmpty()
+        && served.isEmpty();
   }
 
   /// Hot path.

@@ -29,6 +29,9 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private long bytesSent;
   private boolean closed;
 
+  /// Why sending failed while something was posted; the next flush ends the endpoint.
+  private @Nullable IOException aheadFailure;
+
   TcpEndpoint(TcpTransport transport, int node, Address peer) {
     this.transport = transport;
     this.node = node;
@@ -61,9 +64,26 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (closed) {
       return PostResult.CLOSED;
     }
-    return open != null && open.outbound().message(message)
-        ? PostResult.POSTED
-        : PostResult.BACK_PRESSURED;
+    if (open == null) {
+      return PostResult.BACK_PRESSURED;
+    }
+    if (aheadFailure == null && open.outbound().shouldLeave()) {
+      sendAhead(open);
+    }
+    return open.outbound().message(message) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
+  }
+
+  /// Sends what is staged while its sender posts more. Where this fails the endpoint ends with the
+  /// next flush, not within a call that posts.
+  ///
+  /// Hot path.
+  private void sendAhead(Link open) {
+    try {
+      open.send();
+    } catch (IOException e) {
+      aheadFailure = e;
+    }
+    var unused = countSent(open);
   }
 
   @Override
@@ -187,6 +207,9 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       return 0;
     }
     try {
+      if (aheadFailure != null) {
+        throw aheadFailure;
+      }
       open.send();
       return countSent(open) == 0 ? 0 : 1;
     } catch (ProtocolFault fault) {
