@@ -110,8 +110,12 @@ final class DirectReduce {
     boolean all = visited == in.length;
     if (all) {
       long until = Math.min(end, next + PIECE_BYTES);
-      for (long at = next; at < until; at += BLOCK_BYTES) {
-        reduce(at, Math.min(BLOCK_BYTES, until - at));
+      if (inputs.length == 2 && !scattered && stage.arithmetic().divisor() == 1) {
+        sumForBoth(next, until - next);
+      } else {
+        for (long at = next; at < until; at += BLOCK_BYTES) {
+          reduce(at, Math.min(BLOCK_BYTES, until - at));
+        }
       }
       next = until;
     }
@@ -146,6 +150,14 @@ final class DirectReduce {
         target.leave();
       }
     }
+  }
+
+  private void sumForBoth(long at, long bytes) {
+    SharedStage.Arithmetic arithmetic = stage.arithmetic();
+    long elements = bytes / arithmetic.dtype().bytes();
+    arithmetic
+        .twin()
+        .combine(outputs[0], at, outputs[1], at, inputs[0], at, inputs[1], at, elements);
   }
 
   /// With two ranks the sum goes straight into our own output. With more it grows in a block of its

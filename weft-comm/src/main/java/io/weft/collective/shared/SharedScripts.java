@@ -16,7 +16,6 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -32,8 +31,7 @@ public final class SharedScripts {
   private SharedScripts() {}
 
   private static SharedStage.Arithmetic arithmetic(DType dtype, ReduceOp op, int size) {
-    int divisor = op == ReduceOp.AVERAGE ? size : 1;
-    return new SharedStage.Arithmetic(dtype, Kernels.reducer(dtype, op), divisor);
+    return SharedStage.Arithmetic.of(dtype, op, op == ReduceOp.AVERAGE ? size : 1);
   }
 
   /// What is left goes by `plan` where somebody's memory is private; else the slices of single

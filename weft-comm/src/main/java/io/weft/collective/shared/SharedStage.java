@@ -7,7 +7,10 @@ import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.message.Placement;
 import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.TwinReducer;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
@@ -29,8 +32,15 @@ final class SharedStage implements Stage {
 
   /// What is computed.
   ///
+  /// @param twin the same reducer, for two places
   /// @param divisor of AVERAGE, 1 = none
-  record Arithmetic(DType dtype, Reducer reducer, int divisor) {}
+  record Arithmetic(DType dtype, Reducer reducer, TwinReducer twin, int divisor) {
+
+    /// With the kernels of this JVM.
+    static Arithmetic of(DType dtype, ReduceOp op, int divisor) {
+      return new Arithmetic(dtype, Kernels.reducer(dtype, op), Kernels.twin(dtype, op), divisor);
+    }
+  }
 
   private SharedStage(
       MemorySegment input,

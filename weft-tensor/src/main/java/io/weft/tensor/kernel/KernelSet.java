@@ -14,6 +14,11 @@ interface KernelSet {
   /// The reducer of this type and operation; AVERAGE reduces like SUM.
   Reducer reducer(DType dtype, ReduceOp op);
 
+  /// The reducer that stores its result twice.
+  default TwinReducer twin(DType dtype, ReduceOp op) {
+    return new CopyingTwin(reducer(dtype, op), dtype);
+  }
+
   /// The divider of this type.
   Divider divider(DType dtype);
 }

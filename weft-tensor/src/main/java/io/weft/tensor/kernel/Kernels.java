@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiFunction;
 
 /// The kernels of this JVM: on vectors where `jdk.incubator.vector` is resolved (start Java with
 /// `--add-modules jdk.incubator.vector`), else on heap tiles. Both give the bits of `reference`.
@@ -16,7 +17,8 @@ import java.util.Set;
 public final class Kernels {
 
   private static final KernelSet FASTEST = fastest();
-  private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = reducers(FASTEST);
+  private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = byTypeAndOp(FASTEST::reducer);
+  private static final Map<DType, Map<ReduceOp, TwinReducer>> TWINS = byTypeAndOp(FASTEST::twin);
   private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
 
   private Kernels() {}
@@ -26,6 +28,11 @@ public final class Kernels {
   /// allocates, once the kernel is compiled (see `warmUp`).
   public static Reducer reducer(DType dtype, ReduceOp op) {
     return present(present(REDUCERS, dtype), op);
+  }
+
+  /// The same for a result that goes to two places, under the same conditions.
+  public static TwinReducer twin(DType dtype, ReduceOp op) {
+    return present(present(TWINS, dtype), op);
   }
 
   /// The reducer that defines the result, one element at a time and slow: a model for tests.
@@ -61,6 +68,7 @@ public final class Kernels {
   /// that is slow by nature, as a division of integers). Keeps the calling thread busy.
   public static void warmUp(DType dtype, ReduceOp op) {
     WarmUp.run(reducer(dtype, op), dtype);
+    WarmUp.run(twin(dtype, op), dtype);
     if (op == ReduceOp.AVERAGE) {
       WarmUp.run(present(DIVIDERS, dtype), dtype);
     }
@@ -86,16 +94,17 @@ public final class Kernels {
     return vectors ? new VectorKernels() : new TileKernels();
   }
 
-  private static Map<DType, Map<ReduceOp, Reducer>> reducers(KernelSet kernels) {
-    Map<DType, Map<ReduceOp, Reducer>> reducers = new EnumMap<>(DType.class);
+  private static <K> Map<DType, Map<ReduceOp, K>> byTypeAndOp(
+      BiFunction<DType, ReduceOp, K> kernel) {
+    Map<DType, Map<ReduceOp, K>> kernels = new EnumMap<>(DType.class);
     for (DType dtype : DType.values()) {
-      Map<ReduceOp, Reducer> ofType = new EnumMap<>(ReduceOp.class);
+      Map<ReduceOp, K> ofType = new EnumMap<>(ReduceOp.class);
       for (ReduceOp op : ReduceOp.values()) {
-        ofType.put(op, kernels.reducer(dtype, op));
+        ofType.put(op, kernel.apply(dtype, op));
       }
-      reducers.put(dtype, Collections.unmodifiableMap(ofType));
+      kernels.put(dtype, Collections.unmodifiableMap(ofType));
     }
-    return Collections.unmodifiableMap(reducers);
+    return Collections.unmodifiableMap(kernels);
   }
 
   private static Map<DType, Divider> dividers(KernelSet kernels) {

@@ -30,6 +30,15 @@ final class VectorKernels implements KernelSet {
     };
   }
 
+  /// One pass for what training sums most. Others copy from the cache.
+  @Override
+  public TwinReducer twin(DType dtype, ReduceOp op) {
+    boolean sums = op == ReduceOp.SUM || op == ReduceOp.AVERAGE;
+    return sums && dtype == DType.FLOAT32
+        ? FloatVectors::sumTwice
+        : KernelSet.super.twin(dtype, op);
+  }
+
   @Override
   public Divider divider(DType dtype) {
     return switch (dtype) {

@@ -82,6 +82,41 @@ class KernelAgreementTest {
   }
 
   @Property(tries = 200)
+  void twinsGiveTheSameToBothPlaces(
+      @ForAll DType dtype,
+      @ForAll ReduceOp op,
+      @ForAll @IntRange(max = 20000) int elements,
+      @ForAll @IntRange(max = 67) int leftOffset,
+      @ForAll @IntRange(max = 67) int rightOffset,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment left = Samples.of(arena, dtype, leftOffset, elements, random);
+      MemorySegment right = Samples.of(arena, dtype, rightOffset, elements, random);
+      MemorySegment lefts = Samples.copy(arena, left);
+      MemorySegment rights = Samples.copy(arena, right);
+      Reducer reference = REFERENCE.reducer(dtype, op);
+      reference.combine(lefts, leftOffset, left, leftOffset, right, rightOffset, elements);
+      reference.combine(rights, rightOffset, left, leftOffset, right, rightOffset, elements);
+      for (KernelSet kernels : List.of(REFERENCE, OTHERS.getFirst(), OTHERS.getLast())) {
+        TwinReducer twin = kernels.twin(dtype, op);
+        MemorySegment into = Samples.copy(arena, left);
+        MemorySegment also = Samples.copy(arena, right);
+        twin.combine(
+            into, leftOffset, also, rightOffset, left, leftOffset, right, rightOffset, elements);
+        assertThat(lefts.mismatch(into)).as(kernels.description()).isEqualTo(-1);
+        assertThat(rights.mismatch(also)).as(kernels.description()).isEqualTo(-1);
+        into.copyFrom(left);
+        also.copyFrom(right);
+        twin.combine(
+            into, leftOffset, also, rightOffset, into, leftOffset, also, rightOffset, elements);
+        assertThat(lefts.mismatch(into)).as(kernels.description() + " in place").isEqualTo(-1);
+        assertThat(rights.mismatch(also)).as(kernels.description() + " in place").isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
   void dividersAgreeBitForBit(
       @ForAll DType dtype,
       @ForAll @IntRange(max = 5000) int elements,

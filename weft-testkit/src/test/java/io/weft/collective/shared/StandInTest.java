@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
-import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.region.RegionTable;
 import java.lang.foreign.Arena;
@@ -26,8 +25,7 @@ class StandInTest {
   void slicesThatArriveWhileAnotherIsCopiedAreCopiedWhole(String order) {
     try (MemoryRegion window = new RegionTable("test").allocate(4L * ELEMENTS)) {
       MemorySegment output = Arena.ofAuto().allocate(4L * ELEMENTS, 64);
-      var sum =
-          new SharedStage.Arithmetic(DType.INT32, Kernels.reducer(DType.INT32, ReduceOp.SUM), 1);
+      var sum = SharedStage.Arithmetic.of(DType.INT32, ReduceOp.SUM, 1);
       SharedStage stage =
           SharedStage.allreduce(Arena.ofAuto().allocate(4L * ELEMENTS, 64), output, sum, MEMBERS);
       var standIn = new StandIn(stage, window, 0);
