@@ -31,7 +31,9 @@ final class Stranger {
   static Process start(List<String> before, Class<?> program) throws IOException {
     List<String> command = new ArrayList<>(before);
     command.addAll(JavaCommand.of(List.of("--enable-native-access=ALL-UNNAMED"), program));
-    return new ProcessBuilder(command).redirectErrorStream(true).start();
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().remove("JDK_JAVA_OPTIONS"); // Java would begin by saying that it has some
+    return builder.start();
   }
 
   /// The same, to its end: what it has printed.
