@@ -10,7 +10,6 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
-import io.weft.tensor.kernel.TwinReducer;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
@@ -34,7 +33,7 @@ final class SharedStage implements Stage {
   ///
   /// @param twin the same reducer, for two places
   /// @param divisor of AVERAGE, 1 = none
-  record Arithmetic(DType dtype, Reducer reducer, TwinReducer twin, int divisor) {
+  record Arithmetic(DType dtype, Reducer reducer, Reducer.Twin twin, int divisor) {
 
     /// With the kernels of this JVM.
     static Arithmetic of(DType dtype, ReduceOp op, int divisor) {

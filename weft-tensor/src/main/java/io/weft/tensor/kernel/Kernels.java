@@ -18,7 +18,7 @@ public final class Kernels {
 
   private static final KernelSet FASTEST = fastest();
   private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = byTypeAndOp(FASTEST::reducer);
-  private static final Map<DType, Map<ReduceOp, TwinReducer>> TWINS = byTypeAndOp(FASTEST::twin);
+  private static final Map<DType, Map<ReduceOp, Reducer.Twin>> TWINS = byTypeAndOp(FASTEST::twin);
   private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
 
   private Kernels() {}
@@ -31,7 +31,7 @@ public final class Kernels {
   }
 
   /// The same for a result that goes to two places, under the same conditions.
-  public static TwinReducer twin(DType dtype, ReduceOp op) {
+  public static Reducer.Twin twin(DType dtype, ReduceOp op) {
     return present(present(TWINS, dtype), op);
   }
 

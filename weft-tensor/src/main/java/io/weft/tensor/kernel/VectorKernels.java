@@ -32,7 +32,7 @@ final class VectorKernels implements KernelSet {
 
   /// One pass for what training sums most. Others copy from the cache.
   @Override
-  public TwinReducer twin(DType dtype, ReduceOp op) {
+  public Reducer.Twin twin(DType dtype, ReduceOp op) {
     boolean sums = op == ReduceOp.SUM || op == ReduceOp.AVERAGE;
     return sums && dtype == DType.FLOAT32
         ? FloatVectors::sumTwice

@@ -41,7 +41,7 @@ final class WarmUp {
   }
 
   /// Compiles one reducer that stores twice, within the same limit.
-  static void run(TwinReducer reducer, DType dtype) {
+  static void run(Reducer.Twin reducer, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(BLOCK_BYTES + 64, 64);

@@ -71,7 +71,7 @@ class CompiledKernelsTest {
   void afterWarmUpTheMeanOfFloatsAllocatesNothing() {
     Kernels.warmUp();
     Reducer sum = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
-    TwinReducer both = Kernels.twin(DType.FLOAT32, ReduceOp.SUM);
+    Reducer.Twin both = Kernels.twin(DType.FLOAT32, ReduceOp.SUM);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(4L * ELEMENTS, 64);
       MemorySegment from = arena.allocate(4L * ELEMENTS, 64);

@@ -99,7 +99,7 @@ class KernelAgreementTest {
       reference.combine(lefts, leftOffset, left, leftOffset, right, rightOffset, elements);
       reference.combine(rights, rightOffset, left, leftOffset, right, rightOffset, elements);
       for (KernelSet kernels : List.of(REFERENCE, OTHERS.getFirst(), OTHERS.getLast())) {
-        TwinReducer twin = kernels.twin(dtype, op);
+        Reducer.Twin twin = kernels.twin(dtype, op);
         MemorySegment into = Samples.copy(arena, left);
         MemorySegment also = Samples.copy(arena, right);
         twin.combine(

@@ -45,7 +45,7 @@ class KernelsTest {
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> reducer.reduce(into, 0, from, 0, Long.MAX_VALUE))
             .isInstanceOf(IndexOutOfBoundsException.class);
-        TwinReducer twin = Kernels.twin(dtype, ReduceOp.SUM);
+        Reducer.Twin twin = Kernels.twin(dtype, ReduceOp.SUM);
         assertThatThrownBy(() -> twin.combine(into, 0, from, 0, into, 0, into, 0, elements))
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> twin.combine(from, 0, into, 0, into, 0, into, 0, elements))
