@@ -21,6 +21,7 @@ class CompiledKernelsTest {
 
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
   private static final int ELEMENTS = 8001;
+  private static final long LIMIT_NANOS = 10_000_000_000L;
   private static final KernelSet REFERENCE = new ScalarKernels();
   private static final List<KernelSet> OTHERS = List.of(new VectorKernels(), new TileKernels());
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -82,11 +83,13 @@ class CompiledKernelsTest {
     }
   }
 
-  /// The least of several rounds, because the JIT may still be at work in the first ones.
+  /// The least of all rounds, because the JIT may still be at work in the first ones: for seconds,
+  /// where other processes take the cores.
   private static long bytesPerCall(Runnable call) {
     int calls = 100;
+    long start = System.nanoTime();
     long least = Long.MAX_VALUE;
-    for (int round = 0; round < 100 && least > 0; round++) {
+    while (least > 0 && System.nanoTime() - start < LIMIT_NANOS) {
       long before = THREADS.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < calls; i++) {
         call.run();
