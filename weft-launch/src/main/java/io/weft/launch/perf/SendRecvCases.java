@@ -14,8 +14,11 @@ final class SendRecvCases {
   /// Sums of more are not exact.
   private static final int MOST_TENSORS = 1000;
 
-  /// Several tensors are about small ones, unless sizes were asked for.
+  /// Several tensors are about small ones, unless both were asked for.
   private static final long SMALL_BYTES = 4096;
+
+  /// Of all tensors of a step; each process has room for them several times.
+  private static final long MOST_BYTES = 1L << 30;
 
   private SendRecvCases() {}
 
@@ -30,13 +33,22 @@ final class SendRecvCases {
     cases.add(new Plan.Case(0, steps == null ? Benchmark.steps(0, 0) : steps, 0));
     for (int count : counts(tensors == null ? USUAL_TENSORS : tensors)) {
       for (long size : sizes) {
-        if (asked || count == 1 || size <= SMALL_BYTES) {
+        if ((asked && tensors != null) || count == 1 || size <= SMALL_BYTES) {
+          refuseTooMuch(count, size);
           int usual = Benchmark.steps(count, size);
           cases.add(new Plan.Case(size, steps == null ? usual : steps, count));
         }
       }
     }
     return cases;
+  }
+
+  private static void refuseTooMuch(int tensors, long bytes) {
+    if (bytes > MOST_BYTES / tensors) {
+      throw new IllegalArgumentException(
+          "--tensors %d, --bytes %d: a step would carry %d bytes; at most %d"
+              .formatted(tensors, bytes, tensors * bytes, MOST_BYTES));
+    }
   }
 
   private static List<Integer> counts(String text) {

@@ -2,6 +2,7 @@
 package io.weft.launch.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -38,5 +39,19 @@ final class SendRecvCasesTest {
   void whatIsAskedForIsMeasured() {
     assertThat(cases("8,1M", true, "10,2"))
         .containsExactly("0x0:1000", "2x8:1000", "2x1048576:256", "10x8:1000", "10x1048576:51");
+  }
+
+  @Test
+  void sizesAloneAreNoWishForManyLargeTensors() {
+    assertThat(cases("8,64M", true, null))
+        .containsExactly("0x0:1000", "1x8:1000", "1x67108864:10", "100x8:300", "1000x8:30");
+  }
+
+  @Test
+  void refusesAStepThatFillsTheMemory() {
+    assertThatThrownBy(() -> cases("64M", true, "1,1000"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("--tensors 1000, --bytes 67108864")
+        .hasMessageContaining("67108864000 bytes; at most 1073741824");
   }
 }
