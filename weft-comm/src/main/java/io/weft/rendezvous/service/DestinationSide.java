@@ -230,8 +230,8 @@ final class DestinationSide {
   }
 
   private boolean fits(Reception it, Signature like) {
-    it.route.expect(like);
     if (landings.canHold(like.bytes())) {
+      it.route.expect(like);
       return true;
     }
     owner.leave(it);

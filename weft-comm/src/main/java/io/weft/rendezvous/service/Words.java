@@ -101,7 +101,7 @@ final class Words {
             + like.bytes()
             + " bytes, rounded up to a power of two, of "
             + memoryBytes
-            + " for received tensors; give the rendezvous more memory",
+            + " for received tensors; raise rendezvous-memory (WEFT_RENDEZVOUS_MEMORY)",
         null);
   }
 

@@ -345,6 +345,35 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
+  void aTensorLongerThanTheMemoryIsRefusedEachTime(String transport, String protocol) {
+    WeftConfig config =
+        WeftConfig.builder()
+            .transport(transport)
+            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
+            .set(ConfigOption.RENDEZVOUS_MEMORY, "1M")
+            .build();
+    try (LocalJob job = LocalJob.start(2, config)) {
+      Weft source = job.ranks().get(0);
+      Weft destination = job.ranks().get(1);
+      for (long step = 0; step < 3; step++) {
+        RendezvousKey key = RendezvousKey.of(edge(0, 1, "long"), step);
+        CompletableFuture<Arrival> arrival = receive(destination, key);
+        publish(source, key, 200_000, step, out);
+        assertThat(failure(arrival))
+            .hasMessageContaining("long")
+            .hasMessageContaining("1600000 bytes")
+            .hasMessageContaining("rendezvous-memory");
+      }
+      RendezvousKey shorter = RendezvousKey.of(edge(0, 1, "long"), 3);
+      CompletableFuture<Arrival> arrival = receive(destination, shorter);
+      publish(source, shorter, 20_000, 3, out);
+      assertThat(words(arrival)).isEqualTo(model(20_000, 3));
+      end(job, 0, 1, 2, 3);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("ways")
   void freshMemoryIsRegisteredForEachTensor(String transport, String protocol) {
     WeftConfig config =
         WeftConfig.builder()
