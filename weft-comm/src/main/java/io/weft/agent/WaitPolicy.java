@@ -13,6 +13,8 @@ public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
   /// Longer than the slice that a foreign thread gets once it has a core (docs/adr/0044).
   private static final long BEYOND_A_SLICE_NANOS = 5_000_000;
 
+  private static final long SMALL_STEP_NANOS = 200_000;
+
   /// Throws `IllegalArgumentException` for what is negative.
   public WaitPolicy {
     if (spins < 0 || spinNanos < 0 || yieldNanos < 0) {
@@ -34,10 +36,11 @@ public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
   }
 
   /// For the lane's own thread: it shares the cores with the framework's computation, so it hardly
-  /// spins.
+  /// spins. It yields for longer than a small step of a graph takes between two of its messages, so
+  /// that it does not have to be woken for each (docs/adr/0059).
   public static WaitPolicy forLane(int localRanks, int cores) {
     return 2 * localRanks <= cores
-        ? new WaitPolicy(1000, 0, 50_000)
-        : new WaitPolicy(20, 0, 20_000);
+        ? new WaitPolicy(1000, 0, SMALL_STEP_NANOS)
+        : new WaitPolicy(20, 0, SMALL_STEP_NANOS);
   }
 }

@@ -67,7 +67,7 @@ public final class WeftServer implements AutoCloseable {
 
   private WeftServer(Weft weft, ClusterSpec cluster, int threads) {
     this.weft = weft;
-    this.session = new Session(graph, config(threads));
+    this.session = new Session(graph, config(threads, hasCoresToSpare(weft)));
     this.cluster = cluster;
     this.tasks = cluster.tasks();
     this.tickets = new AtomicLong(RendezvousKey.step(FIRST_SERIES + weft.rank(), 0));
@@ -75,11 +75,20 @@ public final class WeftServer implements AutoCloseable {
     this.importer = thread("weft-server-" + weft.rank());
   }
 
+  /// Where each rank of this host has a core for its computation and one for its lane; else a
+  /// thread of TensorFlow that spins takes the core from what it waits for.
+  private static boolean hasCoresToSpare(Weft weft) {
+    return 2 * weft.localSize() <= weft.localProcessors();
+  }
+
   /// As TensorFlow has it, but for one of its optimizers of graphs, which is for memory of devices:
   /// it complains of each `_Recv` that it has not made itself.
-  private static ConfigProto config(int threads) {
+  ///
+  /// @param spins whether its threads spin before they sleep, as TensorFlow has it
+  private static ConfigProto config(int threads, boolean spins) {
     return ConfigProto.newBuilder()
         .setIntraOpParallelismThreads(threads)
+        .setExperimental(ConfigProto.Experimental.newBuilder().setDisableThreadSpinning(!spins))
         .setGraphOptions(
             GraphOptions.newBuilder()
                 .setRewriteOptions(
