@@ -11,10 +11,14 @@ import io.weft.tensorflow.session.StepException;
 import io.weft.tensorflow.session.WeftServer;
 import io.weft.tensorflow.session.WeftSession;
 import java.io.PrintWriter;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
+import org.jspecify.annotations.Nullable;
 import org.tensorflow.TensorFlow;
 import org.tensorflow.exceptions.TensorFlowException;
 
@@ -27,8 +31,14 @@ public final class SendRecvTool implements ToolProvider {
   /// A producer serves at most so long.
   private static final Duration SERVING = Duration.ofHours(4);
 
-  /// The first warm-up lasts so much longer: then the JVM compiles.
-  private static final int COMPILING_TIMES = 5;
+  /// All cases take turns until the compiler has nothing to do, at least and at most so often.
+  private static final int FEWEST_TURNS = 4;
+
+  private static final int MOST_TURNS = 10;
+  private static final long PAUSE_MILLIS = 300;
+
+  /// Of compiling in a turn that has changed nothing which matters.
+  private static final long AT_REST_MILLIS = 50;
 
   /// Under Weft no task listens at its address.
   private static final int NO_PORT = 1;
@@ -116,8 +126,8 @@ public final class SendRecvTool implements ToolProvider {
         Exchange exchange = Exchange.of(one.tensors(), one.elements());
         CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
         runs.add(run);
-        run.warmUp(arguments.warmUp().multipliedBy(COMPILING_TIMES));
       }
+      compile(runs, arguments.warmUp());
       for (int i = 0; i < runs.size(); i++) {
         runs.get(i).warmUp(arguments.warmUp());
         say(arguments.cases().get(i), runs.get(i).measure(arguments.cases().get(i).steps()), out);
@@ -126,6 +136,24 @@ public final class SendRecvTool implements ToolProvider {
       runs.forEach(CaseRun::close);
     }
     out.println("done");
+  }
+
+  /// Runs all cases untimed, in turns with pauses for the compiler.
+  private static void compile(List<CaseRun> runs, Duration each) throws InterruptedException {
+    boolean compiled = true;
+    for (int turn = 0; turn < FEWEST_TURNS || (compiled && turn < MOST_TURNS); turn++) {
+      long before = compilingMillis();
+      for (CaseRun run : runs) {
+        run.warmUp(each);
+      }
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+      compiled = compilingMillis() - before > AT_REST_MILLIS;
+    }
+  }
+
+  private static long compilingMillis() {
+    @Nullable CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    return compiler == null ? 0 : compiler.getTotalCompilationTime();
   }
 
   private static void say(SendRecvArguments.Case one, CaseRun.Times times, PrintWriter out) {
