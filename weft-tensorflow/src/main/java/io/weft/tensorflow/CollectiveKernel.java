@@ -106,7 +106,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   }
 
   private Handle<TensorView> submit() {
-    long input = KernelContext.input(context, pointer, status);
+    long input = KernelContext.input(context, 0, pointer, status);
     MemorySegment from = TensorMemory.data(input);
     rememberShape(input);
     // The context still holds the input's memory, but the tensor would be a second reference.

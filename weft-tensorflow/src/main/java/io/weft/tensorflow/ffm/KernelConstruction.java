@@ -11,6 +11,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /// A borrowed `TF_OpKernelConstruction`: the attributes of the node whose kernel is being made.
 /// Valid during the create call, on its thread.
@@ -31,6 +33,14 @@ public record KernelConstruction(long address, Status status) {
       FrameworkLibrary.function(
           "TF_OpKernelConstruction_GetAttrString",
           FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx,
+  //     const char* attr_name, char** vals, size_t* lengths, int max_values, void* storage,
+  //     size_t storage_size, TF_Status* status);
+  private static final MethodHandle STRINGS =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrStringList",
+          FunctionDescriptor.ofVoid(
+              JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
   // void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction* ctx, const char* attr_name,
   //     int64_t* val, TF_Status* status);
   private static final MethodHandle INT64 =
@@ -65,6 +75,38 @@ public record KernelConstruction(long address, Status status) {
       throw e;
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrString", t);
+    }
+  }
+
+  /// The attribute of this name, a list of strings. Throws `IllegalStateException` if there is
+  /// none.
+  public List<String> strings(String attribute) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocateFrom(attribute);
+      MemorySegment count = arena.allocate(JAVA_INT);
+      MemorySegment length = arena.allocate(JAVA_INT);
+      SIZE.invokeExact(address, name, count, length, status.address());
+      status.check("reading the length of attribute " + attribute);
+      int many = count.get(JAVA_INT, 0);
+      MemorySegment pointers = arena.allocate(JAVA_LONG, Math.max(1, many));
+      MemorySegment lengths = arena.allocate(JAVA_LONG, Math.max(1, many));
+      MemorySegment text = arena.allocate(length.get(JAVA_INT, 0) + 1L);
+      STRINGS.invokeExact(
+          address, name, pointers, lengths, many, text, text.byteSize(), status.address());
+      status.check("reading attribute " + attribute);
+      List<String> strings = new ArrayList<>(many);
+      long from = 0;
+      for (int i = 0; i < many; i++) { // they lie one behind the other
+        long bytes = lengths.getAtIndex(JAVA_LONG, i);
+        strings.add(
+            new String(text.asSlice(from, bytes).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+        from += bytes;
+      }
+      return strings;
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrStringList", t);
     }
   }
 

@@ -43,14 +43,16 @@ public final class KernelContext {
 
   private KernelContext() {}
 
-  /// Input 0 as a `TF_Tensor*` that the caller deletes. The context itself keeps the input's memory
-  /// until the kernel is done, whether or not the caller has deleted the tensor. `pointer` has room
-  /// for 8 bytes.
+  /// An input as a `TF_Tensor*` that the caller deletes. The context itself keeps the input's
+  /// memory until the kernel is done, whether or not the caller has deleted the tensor. `pointer`
+  /// has room for 8 bytes.
   ///
   /// Hot path.
-  public static long input(long context, MemorySegment pointer, Status status) {
+  ///
+  /// @param index of the input, from 0
+  public static long input(long context, int index, MemorySegment pointer, Status status) {
     try {
-      INPUT.invokeExact(context, 0, pointer, status.address());
+      INPUT.invokeExact(context, index, pointer, status.address());
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_GetInput", t);
     }
@@ -85,17 +87,25 @@ public final class KernelContext {
     return tensor;
   }
 
-  /// Output 0 as a `TF_Tensor*` that the caller deletes: fresh memory whose content is undefined.
+  /// An output as a `TF_Tensor*` that the caller deletes: fresh memory whose content is undefined.
   ///
   /// Hot path.
   ///
+  /// @param index of the output, from 0
   /// @param bytes what shape and type need
   public static long allocate(
-      long context, int dataType, MemorySegment dims, int rank, long bytes, Status status) {
+      long context,
+      int index,
+      int dataType,
+      MemorySegment dims,
+      int rank,
+      long bytes,
+      Status status) {
     long tensor;
     try {
       tensor =
-          (long) ALLOCATE.invokeExact(context, 0, dataType, dims, rank, bytes, status.address());
+          (long)
+              ALLOCATE.invokeExact(context, index, dataType, dims, rank, bytes, status.address());
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_AllocateOutput", t);
     }
@@ -103,12 +113,12 @@ public final class KernelContext {
     return tensor;
   }
 
-  /// Makes `tensor` output 0; the caller still deletes it.
+  /// Makes `tensor` the output of this index; the caller still deletes it.
   ///
   /// Hot path.
-  public static void output(long context, long tensor, Status status) {
+  public static void output(long context, int index, long tensor, Status status) {
     try {
-      SET_OUTPUT.invokeExact(context, 0, tensor, status.address());
+      SET_OUTPUT.invokeExact(context, index, tensor, status.address());
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_SetOutput", t);
     }

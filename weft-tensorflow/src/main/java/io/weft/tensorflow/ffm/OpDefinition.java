@@ -11,11 +11,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// A stateful op of at most one input `x: T` and at most one output `y: T`. Stateful, so that
-/// TensorFlow neither folds, merges nor drops it.
+/// A stateful op of inputs `x` and outputs `y`, all of type `T`. Stateful, so that TensorFlow
+/// neither folds, merges nor drops it.
 ///
 /// @param name type of the op, such as `WeftAllreduce`
-/// @param ends its input and output
+/// @param ends its inputs and outputs
 /// @param attributes in TensorFlow's notation: `root: int`
 public record OpDefinition(String name, Ends ends, List<String> attributes) {
 
@@ -23,10 +23,12 @@ public record OpDefinition(String name, Ends ends, List<String> attributes) {
   public enum Ends {
     /// An input, and an output of its shape.
     INPUT_AND_OUTPUT,
-    /// An input.
-    INPUT,
+    /// `N` inputs, an attribute.
+    INPUTS,
     /// An output, of whatever shape.
-    OUTPUT
+    OUTPUT,
+    /// `N` outputs, of whatever shapes.
+    OUTPUTS
   }
 
   // TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name);
@@ -75,17 +77,20 @@ public record OpDefinition(String name, Ends ends, List<String> attributes) {
       for (String attribute : attributes) {
         ADD_ATTRIBUTE.invokeExact(builder, arena.allocateFrom(attribute));
       }
-      if (ends != Ends.OUTPUT) {
-        ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: T"));
-      }
-      if (ends != Ends.INPUT) {
-        ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
+      switch (ends) {
+        case INPUT_AND_OUTPUT -> {
+          ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: T"));
+          ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
+        }
+        case INPUTS -> ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: N * T"));
+        case OUTPUT -> ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
+        case OUTPUTS -> ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: N * T"));
       }
       SET_STATEFUL.invokeExact(builder, true);
       MemorySegment shapes =
           switch (ends) {
             case INPUT_AND_OUTPUT -> ShapeInference.SAME_AS_INPUT;
-            case INPUT, OUTPUT -> ShapeInference.UNKNOWN;
+            case INPUTS, OUTPUT, OUTPUTS -> ShapeInference.UNKNOWN;
           };
       SET_SHAPE_FUNCTION.invokeExact(builder, shapes);
       REGISTER.invokeExact(builder, status.address());

@@ -33,6 +33,12 @@ final class Attributes {
     return AttrValue.newBuilder().setShape(shape).build();
   }
 
+  static AttrValue ofTexts(List<String> texts) {
+    AttrValue.ListValue.Builder all = AttrValue.ListValue.newBuilder();
+    texts.forEach(text -> all.addS(ByteString.copyFromUtf8(text)));
+    return AttrValue.newBuilder().setList(all).build();
+  }
+
   static AttrValue ofAll(List<TensorShapeProto> shapes) {
     return AttrValue.newBuilder()
         .setList(AttrValue.ListValue.newBuilder().addAllShape(shapes))

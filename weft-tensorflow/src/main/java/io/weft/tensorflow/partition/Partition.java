@@ -74,15 +74,15 @@ public final class Partition {
     return plan;
   }
 
-  /// The receives of a call that may travel in one request, by destination; groups of one are left
-  /// out. Throws as `plan`.
+  /// The receives of a call that may travel in one request, by destination, perhaps one alone;
+  /// groups that have one member in any call are left out. Throws as `plan`.
   public SortedMap<Task, List<ReceiveGroup>> together(GraphCall call) {
     Set<Integer> needed = new HashSet<>();
     reach(call).crossed.forEach(crossing -> needed.add(nodes(crossing).transfer().number()));
     SortedMap<Task, List<ReceiveGroup>> together = new TreeMap<>();
     for (ReceiveGroup group : groups) {
       ReceiveGroup part = group.only(needed);
-      if (part.transfers().size() > 1) {
+      if (group.transfers().size() > 1 && !part.transfers().isEmpty()) {
         together.computeIfAbsent(group.destination(), task -> new ArrayList<>()).add(part);
       }
     }

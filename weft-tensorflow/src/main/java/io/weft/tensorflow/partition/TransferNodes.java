@@ -54,8 +54,9 @@ record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int gr
   private NodeDef.Builder end(String name, String op) {
     return node(name, op)
         .putAttr(TransferOps.TYPE, Attributes.of(transfer.type()))
-        .putAttr(TransferOps.TENSOR_NAME, Attributes.of(transfer.tensor()))
-        .putAttr(TransferOps.EDGE, Attributes.of(transfer.edge()))
+        .putAttr(TransferOps.COUNT, Attributes.of(1))
+        .putAttr(TransferOps.TENSOR_NAMES, Attributes.ofTexts(List.of(transfer.tensor())))
+        .putAttr(TransferOps.EDGES, Attributes.ofTexts(List.of(transfer.edge())))
         .putAttr(TransferOps.SOURCE, Attributes.of(transfer.source().toString()))
         .putAttr(TransferOps.DESTINATION, Attributes.of(transfer.destination().toString()))
         .putAttr(TransferOps.GROUP, Attributes.of(group));

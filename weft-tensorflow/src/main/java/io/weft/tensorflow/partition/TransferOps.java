@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.partition;
 
-/// Ops and attributes that stand for a transfer in the parts of a graph. `WeftSend` has one input
-/// and no output, `WeftRecv` one output and no input; both have all the attributes, but for `PART`.
+/// Ops and attributes that stand for transfers in the parts of a graph. `WeftSend` has `N` inputs
+/// and no output, `WeftRecv` `N` outputs and no input; both have all the attributes, but for
+/// `PART`. In what a `Partitioner` makes `N` is 1; who runs a part may let one op do several
+/// transfers.
 public final class TransferOps {
 
   /// Op type of the sending end.
@@ -17,11 +19,14 @@ public final class TransferOps {
   /// The element type; attribute of type `type`.
   public static final String TYPE = "T";
 
-  /// `Transfer.tensor`, for messages; a string.
-  public static final String TENSOR_NAME = "tensor_name";
+  /// How many transfers the node does; an int.
+  public static final String COUNT = "N";
 
-  /// `Transfer.edge`, by which the two ends meet; a string.
-  public static final String EDGE = "edge";
+  /// `Transfer.tensor` of each, for messages; strings.
+  public static final String TENSOR_NAMES = "tensor_names";
+
+  /// `Transfer.edge` of each, by which the two ends meet; strings.
+  public static final String EDGES = "edges";
 
   /// The task that sends, as `/job:ps/task:0`; a string.
   public static final String SOURCE = "source";

@@ -49,11 +49,12 @@ record BoundCall(
   /// @param prefix of all names
   /// @param number of the call in its part
   static BoundCall bind(Graph graph, String prefix, GraphCall call, int number) {
+    boolean light = isLight(graph, prefix, call);
     return new BoundCall(
         call.feeds().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
         call.fetches().stream().<Output<?>>map(name -> output(graph, prefix + name)).toList(),
-        target(graph, prefix, call, number),
-        isLight(graph, prefix, call));
+        target(graph, prefix, call, number, light),
+        light);
   }
 
   private static Output<?> output(Graph graph, String name) {
@@ -72,24 +73,26 @@ record BoundCall(
   /// TensorFlow looks a run up by all its names, each time; one node behind a thousand sends has
   /// one. Where the call is watched, that node takes what watches it, when all the rest is done.
   private static @Nullable GraphOperation target(
-      Graph graph, String prefix, GraphCall call, int number) {
+      Graph graph, String prefix, GraphCall call, int number, boolean light) {
     Optional<GraphOperation> watch =
         reached(graph, prefix, call).stream()
             .filter(op -> op.type().equals(TransferOps.WATCH))
             .findAny();
-    List<String> names = call.targets();
-    if (names.size() < 2 && watch.isEmpty()) {
-      return names.isEmpty() ? null : operation(graph, prefix + names.getFirst());
-    }
     StringBuilder free = new StringBuilder(prefix).append("call/").append(number);
     while (graph.operation(free.toString()) != null) {
       free.append('_');
+    }
+    List<GraphOperation> targets =
+        call.targets().stream().map(name -> operation(graph, prefix + name)).toList();
+    List<GraphOperation> run = light ? FusedSends.of(graph, free.toString(), targets) : targets;
+    if (run.size() < 2 && watch.isEmpty()) {
+      return run.isEmpty() ? null : run.getFirst();
     }
     OperationBuilder all =
         watch
             .map(begin -> Watch.end(graph, free.toString(), begin))
             .orElseGet(() -> graph.opBuilder("NoOp", free.toString(), graph.baseScope()));
-    names.forEach(name -> all.addControlInput(operation(graph, prefix + name)));
+    run.forEach(all::addControlInput);
     if (watch.isPresent()) {
       call.fetches().forEach(name -> all.addControlInput(output(graph, prefix + name).op()));
     }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
+import org.tensorflow.proto.NodeDefOrBuilder;
 
 /// What the sends and receives of one part of a graph have in common: where they meet those of the
 /// other parts, and which step runs. One step at a time. Owned; `close` after its session.
@@ -46,14 +47,14 @@ public final class Part implements AutoCloseable {
     this.number = library.parts().add(this);
   }
 
-  /// The graph with its sends and receives bound to this part. Throws `IllegalArgumentException`
-  /// naming the tensor if Weft does not carry its type.
+  /// The graph with its sends and receives bound to this part, short receives of a group in one
+  /// node. Throws `IllegalArgumentException` naming the tensor if Weft does not carry its type.
   public GraphDef bind(GraphDef graph) {
-    GraphDef.Builder bound = graph.toBuilder();
+    graph.getNodeList().stream().filter(Part::isEnd).forEach(Part::requireCarried);
+    GraphDef.Builder bound = FusedReceives.of(graph).toBuilder();
     AttrValue mine = AttrValue.newBuilder().setI(number).build();
     for (NodeDef.Builder node : bound.getNodeBuilderList()) {
-      if (isEnd(node.getOp())) {
-        requireCarried(node);
+      if (isEnd(node)) {
         node.putAttr(TransferOps.PART, mine);
       }
     }
@@ -61,18 +62,18 @@ public final class Part implements AutoCloseable {
     return bound.build();
   }
 
-  private static boolean isEnd(String op) {
-    return op.equals(TransferOps.SEND) || op.equals(TransferOps.RECEIVE);
+  private static boolean isEnd(NodeDefOrBuilder node) {
+    return node.getOp().equals(TransferOps.SEND) || node.getOp().equals(TransferOps.RECEIVE);
   }
 
-  private static void requireCarried(NodeDef.Builder node) {
+  private static void requireCarried(NodeDef node) {
     try {
       var unused = DataTypes.of(node.getAttrOrThrow(TransferOps.TYPE).getType());
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "tensor '%s' goes from %s to %s: %s"
               .formatted(
-                  node.getAttrOrThrow(TransferOps.TENSOR_NAME).getS().toStringUtf8(),
+                  node.getAttrOrThrow(TransferOps.TENSOR_NAMES).getList().getS(0).toStringUtf8(),
                   node.getAttrOrThrow(TransferOps.SOURCE).getS().toStringUtf8(),
                   node.getAttrOrThrow(TransferOps.DESTINATION).getS().toStringUtf8(),
                   e.getMessage()),

@@ -13,31 +13,48 @@ import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of one `WeftRecv`: asks the rendezvous and ends when the tensor is there, without
+/// The kernel of a `WeftRecv`: asks the rendezvous and ends when all its tensors are there, without
 /// holding a thread. A long tensor becomes TensorFlow's where it has landed; a short one is copied,
 /// which costs less than being told when TensorFlow does not use it any more. A run starts on a
 /// thread of TensorFlow and ends on the lane's thread; the rendezvous orders the two.
-final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
+final class ReceiveKernel implements TransferKernel {
 
   /// A copy of so much takes about as long as a call from C to Java and two locks.
-  private static final long COPIED_BYTES = 4096;
+  static final long COPIED_BYTES = 4096;
 
-  private final TransferEnd end;
+  /// What is given for a tensor that the run's call has no use for.
+  private static final Shape NOTHING = Shape.of(0);
+
+  private final List<Member> members;
+  private final Part part;
   private final Status status = new Status();
-  private final Extents extents = new Extents();
   private final AtomicBoolean running = new AtomicBoolean();
+  private final AtomicInteger missing = new AtomicInteger();
+  private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
 
   // Of the run.
   private long context;
   private long callback;
   private @Nullable RunningStep step;
 
-  ReceiveKernel(TransferEnd end) {
-    this.end = end;
+  /// Why a receive failed.
+  private record Failure(TransferEnd of, @Nullable String why) {}
+
+  ReceiveKernel(List<TransferEnd> ends) {
+    List<Member> all = new ArrayList<>(ends.size());
+    for (TransferEnd end : ends) {
+      all.add(new Member(end, all.size()));
+    }
+    members = List.copyOf(all);
+    part = ends.getFirst().part();
   }
 
   @Override
@@ -49,88 +66,159 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
     context = runContext;
     callback = DoneCallback.move(done);
     try {
-      RunningStep now = end.part().step();
+      RunningStep now = part.step();
       step = now;
       if (!now.beginWait()) {
-        end.part().giveUp(now);
+        part.giveUp(now);
       }
-      now.receives().receive(end.edge(), this);
+      receive(now.receives());
     } catch (RuntimeException e) {
-      finish(StatusCode.FAILED_PRECONDITION, e.getMessage());
+      finish(StatusCode.FAILED_PRECONDITION, new Failure(members.getFirst().end, e.getMessage()));
     }
   }
 
-  /// On the lane's thread.
-  @Override
-  public void accept(Arrival arrival) {
-    switch (arrival) {
-      case Arrival.Live(var tensor) -> arrived(tensor);
-      case Arrival.Dead() -> failed(new CommException.Aborted("its producer did not run", null));
-      case Arrival.Failed(CommException cause) -> failed(cause);
+  /// Asks for what the call needs. Once the last is asked for, the run may be over, and another may
+  /// have begun.
+  private void receive(StepReceives receives) {
+    int wanted = 0;
+    for (Member member : members) {
+      member.wanted = members.size() == 1 || receives.expects(member.end.edge());
+      wanted += member.wanted ? 1 : 0;
+    }
+    if (wanted == 0) {
+      throw new IllegalStateException("the call needs none of its tensors");
+    }
+    missing.set(wanted);
+    int asked = 0;
+    for (int i = 0; asked < wanted; i++) {
+      Member member = members.get(i);
+      if (member.wanted) {
+        asked++;
+        try {
+          receives.receive(member.end.edge(), member);
+        } catch (RuntimeException e) {
+          member.accept(
+              new Arrival.Failed(new CommException.Aborted(String.valueOf(e.getMessage()), e)));
+        }
+      }
     }
   }
 
-  private void arrived(TensorLease tensor) {
-    CommException failure = null;
-    try {
-      give(tensor);
-    } catch (RuntimeException e) {
-      failure = new CommException.Aborted(String.valueOf(e.getMessage()), e);
-    }
-    if (failure == null) {
-      finish(null, null);
-    } else {
-      failed(failure);
-    }
-  }
+  /// One of its tensors.
+  private final class Member implements Consumer<Arrival> {
+    private final TransferEnd end;
+    private final int index;
+    private final Extents extents = new Extents();
 
-  private void failed(CommException cause) {
-    RunningStep of = step;
-    if (of != null) {
-      end.part().fail(of, cause);
-    }
-    finish(StatusCode.ABORTED, cause.getMessage());
-  }
+    // Of the run.
+    private boolean wanted;
+    private @Nullable TensorLease tensor;
 
-  private void give(TensorLease lease) {
-    TensorView view = lease.view();
-    if (view.dtype() != end.dtype()) {
-      String got = view.signature();
-      lease.close();
-      throw new IllegalStateException("expected " + end.dtype() + ", got " + got);
+    Member(TransferEnd end, int index) {
+      this.end = end;
+      this.index = index;
     }
-    Shape shape = view.shape();
-    MemorySegment dims = extents.dims(shape);
-    long output;
-    if (view.bytes() <= COPIED_BYTES) {
-      try (lease) {
-        output =
+
+    /// On the lane's thread.
+    @Override
+    public void accept(Arrival arrival) {
+      switch (arrival) {
+        case Arrival.Live(var came) -> tensor = came;
+        case Arrival.Dead() -> fail(new CommException.Aborted("its producer did not run", null));
+        case Arrival.Failed(CommException cause) -> fail(cause);
+      }
+      if (missing.decrementAndGet() == 0) {
+        giveAll();
+      }
+    }
+
+    private void fail(CommException cause) {
+      failure.compareAndSet(null, new Failure(end, cause.getMessage()));
+      RunningStep of = step;
+      if (of != null) {
+        part.fail(of, cause); // what is still missing fails too
+      }
+    }
+
+    /// Hot path, for a shape like the last one's.
+    void give() {
+      TensorLease lease = tensor;
+      tensor = null;
+      if (lease == null) {
+        TensorMemory.delete(
             KernelContext.allocate(
-                context, end.dataType(), dims, extents.rank(), view.bytes(), status);
-        TensorMemory.data(output).copyFrom(view.data());
+                context, index, end.dataType(), extents.dims(NOTHING), 1, 0, status));
+        return;
       }
-    } else {
-      output = LentTensors.lend(end.dataType(), dims, extents.rank(), view.data(), lease::close);
-      try {
-        KernelContext.output(context, output, status);
-      } catch (RuntimeException e) {
-        TensorMemory.delete(output);
-        throw e;
+      TensorView view = lease.view();
+      if (view.dtype() != end.dtype()) {
+        String got = view.signature();
+        lease.close();
+        throw new IllegalStateException("expected " + end.dtype() + ", got " + got);
+      }
+      MemorySegment dims = extents.dims(view.shape());
+      if (view.bytes() <= COPIED_BYTES) {
+        copy(lease, view, dims);
+      } else {
+        lend(lease, view, dims);
       }
     }
-    TensorMemory.delete(output);
+
+    private void copy(TensorLease lease, TensorView view, MemorySegment dims) {
+      try (lease) {
+        long output =
+            KernelContext.allocate(
+                context, index, end.dataType(), dims, extents.rank(), view.bytes(), status);
+        TensorMemory.data(output).copyFrom(view.data());
+        TensorMemory.delete(output);
+      }
+    }
+
+    private void lend(TensorLease lease, TensorView view, MemorySegment dims) {
+      long output =
+          LentTensors.lend(end.dataType(), dims, extents.rank(), view.data(), lease::close);
+      try {
+        KernelContext.output(context, index, output, status);
+      } finally {
+        TensorMemory.delete(output);
+      }
+    }
+
+    void giveBack() {
+      TensorLease lease = tensor;
+      tensor = null;
+      if (lease != null) {
+        lease.close();
+      }
+    }
+  }
+
+  /// All are there, or have failed.
+  private void giveAll() {
+    for (Member member : members) {
+      if (failure.get() != null) {
+        member.giveBack();
+        continue;
+      }
+      try {
+        member.give();
+      } catch (RuntimeException e) {
+        member.fail(new CommException.Aborted(String.valueOf(e.getMessage()), e));
+      }
+    }
+    finish(StatusCode.ABORTED, failure.getAndSet(null));
   }
 
   /// Ends the run. Once the callback runs, TensorFlow may start the next run or delete the kernel.
-  private void finish(@Nullable StatusCode failure, @Nullable String why) {
+  private void finish(StatusCode code, @Nullable Failure of) {
     final long done = callback;
-    if (failure != null) {
-      status.set(failure, "receive of " + end + ": " + why);
+    if (of != null) {
+      status.set(code, "receive of " + of.of() + ": " + of.why());
       KernelContext.fail(context, status);
     }
-    RunningStep of = step;
-    if (of != null) {
-      of.endWait();
+    RunningStep over = step;
+    if (over != null) {
+      over.endWait();
     }
     step = null;
     running.set(false);
@@ -142,7 +230,9 @@ final class ReceiveKernel implements TransferKernel, Consumer<Arrival> {
     try (Status refused = new Status()) {
       refused.set(
           StatusCode.FAILED_PRECONDITION,
-          "receive of " + end + " is under way: run one step of a session at a time");
+          "receive of "
+              + members.getFirst().end
+              + " is under way: run one step of a session at a time");
       KernelContext.fail(refusedContext, refused);
     }
     DoneCallback.runInPlace(done);

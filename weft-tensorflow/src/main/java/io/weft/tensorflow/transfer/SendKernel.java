@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
@@ -14,45 +13,53 @@ import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
 
-/// The kernel of one `WeftSend`: leaves its input in the rendezvous and ends at once. The tensor
-/// stays TensorFlow's own; the rendezvous holds a reference until the other task has it, so that
-/// who changes a resource variable meanwhile gets a new buffer. A reference variable is changed
-/// where it lies, as it is under TensorFlow's own runtime.
+/// The kernel of a `WeftSend`: leaves its inputs in the rendezvous and ends at once. A tensor stays
+/// TensorFlow's own; the rendezvous holds a reference until the other task has it, so that who
+/// changes a resource variable meanwhile gets a new buffer. A reference variable is changed where
+/// it lies, as it is under TensorFlow's own runtime.
 final class SendKernel implements TransferKernel {
 
-  private final TransferEnd end;
+  private final List<TransferEnd> ends;
+  private final Extents[] extents;
   private final Status status = new Status();
   private final MemorySegment pointer = Arena.ofAuto().allocate(JAVA_LONG);
-  private final Extents extents = new Extents();
 
-  SendKernel(TransferEnd end) {
-    this.end = end;
+  SendKernel(List<TransferEnd> ends) {
+    this.ends = ends;
+    this.extents = new Extents[ends.size()];
+    Arrays.setAll(extents, at -> new Extents());
   }
 
   @Override
   public void start(long context, long done) {
-    long input = 0;
+    int at = 0;
     try {
-      RunningStep step = end.part().step();
-      input = KernelContext.input(context, pointer, status);
-      Shape shape = extents.of(input);
-      TensorView view = new TensorView(end.dtype(), shape, TensorMemory.data(input));
-      long sent = input;
-      step.sends()
-          .send(
-              new Rendezvous.Offer(
-                  RendezvousKey.of(end.edge(), step.number()),
-                  view,
-                  () -> TensorMemory.delete(sent)));
-    } catch (RuntimeException e) {
-      if (input != 0) {
-        TensorMemory.delete(input);
+      RunningStep step = ends.getFirst().part().step();
+      for (; at < ends.size(); at++) {
+        send(step, at, context);
       }
-      status.set(StatusCode.FAILED_PRECONDITION, "send of " + end + ": " + e.getMessage());
+    } catch (RuntimeException e) {
+      status.set(StatusCode.FAILED_PRECONDITION, "send of " + ends.get(at) + ": " + e.getMessage());
       KernelContext.fail(context, status);
     }
     DoneCallback.runInPlace(done);
+  }
+
+  private void send(RunningStep step, int at, long context) {
+    TransferEnd end = ends.get(at);
+    long input = KernelContext.input(context, at, pointer, status);
+    try {
+      TensorView view =
+          new TensorView(end.dtype(), extents[at].of(input), TensorMemory.data(input));
+      RendezvousKey key = RendezvousKey.of(end.edge(), step.number());
+      step.sends().send(new Rendezvous.Offer(key, view, () -> TensorMemory.delete(input)));
+    } catch (RuntimeException e) {
+      TensorMemory.delete(input);
+      throw e;
+    }
   }
 
   @Override

@@ -37,6 +37,11 @@ final class StepReceives implements AutoCloseable {
     }
   }
 
+  /// Whether it is one of those that travel together.
+  boolean expects(Edge edge) {
+    return plan.places().containsKey(edge);
+  }
+
   /// A receive starts. `receiver` hears once what became of it, perhaps during this call.
   void receive(Edge edge, Consumer<Arrival> receiver) {
     ReceivePlan.Place place = plan.places().get(edge);

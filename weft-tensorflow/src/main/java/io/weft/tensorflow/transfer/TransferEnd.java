@@ -7,9 +7,11 @@ import io.weft.tensorflow.DataTypes;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.partition.TransferOps;
+import java.util.ArrayList;
+import java.util.List;
 import org.tensorflow.proto.DataType;
 
-/// What the attributes of a `WeftSend` or `WeftRecv` say.
+/// What the attributes of a `WeftSend` or `WeftRecv` say of one of its transfers.
 ///
 /// @param part to which the node belongs
 /// @param edge where both ends meet
@@ -20,18 +22,27 @@ import org.tensorflow.proto.DataType;
 record TransferEnd(
     Part part, Edge edge, DType dtype, String tensor, String source, String destination) {
 
-  /// Throws `IllegalStateException` if the node is in no part of this process.
-  static TransferEnd read(KernelConstruction node, HandleTable<Part> parts) {
+  /// One for each input or output, in their order. Throws `IllegalStateException` if the node is in
+  /// no part of this process, `IllegalArgumentException` if its lists differ in length.
+  static List<TransferEnd> read(KernelConstruction node, HandleTable<Part> parts) {
     Part part = parts.get(node.integer(TransferOps.PART));
     String source = node.string(TransferOps.SOURCE);
     String destination = node.string(TransferOps.DESTINATION);
-    return new TransferEnd(
-        part,
-        part.edge(source, destination, node.string(TransferOps.EDGE)),
-        DataTypes.of(DataType.forNumber(node.dataType())),
-        node.string(TransferOps.TENSOR_NAME),
-        source,
-        destination);
+    DType dtype = DataTypes.of(DataType.forNumber(node.dataType()));
+    List<String> edges = node.strings(TransferOps.EDGES);
+    List<String> tensors = node.strings(TransferOps.TENSOR_NAMES);
+    long count = node.integer(TransferOps.COUNT);
+    if (edges.size() != count || tensors.size() != count) {
+      throw new IllegalArgumentException(
+          "%d edges and %d names of tensors for %d transfers"
+              .formatted(edges.size(), tensors.size(), count));
+    }
+    List<TransferEnd> ends = new ArrayList<>(edges.size());
+    for (int i = 0; i < count; i++) {
+      Edge edge = part.edge(source, destination, edges.get(i));
+      ends.add(new TransferEnd(part, edge, dtype, tensors.get(i), source, destination));
+    }
+    return ends;
   }
 
   /// TensorFlow's number of the type.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.transfer;
 
-/// One end of a transfer, in one session.
+import java.util.List;
+
+/// One end of one or several transfers, in one session.
 sealed interface TransferKernel permits SendKernel, ReceiveKernel {
 
   /// Runs once. `done` may be used during this call only.
@@ -13,6 +15,8 @@ sealed interface TransferKernel permits SendKernel, ReceiveKernel {
   /// Makes the kernel of a node.
   interface Maker {
     /// Throws `IllegalArgumentException` or `IllegalStateException` for attributes that are wrong.
-    TransferKernel make(TransferEnd end);
+    ///
+    /// @param ends at least one, all of one part and type
+    TransferKernel make(List<TransferEnd> ends);
   }
 }

@@ -21,8 +21,9 @@ public final class TransferLibrary {
   private static final List<String> ATTRIBUTES =
       List.of(
           TransferOps.TYPE + ": {half, bfloat16, float, double, uint8, int8, int32, int64}",
-          TransferOps.TENSOR_NAME + ": string",
-          TransferOps.EDGE + ": string",
+          TransferOps.COUNT + ": int >= 1",
+          TransferOps.TENSOR_NAMES + ": list(string)",
+          TransferOps.EDGES + ": list(string)",
           TransferOps.SOURCE + ": string",
           TransferOps.DESTINATION + ": string",
           TransferOps.GROUP + ": int",
@@ -52,8 +53,8 @@ public final class TransferLibrary {
             null);
       }
       library = new TransferLibrary();
-      library.register(TransferOps.SEND, Ends.INPUT, SendKernel::new);
-      library.register(TransferOps.RECEIVE, Ends.OUTPUT, ReceiveKernel::new);
+      library.register(TransferOps.SEND, Ends.INPUTS, SendKernel::new);
+      library.register(TransferOps.RECEIVE, Ends.OUTPUTS, ReceiveKernel::new);
       library.registerWatch();
       loaded = library;
     }

@@ -51,7 +51,7 @@ record WatchKernels(HandleTable<Part> parts) implements KernelCallbacks {
         RunningStep step = part.step();
         long tensor = LentTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
         try {
-          KernelContext.output(context, tensor, status);
+          KernelContext.output(context, 0, tensor, status);
         } finally {
           TensorMemory.delete(tensor);
         }

@@ -76,11 +76,22 @@ final class WatchedPart implements AutoCloseable {
         .setName(name)
         .setOp(op)
         .putAttr(TransferOps.TYPE, AttrValue.newBuilder().setType(DataType.DT_FLOAT).build())
-        .putAttr(TransferOps.TENSOR_NAME, text("value:0"))
-        .putAttr(TransferOps.EDGE, text("edge"))
+        .putAttr(TransferOps.COUNT, number(1))
+        .putAttr(TransferOps.TENSOR_NAMES, texts("value:0"))
+        .putAttr(TransferOps.EDGES, texts("edge"))
         .putAttr(TransferOps.SOURCE, text(TASK))
         .putAttr(TransferOps.DESTINATION, text(TASK))
-        .putAttr(TransferOps.GROUP, AttrValue.newBuilder().setI(0).build());
+        .putAttr(TransferOps.GROUP, number(0));
+  }
+
+  private static AttrValue number(long number) {
+    return AttrValue.newBuilder().setI(number).build();
+  }
+
+  private static AttrValue texts(String text) {
+    return AttrValue.newBuilder()
+        .setList(AttrValue.ListValue.newBuilder().addS(ByteString.copyFromUtf8(text)))
+        .build();
   }
 
   private static AttrValue text(String text) {

@@ -54,10 +54,10 @@ class PartitionerTest {
     assertThat(receive.getAttrMap()).containsAllEntriesOf(send.getAttrMap());
     assertThat(receive.getAttrMap()).hasSize(send.getAttrCount() + 1).containsKey("_output_shapes");
     assertThat(send.getAttrMap())
-        .containsOnlyKeys("T", "tensor_name", "edge", "source", "destination", "group")
+        .containsOnlyKeys("T", "N", "tensor_names", "edges", "source", "destination", "group")
         .containsEntry("source", Attributes.of("/job:ps/task:0"))
         .containsEntry("destination", Attributes.of("/job:worker/task:0"))
-        .containsEntry("tensor_name", Attributes.of("v:0"));
+        .containsEntry("tensor_names", Attributes.ofTexts(List.of("v:0")));
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.partition.Partition;
 import io.weft.tensorflow.partition.Partitioner;
+import io.weft.tensorflow.partition.Transfer;
 import io.weft.tensorflow.placement.Nodes;
 import io.weft.tensorflow.transfer.TransferLibrary;
 import java.util.List;
@@ -27,9 +28,13 @@ class BoundCallTest {
   private static final String AT_PS = "/job:ps/task:0";
   private static final String AT_WORKER = "/job:worker/task:0";
 
+  private static Partitioner partitioner() {
+    return new Partitioner(
+        ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1"))), WORKER);
+  }
+
   private final Partition partition =
-      new Partitioner(
-              ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1"))), WORKER)
+      partitioner()
           .partition(
               new Nodes()
                   .variable("v", AT_PS, 2, 3)
@@ -76,6 +81,36 @@ class BoundCallTest {
             .getName();
     assertThat(bind(PS, List.of(), List.of(plain)).isLight()).isTrue();
     assertThat(bind(PS, List.of("read:0"), List.of(plain, "v")).isLight()).isTrue();
+  }
+
+  @Test
+  void sendsOfALightCallAreOneNode() {
+    Nodes nodes = new Nodes();
+    for (String name : List.of("u", "v", "w")) {
+      nodes
+          .variable(name, AT_PS, 2)
+          .add("read_" + name, "ReadVariableOp", AT_PS, name)
+          .add("used_" + name, "Neg", AT_WORKER, "read_" + name);
+    }
+    Partition three = partitioner().partition(nodes.build());
+    try (Graph graph = new Graph()) {
+      graph.importGraphDef(three.parts().get(PS), "g");
+      List<String> sends = three.transfers().stream().map(Transfer::send).toList();
+      GraphCall two = new GraphCall(List.of(), List.of(), sends.subList(1, 3));
+      GraphOperation both = BoundCall.bind(graph, "g/", two, 1).target();
+      assertThat(both).isNotNull();
+      assertThat(both.type()).isEqualTo("WeftSend");
+      assertThat(both.inputs().stream().map(input -> input.asOutput().op().name()))
+          .containsExactly("g/read_v", "g/read_w");
+      assertThat(both.attributes().getAttrStringList("edges"))
+          .containsExactly(three.transfers().get(1).edge(), three.transfers().get(2).edge());
+      GraphCall more =
+          new GraphCall(List.of(), List.of(), List.of(sends.get(0), "u", sends.get(1)));
+      GraphOperation all = BoundCall.bind(graph, "g/", more, 2).target();
+      assertThat(all).isNotNull();
+      assertThat(all.controlInputs().stream().map(GraphOperation::type))
+          .containsExactlyInAnyOrder("WeftSend", "VarHandleOp");
+    }
   }
 
   @Test
