@@ -4,6 +4,7 @@ package io.weft.tensorflow.session;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.partition.TransferOps;
 import io.weft.tensorflow.placement.NodeInput;
+import io.weft.tensorflow.transfer.FusedSends;
 import io.weft.tensorflow.transfer.Watch;
 import java.util.ArrayDeque;
 import java.util.Deque;

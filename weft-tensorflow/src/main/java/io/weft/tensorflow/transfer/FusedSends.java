@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.tensorflow.session;
+package io.weft.tensorflow.transfer;
 
 import io.weft.tensorflow.partition.TransferOps;
 import java.util.ArrayList;
@@ -16,7 +16,7 @@ import org.tensorflow.proto.DataType;
 
 /// One node in place of several sends of a call, for parts that hold all sends until the last: a
 /// node of TensorFlow costs more than a tensor of a few kilobytes.
-final class FusedSends {
+public final class FusedSends {
 
   private record Key(String source, String destination, DataType type) {}
 
@@ -26,7 +26,7 @@ final class FusedSends {
   /// place of the sends of each destination and type.
   ///
   /// @param prefix of the names of new nodes
-  static List<GraphOperation> of(Graph graph, String prefix, List<GraphOperation> targets) {
+  public static List<GraphOperation> of(Graph graph, String prefix, List<GraphOperation> targets) {
     List<GraphOperation> run = new ArrayList<>();
     Map<Key, List<GraphOperation>> sends = new LinkedHashMap<>();
     for (GraphOperation target : targets) {
