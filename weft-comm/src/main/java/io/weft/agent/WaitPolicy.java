@@ -37,10 +37,12 @@ public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
 
   /// For the lane's own thread: it shares the cores with the framework's computation, so it hardly
   /// spins. It yields for longer than a small step of a graph takes between two of its messages, so
-  /// that it does not have to be woken for each (docs/adr/0059).
+  /// that it does not have to be woken for each, unless there are more ranks than cores: then
+  /// others have work to do meanwhile (docs/adr/0059).
   public static WaitPolicy forLane(int localRanks, int cores) {
-    return 2 * localRanks <= cores
-        ? new WaitPolicy(1000, 0, SMALL_STEP_NANOS)
-        : new WaitPolicy(20, 0, SMALL_STEP_NANOS);
+    if (localRanks > cores) {
+      return new WaitPolicy(20, 0, 20_000);
+    }
+    return new WaitPolicy(2 * localRanks <= cores ? 1000 : 20, 0, SMALL_STEP_NANOS);
   }
 }

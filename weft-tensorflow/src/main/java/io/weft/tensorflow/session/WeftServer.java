@@ -67,7 +67,7 @@ public final class WeftServer implements AutoCloseable {
 
   private WeftServer(Weft weft, ClusterSpec cluster, int threads) {
     this.weft = weft;
-    this.session = new Session(graph, config(threads, hasCoresToSpare(weft)));
+    this.session = new Session(graph, config(threads, mayThreadsSpin(weft)));
     this.cluster = cluster;
     this.tasks = cluster.tasks();
     this.tickets = new AtomicLong(RendezvousKey.step(FIRST_SERIES + weft.rank(), 0));
@@ -75,10 +75,13 @@ public final class WeftServer implements AutoCloseable {
     this.importer = thread("weft-server-" + weft.rank());
   }
 
-  /// Where each rank of this host has a core for its computation and one for its lane; else a
-  /// thread of TensorFlow that spins takes the core from what it waits for.
-  private static boolean hasCoresToSpare(Weft weft) {
-    return 2 * weft.localSize() <= weft.localProcessors();
+  /// Not where each rank of this host has a core for its computation and none for its lane: there a
+  /// thread of TensorFlow that spins takes the core from what it waits for. With more ranks than
+  /// cores that is no gain (docs/adr/0059).
+  private static boolean mayThreadsSpin(Weft weft) {
+    int ranks = weft.localSize();
+    int cores = weft.localProcessors();
+    return ranks > cores || 2 * ranks <= cores;
   }
 
   /// As TensorFlow has it, but for one of its optimizers of graphs, which is for memory of devices:
