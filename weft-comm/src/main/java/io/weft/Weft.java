@@ -233,8 +233,8 @@ public final class Weft implements AutoCloseable {
     WaitPolicy caller = WaitPolicy.forCaller(local, cores);
     WaitPolicy own = WaitPolicy.forLane(local, cores);
     if (config.spin().isPresent()) {
-      caller = new WaitPolicy(config.spin().getAsInt(), 0, caller.yieldNanos());
-      own = new WaitPolicy(config.spin().getAsInt(), 0, own.yieldNanos());
+      caller = caller.spinning(config.spin().getAsInt());
+      own = own.spinning(config.spin().getAsInt());
     }
     return lanes.lane(mesh, own, caller);
   }

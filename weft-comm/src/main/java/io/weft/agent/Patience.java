@@ -8,9 +8,6 @@ package io.weft.agent;
 /// Confined to one thread at a time.
 public final class Patience {
 
-  /// Threads that wait themselves give the core back sooner.
-  private static final long LATE_NANOS = 300_000;
-
   private static final long SHORTEST_CROWD_NANOS = 2_000_000;
   private static final long LONGEST_CROWD_NANOS = 256_000_000;
 
@@ -56,7 +53,7 @@ public final class Patience {
     }
     Thread.yield();
     long back = ticker.nanos();
-    if (back - now > LATE_NANOS) {
+    if (back - now > policy.lateNanos()) {
       crowdNanos = Math.clamp(2 * crowdNanos, SHORTEST_CROWD_NANOS, LONGEST_CROWD_NANOS);
       crowdedSince = back;
     } else {

@@ -8,20 +8,34 @@ package io.weft.agent;
 /// @param spins turns with a pause hint, at least
 /// @param spinNanos nanoseconds of more such turns
 /// @param yieldNanos nanoseconds of turns with a yield, after the spins
-public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
+/// @param lateNanos a yield that took longer has found the cores crowded by threads that compute
+public record WaitPolicy(int spins, long spinNanos, long yieldNanos, long lateNanos) {
 
   /// Longer than the slice that a foreign thread gets once it has a core (docs/adr/0044).
   private static final long BEYOND_A_SLICE_NANOS = 5_000_000;
 
   private static final long SMALL_STEP_NANOS = 200_000;
 
+  /// Threads that wait themselves give the core back sooner.
+  private static final long LATE_NANOS = 300_000;
+
+  /// Ranks that share a core do their own share of an operation on it, a piece after the other, and
+  /// give it back when they wait: sooner than the end of a slice, which a computing thread uses up
+  /// (docs/adr/0061).
+  private static final long LATE_AMONG_RANKS_NANOS = 2_000_000;
+
   /// Throws `IllegalArgumentException` for what is negative.
   public WaitPolicy {
-    if (spins < 0 || spinNanos < 0 || yieldNanos < 0) {
+    if (spins < 0 || spinNanos < 0 || yieldNanos < 0 || lateNanos < 0) {
       throw new IllegalArgumentException(
-          "negative: %d spins, spins for %d ns, yields for %d ns"
-              .formatted(spins, spinNanos, yieldNanos));
+          "negative: %d spins, spins for %d ns, yields for %d ns, late after %d ns"
+              .formatted(spins, spinNanos, yieldNanos, lateNanos));
     }
+  }
+
+  /// The same, but for `turns` of a spin instead of a time.
+  public WaitPolicy spinning(int turns) {
+    return new WaitPolicy(turns, 0, yieldNanos, lateNanos);
   }
 
   /// For a caller that waits for its own operation: it has nothing else to do, so it spins where
@@ -31,8 +45,8 @@ public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
   /// which cost a microsecond.
   public static WaitPolicy forCaller(int localRanks, int cores) {
     return localRanks <= cores
-        ? new WaitPolicy(0, BEYOND_A_SLICE_NANOS, 50_000)
-        : new WaitPolicy(0, 0, 10_000_000);
+        ? new WaitPolicy(0, BEYOND_A_SLICE_NANOS, 50_000, LATE_NANOS)
+        : new WaitPolicy(0, 0, 10_000_000, LATE_AMONG_RANKS_NANOS);
   }
 
   /// For the lane's own thread: it shares the cores with the framework's computation, so it hardly
@@ -41,8 +55,9 @@ public record WaitPolicy(int spins, long spinNanos, long yieldNanos) {
   /// others have work to do meanwhile (docs/adr/0059).
   public static WaitPolicy forLane(int localRanks, int cores) {
     if (localRanks > cores) {
-      return new WaitPolicy(20, 0, 20_000);
+      return new WaitPolicy(20, 0, 20_000, LATE_NANOS);
     }
-    return new WaitPolicy(2 * localRanks <= cores ? 1000 : 20, 0, SMALL_STEP_NANOS);
+    int spins = 2 * localRanks <= cores ? 1000 : 20;
+    return new WaitPolicy(spins, 0, SMALL_STEP_NANOS, LATE_NANOS);
   }
 }

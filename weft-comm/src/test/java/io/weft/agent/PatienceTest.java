@@ -11,7 +11,7 @@ final class PatienceTest {
   private static final long MILLI = 1_000_000;
 
   private final Clock clock = new Clock();
-  private final Patience patience = new Patience(new WaitPolicy(3, 0, 10 * MILLI), clock);
+  private final Patience patience = new Patience(new WaitPolicy(3, 0, 10 * MILLI, 300_000), clock);
 
   /// Reads come in pairs where a turn yields: before it and after it.
   private static final class Clock implements Ticker {
@@ -47,7 +47,7 @@ final class PatienceTest {
 
   @Test
   void spinsForAsLongAsThePolicySaysBeforeItYields() {
-    Patience spinning = new Patience(new WaitPolicy(0, 5 * MILLI, 0), clock);
+    Patience spinning = new Patience(new WaitPolicy(0, 5 * MILLI, 0, 300_000), clock);
     clock.step = MILLI;
     for (int turn = 0; turn < 5; turn++) {
       assertThat(spinning.isOver()).as("turn %d", turn).isFalse();
@@ -62,6 +62,22 @@ final class PatienceTest {
     yieldLate();
     clock.now += MILLI / 2;
     assertThat(turnsUntilOver()).as("within the while: no yield").isEqualTo(3);
+  }
+
+  @Test
+  void whoseYieldsMayTakeLongerGoesOnWithThem() {
+    Patience among = new Patience(new WaitPolicy(0, 0, 10 * MILLI, 2 * MILLI), clock);
+    clock.step = MILLI;
+    for (int turn = 0; turn < 5; turn++) {
+      assertThat(among.isOver()).as("yield %d, which took a millisecond", turn).isFalse();
+    }
+    assertThat(among.isOver()).as("ten milliseconds are over").isTrue();
+    clock.step = 3 * MILLI;
+    among.renew();
+    assertThat(among.isOver()).as("a yield of three").isFalse();
+    clock.step = 0;
+    among.renew();
+    assertThat(among.isOver()).as("was a late one").isTrue();
   }
 
   @Test

@@ -76,7 +76,8 @@ class ThreadLaneTest {
   }
 
   private static Lane lane(Counter agent) {
-    return Lanes.THREADS.lane(agent, new WaitPolicy(10, 0, 10), new WaitPolicy(100, 0, 10));
+    return Lanes.THREADS.lane(
+        agent, new WaitPolicy(10, 0, 10, 300_000), new WaitPolicy(100, 0, 10, 300_000));
   }
 
   @Test
