@@ -58,15 +58,22 @@ public record KernelConstruction(long address, Status status) {
       FrameworkLibrary.function(
           "TF_OpKernelConstruction_Failure", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 
+  /// How many values an attribute has, if it is a list, and how many bytes of text in all.
+  private record Size(int count, int bytes) {}
+
+  private Size size(Arena arena, MemorySegment name, String attribute) throws Throwable {
+    MemorySegment count = arena.allocate(JAVA_INT);
+    MemorySegment bytes = arena.allocate(JAVA_INT);
+    SIZE.invokeExact(address, name, count, bytes, status.address());
+    status.check("reading the length of attribute " + attribute);
+    return new Size(count.get(JAVA_INT, 0), bytes.get(JAVA_INT, 0));
+  }
+
   /// The string attribute of this name. Throws `IllegalStateException` if there is none.
   public String string(String attribute) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom(attribute);
-      MemorySegment ignored = arena.allocate(JAVA_INT);
-      MemorySegment length = arena.allocate(JAVA_INT);
-      SIZE.invokeExact(address, name, ignored, length, status.address());
-      status.check("reading the length of attribute " + attribute);
-      int bytes = length.get(JAVA_INT, 0);
+      int bytes = size(arena, name, attribute).bytes();
       MemorySegment value = arena.allocate(bytes + 1L);
       STRING.invokeExact(address, name, value, (long) bytes, status.address());
       status.check("reading attribute " + attribute);
@@ -83,14 +90,11 @@ public record KernelConstruction(long address, Status status) {
   public List<String> strings(String attribute) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom(attribute);
-      MemorySegment count = arena.allocate(JAVA_INT);
-      MemorySegment length = arena.allocate(JAVA_INT);
-      SIZE.invokeExact(address, name, count, length, status.address());
-      status.check("reading the length of attribute " + attribute);
-      int many = count.get(JAVA_INT, 0);
+      Size size = size(arena, name, attribute);
+      int many = size.count();
       MemorySegment pointers = arena.allocate(JAVA_LONG, Math.max(1, many));
       MemorySegment lengths = arena.allocate(JAVA_LONG, Math.max(1, many));
-      MemorySegment text = arena.allocate(length.get(JAVA_INT, 0) + 1L);
+      MemorySegment text = arena.allocate(size.bytes() + 1L);
       STRINGS.invokeExact(
           address, name, pointers, lengths, many, text, text.byteSize(), status.address());
       status.check("reading attribute " + attribute);

@@ -49,13 +49,14 @@ class RendezvousTest {
         .flatMap(t -> Stream.of("read", "write").map(p -> Arguments.of(t, p)));
   }
 
+  private static WeftConfig.Builder config(String transport, String protocol) {
+    return WeftConfig.builder()
+        .transport(transport)
+        .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol);
+  }
+
   private static LocalJob job(String transport, String protocol, int size) {
-    WeftConfig config =
-        WeftConfig.builder()
-            .transport(transport)
-            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
-            .build();
-    return LocalJob.start(size, config);
+    return LocalJob.start(size, config(transport, protocol).build());
   }
 
   private static Edge edge(int from, int to, String name) {
@@ -317,11 +318,7 @@ class RendezvousTest {
   /// How many messages asked for so many tensors, by receives that were submitted together.
   private long requestsOf(int tensors, String transport, String protocol, String requests) {
     WeftConfig config =
-        WeftConfig.builder()
-            .transport(transport)
-            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
-            .set(ConfigOption.RENDEZVOUS_REQUESTS, requests)
-            .build();
+        config(transport, protocol).set(ConfigOption.RENDEZVOUS_REQUESTS, requests).build();
     try (LocalJob job = LocalJob.start(2, config)) {
       Weft destination = job.ranks().get(1);
       List<Wish> wishes = new ArrayList<>();
@@ -347,11 +344,7 @@ class RendezvousTest {
   @MethodSource("ways")
   void aTensorLongerThanTheMemoryIsRefusedEachTime(String transport, String protocol) {
     WeftConfig config =
-        WeftConfig.builder()
-            .transport(transport)
-            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
-            .set(ConfigOption.RENDEZVOUS_MEMORY, "1M")
-            .build();
+        config(transport, protocol).set(ConfigOption.RENDEZVOUS_MEMORY, "1M").build();
     try (LocalJob job = LocalJob.start(2, config)) {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
@@ -376,11 +369,7 @@ class RendezvousTest {
   @MethodSource("ways")
   void freshMemoryIsRegisteredForEachTensor(String transport, String protocol) {
     WeftConfig config =
-        WeftConfig.builder()
-            .transport(transport)
-            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
-            .set(ConfigOption.RENDEZVOUS_BUFFERS, "fresh")
-            .build();
+        config(transport, protocol).set(ConfigOption.RENDEZVOUS_BUFFERS, "fresh").build();
     try (LocalJob job = LocalJob.start(2, config)) {
       for (int step = 0; step < 5; step++) {
         RendezvousKey key = RendezvousKey.of(edge(0, 1, "long"), step);
