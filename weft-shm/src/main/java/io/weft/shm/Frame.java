@@ -23,7 +23,8 @@ final class Frame {
   /// A write into memory that the sender cannot reach; its payload follows.
   static final int WRITE = 3;
 
-  /// Asks for bytes that the sender cannot reach.
+  /// Asks for bytes that the sender cannot reach; the immediate value is the key of its region
+  /// where they go, the payload a `long`: where in it.
   static final int READ = 4;
 
   /// The answer; its payload follows.
@@ -37,6 +38,9 @@ final class Frame {
 
   /// An extent of the sender's memory is gone; its number is the key.
   static final int GONE = 8;
+
+  /// The answer, which its sender has copied itself to where it was asked to.
+  static final int READ_LANDED = 9;
 
   /// The longest payload that lies in the ring behind its header.
   static final int INLINE_BYTES = 4096;

@@ -20,7 +20,8 @@ final class Inbound {
 
     void notified(int immediate);
 
-    void readWanted(int key, int context, long offset, long bytes) throws ShmFault;
+    /// The peer asks for bytes: what is to be filled in with that.
+    Op readWanted() throws ShmFault;
 
     void readDone(Op read);
 
@@ -101,11 +102,12 @@ final class Inbound {
         landed(find(key), argument);
       }
       case Frame.WRITE -> write(key, argument, at, length);
-      case Frame.READ -> {
-        ring.skip(0);
-        listener.readWanted(key, context, at, length);
-      }
+      case Frame.READ -> readWanted(argument, key, context, at, length);
       case Frame.READ_DATA -> readData(context, length);
+      case Frame.READ_LANDED -> {
+        ring.skip(0);
+        listener.readDone(answered(context, length));
+      }
       case Frame.READ_REFUSED -> {
         ring.skip(0);
         remaining = 0;
@@ -162,12 +164,33 @@ final class Inbound {
     begin(length);
   }
 
-  private void readData(int context, long length) throws ShmFault {
+  private void readWanted(int landing, int key, int context, long at, long length) throws ShmFault {
+    if (!ring.holds(Long.BYTES)) {
+      throw new ShmFault("a read that does not say where to");
+    }
+    long landingOffset = ring.word();
+    ring.skip(Long.BYTES);
+    Op asked = listener.readWanted();
+    asked.key = key;
+    asked.context = context;
+    asked.remoteOffset = at;
+    asked.bytes = length;
+    asked.immediate = landing;
+    asked.offset = landingOffset;
+  }
+
+  /// The read that an answer of so many bytes is to.
+  private Op answered(int context, long length) throws ShmFault {
     Op posted = first(context);
     if (length != posted.bytes) {
       throw new ShmFault(
           "an answer of " + length + " bytes to a read of " + posted.bytes + " bytes");
     }
+    return posted;
+  }
+
+  private void readData(int context, long length) throws ShmFault {
+    Op posted = answered(context, length);
     into = posted.own();
     read = posted;
     offset = posted.offset;

@@ -9,7 +9,7 @@ import java.lang.invoke.VarHandle;
 final class Layout {
 
   /// Version of everything here; processes with different ones talk over TCP.
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

@@ -20,6 +20,7 @@ final class Op {
 
   Kind kind = Kind.VACANT;
   @Nullable LocalRegion region;
+  // In the region of whoever posted this.
   long offset;
   long bytes;
   // How many of `bytes` are moved.
@@ -27,6 +28,7 @@ final class Op {
   int key;
   int context;
   long remoteOffset;
+  // Of a write; of a read that we answer the key of the peer's region where it goes.
   int immediate;
   @Nullable Completion done;
   @Nullable TransportException error;

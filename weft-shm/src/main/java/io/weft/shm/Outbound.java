@@ -31,9 +31,6 @@ final class Outbound {
   private int context;
   // Whose payload is on its way through the staging slots.
   private @Nullable Op streaming;
-  private boolean blocked;
-  private boolean needsSlot;
-  private int needed;
   private boolean published;
   private long bytesSent;
   private long streamed;
@@ -62,32 +59,13 @@ final class Outbound {
   /// Hot path.
   boolean message(MemorySegment message) throws ShmFault {
     int size = (int) message.byteSize();
-    if (next != posted.tail() || streaming != null || !mayPut(size)) {
+    if (next != posted.tail() || streaming != null || !ring.mayPut(size)) {
       return false;
     }
     ring.header(Frame.MESSAGE, 0, 0, 0, 0, size);
     ring.payload(message, 0, size);
     publish(size);
     return true;
-  }
-
-  private boolean mayPut(int payload) throws ShmFault {
-    if (ring.hasRoom(payload)) {
-      return true;
-    }
-    blocked = true;
-    needsSlot = false;
-    needed = payload;
-    return false;
-  }
-
-  private boolean hasSlot() throws ShmFault {
-    if (ring.hasSlot()) {
-      return true;
-    }
-    blocked = true;
-    needsSlot = true;
-    return false;
   }
 
   private void publish(int payload) {
@@ -123,20 +101,17 @@ final class Outbound {
     }
   }
 
-  /// Queues the answer to a read of the peer's; false if it asks for too many.
-  boolean serve(int key, int itsContext, long offset, long bytes) {
+  /// A place for the answer to one more read of the peer's, to be filled in; null if it asks for
+  /// too many.
+  @Nullable Op serve() {
     if (served.isFull()) {
-      return false;
+      return null;
     }
     Op op = served.add();
     op.begin(Op.Kind.SERVE);
     op.region = null;
     op.done = null;
-    op.key = key;
-    op.context = itsContext;
-    op.remoteOffset = offset;
-    op.bytes = bytes;
-    return true;
+    return op;
   }
 
   /// Tells the peer that an extent is gone, if there is room.
@@ -216,7 +191,7 @@ final class Outbound {
     if (op.moved < op.bytes) {
       return true;
     }
-    if (!mayPut(0)) {
+    if (!ring.mayPut(0)) {
       return !copied && op.bytes > 0;
     }
     ring.header(Frame.NOTIFY, op.immediate, op.key, 0, 0, 0);
@@ -235,12 +210,13 @@ final class Outbound {
       direct.refuse(op, DirectCopy.CLOSED);
       return true;
     }
-    if (!mayPut(0)) {
+    if (!ring.mayPut(Long.BYTES)) {
       return false;
     }
     op.context = context++;
-    ring.header(Frame.READ, 0, op.key, op.context, op.remoteOffset, op.bytes);
-    publish(0);
+    ring.header(Frame.READ, op.own().key(), op.key, op.context, op.remoteOffset, op.bytes);
+    ring.word(op.offset);
+    publish(Long.BYTES);
     waiting.add().take(op);
     return true;
   }
@@ -254,7 +230,7 @@ final class Outbound {
       }
       boolean inline = op.bytes <= Frame.INLINE_BYTES;
       int size = inline ? (int) op.bytes : 0;
-      if (!mayPut(size)) {
+      if (!ring.mayPut(size)) {
         return false;
       }
       ring.header(Frame.WRITE, op.immediate, op.key, 0, op.remoteOffset, op.bytes);
@@ -275,7 +251,7 @@ final class Outbound {
   private boolean stream(Op op) throws ShmFault {
     boolean moved = false;
     LocalRegion from = op.kind == Op.Kind.SERVE ? table.find(op.key) : op.own();
-    while (op.moved < op.bytes && mayPut(0) && hasSlot()) {
+    while (op.moved < op.bytes && ring.mayPut(0) && ring.mayStage()) {
       if (from == null || !from.visit()) {
         // Only a read of the peer's: our own claim keeps the region open.
         refuseRead(op, Frame.STALE_KEY);
@@ -303,13 +279,14 @@ final class Outbound {
     return moved;
   }
 
-  /// Begins the answer to the peer's first read; whether it could.
+  /// Begins the answer to the peer's first read, or goes on with one that we copy; whether it
+  /// could.
   private boolean answer() throws ShmFault {
     Op op = served.at(served.head());
     LocalRegion region = table.find(op.key);
     boolean inline = op.bytes <= Frame.INLINE_BYTES;
     int size = inline ? (int) Math.max(op.bytes, 0) : 0;
-    if (!mayPut(size)) {
+    if (!ring.mayPut(size)) {
       return false;
     }
     if (region == null || !region.visit()) {
@@ -323,6 +300,12 @@ final class Outbound {
         served.pop();
         return true;
       }
+      PeerRegion landing = inline ? null : landing(op);
+      if (landing != null) {
+        land(op, region, landing);
+        return true;
+      }
+      op.moved = 0;
       ring.header(Frame.READ_DATA, 0, op.key, op.context, 0, op.bytes);
       if (inline) {
         ring.payload(region.segment(), op.remoteOffset, size);
@@ -335,6 +318,29 @@ final class Outbound {
       region.leave();
     }
     return true;
+  }
+
+  /// Where the peer has asked for its bytes, if we can reach that.
+  private @Nullable PeerRegion landing(Op op) {
+    PeerRegion into = peer.find(op.immediate);
+    return into != null
+            && op.offset >= 0
+            && op.bytes <= into.segment().byteSize()
+            && op.offset <= into.segment().byteSize() - op.bytes
+        ? into
+        : null;
+  }
+
+  /// Copies the next piece of an answer to where the peer wants it; there is room for a frame.
+  private void land(Op op, LocalRegion from, PeerRegion into) {
+    if (!direct.answer(op, from, into)) {
+      refuseRead(op, Frame.STALE_KEY);
+      served.pop();
+    } else if (op.moved == op.bytes) {
+      ring.header(Frame.READ_LANDED, 0, op.key, op.context, 0, op.bytes);
+      publish(0);
+      served.pop();
+    }
   }
 
   private void refuseRead(Op op, int reason) {
@@ -354,21 +360,15 @@ final class Outbound {
     if (posted.head() != next) {
       return true;
     }
-    if (blocked) {
-      if (needsSlot ? !ring.hasSlot() : !ring.hasRoom(needed)) {
-        return false;
-      }
-      blocked = false;
-      return true;
+    if (ring.isBlocked()) {
+      return ring.findRoom();
     }
     return next != posted.tail() || streaming != null || !served.isEmpty();
   }
 
   /// Before a wait: has the peer ring when it makes room, if that is what is missing.
   void prepareToWait() {
-    if (blocked) {
-      ring.wantRoom();
-    }
+    ring.prepareToWait();
   }
 
   /// Fails all that is posted.

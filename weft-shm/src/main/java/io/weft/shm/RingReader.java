@@ -87,6 +87,11 @@ final class RingReader {
     }
   }
 
+  /// The payload of one word behind the header.
+  long word() {
+    return link.get(ValueLayout.JAVA_LONG, Layout.RING + ((head + Frame.BYTES) & MASK));
+  }
+
   /// Copies from the next staging slot.
   ///
   /// Hot path.

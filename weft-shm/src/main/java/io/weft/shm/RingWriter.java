@@ -15,6 +15,9 @@ final class RingWriter {
   private long head;
   private long filled;
   private long emptied;
+  private boolean blocked;
+  private boolean needsSlot;
+  private int needed;
 
   RingWriter(MemorySegment link) {
     this.link = link;
@@ -35,6 +38,42 @@ final class RingWriter {
     }
     head = seen;
     return needed <= head;
+  }
+
+  /// As `hasRoom`; if there is none, `isBlocked` tells it.
+  ///
+  /// Hot path.
+  boolean mayPut(int payload) throws ShmFault {
+    if (hasRoom(payload)) {
+      return true;
+    }
+    blocked = true;
+    needsSlot = false;
+    needed = payload;
+    return false;
+  }
+
+  /// As `hasSlot`; if there is none, `isBlocked` tells it.
+  ///
+  /// Hot path.
+  boolean mayStage() throws ShmFault {
+    if (hasSlot()) {
+      return true;
+    }
+    blocked = true;
+    needsSlot = true;
+    return false;
+  }
+
+  /// Whether something was refused room.
+  boolean isBlocked() {
+    return blocked;
+  }
+
+  /// Whether there is room now for what was refused it last; then nothing is blocked any more.
+  boolean findRoom() throws ShmFault {
+    blocked = needsSlot ? !hasSlot() : !hasRoom(needed);
+    return !blocked;
   }
 
   /// Whether a staging slot is free.
@@ -77,6 +116,13 @@ final class RingWriter {
     }
   }
 
+  /// Writes a payload of one word behind the header.
+  ///
+  /// Hot path.
+  void word(long value) {
+    link.set(ValueLayout.JAVA_LONG, Layout.RING + ((tail + Frame.BYTES) & MASK), value);
+  }
+
   /// Shows the peer the frame with so long a payload.
   ///
   /// Hot path.
@@ -105,8 +151,11 @@ final class RingWriter {
     Layout.LONG.setOpaque(link, Layout.PROGRESS, bytes);
   }
 
-  /// Asks the peer to ring when it makes room; afterwards a fence, and one more look.
-  void wantRoom() {
-    Layout.INT.setOpaque(link, Layout.WANTS_ROOM, 1);
+  /// Before a wait, a fence and one more look: asks the peer to ring when it makes room, if that is
+  /// what is missing.
+  void prepareToWait() {
+    if (blocked) {
+      Layout.INT.setOpaque(link, Layout.WANTS_ROOM, 1);
+    }
   }
 }

@@ -208,10 +208,12 @@ final class SharedLink implements Inbound.Listener {
   }
 
   @Override
-  public void readWanted(int key, int context, long offset, long bytes) throws ShmFault {
-    if (!outbound.serve(key, context, offset, bytes)) {
+  public Op readWanted() throws ShmFault {
+    Op asked = outbound.serve();
+    if (asked == null) {
       throw new ShmFault("more reads than may be outstanding");
     }
+    return asked;
   }
 
   @Override

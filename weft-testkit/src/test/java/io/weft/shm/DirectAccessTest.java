@@ -8,6 +8,7 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -96,6 +97,39 @@ class DirectAccessTest {
       assertThat(back.segment().mismatch(from.segment())).isEqualTo(-1);
       region.close();
     }
+  }
+
+  @Test
+  void theAnswerToAReadIsCopiedByWhoeverReachesBothEnds() {
+    int bytes = (9 << 20) + 17;
+    MemoryRegion shared = a.region(bytes + 64);
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment theirs = arena.allocate(bytes);
+      MemoryRegion region = b.transport.register(theirs, arena);
+      MemoryRegion unshared = a.transport.register(arena.allocate(bytes + 64), arena);
+      for (long i = 0; i < bytes; i++) {
+        theirs.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 29 >> 4));
+      }
+      assertThat(received(shared.slice(64, bytes), region)).as("one frame").isEqualTo(bytes + 32);
+      assertThat(shared.segment().asSlice(64).mismatch(theirs)).isEqualTo(-1);
+      assertThat(received(unshared.slice(64, bytes), region))
+          .as("staged")
+          .isGreaterThan(bytes + 64);
+      assertThat(unshared.segment().asSlice(64).mismatch(theirs)).isEqualTo(-1);
+      region.close();
+      unshared.close();
+    }
+  }
+
+  /// How many bytes came while `from` was read.
+  private long received(Slice into, MemoryRegion from) {
+    long before = endpoint.bytesReceived();
+    Peer.Done read = new Peer.Done();
+    Peer.post(
+        () -> endpoint.tryRead(into, new RemoteSlice(from.export(), 0, into.bytes()), read), a, b);
+    Peer.until("read", () -> read.over, a, b);
+    assertThat(read.failure).isNull();
+    return endpoint.bytesReceived() - before;
   }
 
   @Test

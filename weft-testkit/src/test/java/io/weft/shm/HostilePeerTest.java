@@ -45,7 +45,7 @@ class HostilePeerTest implements Inbound.Listener {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, -1, 9, Integer.MAX_VALUE})
+  @ValueSource(ints = {0, -1, 10, Integer.MAX_VALUE})
   void unknownKind(int kind) {
     writer.header(kind, 0, 0, 0, 0, 0);
     writer.publish(0);
@@ -89,22 +89,32 @@ class HostilePeerTest implements Inbound.Listener {
     }
   }
 
-  @Test
-  void answerToNothing() {
-    writer.header(Frame.READ_DATA, 0, 0, 7, 0, 0);
+  @ParameterizedTest
+  @ValueSource(ints = {Frame.READ_DATA, Frame.READ_LANDED, Frame.READ_REFUSED})
+  void answerToNothing(int kind) {
+    writer.header(kind, 0, 0, 7, 0, 0);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("not posted");
   }
 
   @Test
-  void answerOfAnotherLength() throws ShmFault {
+  void readThatDoesNotSayWhereTo() {
+    writer.header(Frame.READ, 0, 0, 0, 0, 100);
+    writer.publish(0);
+    assertThatThrownBy(inbound::receive).hasMessageContaining("where to");
+    assertThat(heard).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Frame.READ_DATA, Frame.READ_LANDED})
+  void answerOfAnotherLength(int kind) throws ShmFault {
     try (MemoryRegion region = table.allocate(100)) {
       Op read = waiting.add();
       read.begin(Op.Kind.READ);
       read.region = (LocalRegion) region;
       read.bytes = 100;
       read.context = 7;
-      writer.header(Frame.READ_DATA, 0, 0, 7, 0, 99);
+      writer.header(kind, 0, 0, 7, 0, 99);
       writer.publish(128);
       assertThatThrownBy(inbound::receive).hasMessageContaining("99 bytes to a read of 100");
     }
@@ -151,8 +161,9 @@ class HostilePeerTest implements Inbound.Listener {
   }
 
   @Override
-  public void readWanted(int key, int context, long offset, long bytes) {
+  public Op readWanted() {
     heard++;
+    return new Op();
   }
 
   @Override
