@@ -18,8 +18,14 @@ final class VectorKernels implements KernelSet {
 
   @Override
   public Reducer reducer(DType dtype, ReduceOp op) {
+    return dtype == DType.FLOAT16
+        ? HalfTiles.reducer(op, HalfVectors::canonical)
+        : AddressSpace.reducer(dtype, loop(dtype, op));
+  }
+
+  private static Reducer loop(DType dtype, ReduceOp op) {
     return switch (dtype) {
-      case FLOAT16 -> HalfTiles.reducer(op, HalfVectors::canonical);
+      case FLOAT16 -> throw new IllegalArgumentException("binary16 goes to heap tiles");
       case BFLOAT16 -> BfloatVectors.reducer(op);
       case FLOAT32 -> FloatVectors.reducer(op);
       case FLOAT64 -> DoubleVectors.reducer(op);
@@ -35,7 +41,7 @@ final class VectorKernels implements KernelSet {
   public Reducer.Twin twin(DType dtype, ReduceOp op) {
     boolean sums = op == ReduceOp.SUM || op == ReduceOp.AVERAGE;
     return sums && dtype == DType.FLOAT32
-        ? FloatVectors::sumTwice
+        ? AddressSpace.twin(dtype, FloatVectors::sumTwice)
         : KernelSet.super.twin(dtype, op);
   }
 
@@ -43,9 +49,9 @@ final class VectorKernels implements KernelSet {
   public Divider divider(DType dtype) {
     return switch (dtype) {
       case FLOAT16 -> HalfTiles.divider(HalfVectors::canonical);
-      case BFLOAT16 -> BfloatVectors::divide;
-      case FLOAT32 -> FloatVectors::divide;
-      case FLOAT64 -> DoubleVectors::divide;
+      case BFLOAT16 -> AddressSpace.divider(dtype, BfloatVectors::divide);
+      case FLOAT32 -> AddressSpace.divider(dtype, FloatVectors::divide);
+      case FLOAT64 -> AddressSpace.divider(dtype, DoubleVectors::divide);
       case UINT8, INT8, INT32, INT64 -> tiles.divider(dtype);
     };
   }
