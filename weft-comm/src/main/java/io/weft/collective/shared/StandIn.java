@@ -11,8 +11,9 @@ import java.util.BitSet;
 /// so that the lane stays responsive. Confined to the lane's thread.
 final class StandIn {
 
-  /// Longest piece: some 100 microseconds.
-  private static final long PIECE_BYTES = 1 << 20;
+  /// Longest piece, some 500 microseconds: long enough for the copies of the JVM that go past the
+  /// caches.
+  private static final long PIECE_BYTES = 4 << 20;
 
   private final SharedStage stage;
   private final MemoryRegion window;
