@@ -133,13 +133,13 @@ final class BfloatVectors {
   }
 
   private static IntVector load(MemorySegment data, long offset) {
-    return IntVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return IntVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, FloatVector even, FloatVector odd) {
     rounded(even)
         .lanewise(VectorOperators.LSHR, 16)
         .or(rounded(odd).and(UPPER_HALF))
-        .intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+        .intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

@@ -136,10 +136,10 @@ final class ByteVectors {
   }
 
   private static ByteVector load(MemorySegment data, long offset) {
-    return ByteVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return ByteVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, ByteVector values) {
-    values.intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    values.intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

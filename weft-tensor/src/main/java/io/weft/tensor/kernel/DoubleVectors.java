@@ -109,10 +109,10 @@ final class DoubleVectors {
   }
 
   private static DoubleVector load(MemorySegment data, long offset) {
-    return DoubleVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return DoubleVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, DoubleVector values) {
-    canonical(values).intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    canonical(values).intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

@@ -60,8 +60,8 @@ final class FloatVectors {
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
       FloatVector sum = canonical(load(left, p + i).add(load(right, q + i)));
-      sum.intoMemorySegment(AddressSpace.in(into), at + i, LITTLE_ENDIAN);
-      sum.intoMemorySegment(AddressSpace.in(also), alsoAt + i, LITTLE_ENDIAN);
+      sum.intoMemorySegment(Runs.in(into), at + i, LITTLE_ENDIAN);
+      sum.intoMemorySegment(Runs.in(also), alsoAt + i, LITTLE_ENDIAN);
     }
     ScalarKernels.reduce(FLOAT32, ReduceOp.SUM, into, at + i, left, p + i, right, q + i, bytes - i);
     MemorySegment.copy(into, at + i, also, alsoAt + i, bytes - i);
@@ -132,10 +132,10 @@ final class FloatVectors {
   }
 
   private static FloatVector load(MemorySegment data, long offset) {
-    return FloatVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return FloatVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, FloatVector values) {
-    canonical(values).intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    canonical(values).intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

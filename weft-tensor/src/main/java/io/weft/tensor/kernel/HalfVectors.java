@@ -20,16 +20,16 @@ final class HalfVectors {
   /// Makes the NaNs in `elements` elements from byte `offset` canonical, in place.
   static void canonical(MemorySegment data, long offset, int elements) {
     long bytes = elements * 2L;
-    long p = AddressSpace.at(data, offset, bytes);
+    long p = Runs.at(data, offset, bytes);
     long i = 0;
     for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
       ShortVector bits =
-          ShortVector.fromMemorySegment(SPECIES, AddressSpace.in(data), p + i, LITTLE_ENDIAN);
+          ShortVector.fromMemorySegment(SPECIES, Runs.in(data), p + i, LITTLE_ENDIAN);
       ShortVector magnitude = bits.and((short) 0x7fff);
       bits.blend(
               (short) HalfPrecision.NAN_16,
               magnitude.compare(VectorOperators.GT, (short) HalfTiles.INFINITY))
-          .intoMemorySegment(AddressSpace.in(data), p + i, LITTLE_ENDIAN);
+          .intoMemorySegment(Runs.in(data), p + i, LITTLE_ENDIAN);
     }
     HalfTiles.canonicalScalar(data, offset + i, bytes - i);
   }

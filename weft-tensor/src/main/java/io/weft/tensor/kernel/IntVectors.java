@@ -93,10 +93,10 @@ final class IntVectors {
   }
 
   private static IntVector load(MemorySegment data, long offset) {
-    return IntVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return IntVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, IntVector values) {
-    values.intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    values.intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

@@ -93,10 +93,10 @@ final class LongVectors {
   }
 
   private static LongVector load(MemorySegment data, long offset) {
-    return LongVector.fromMemorySegment(SPECIES, AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    return LongVector.fromMemorySegment(SPECIES, Runs.in(data), offset, LITTLE_ENDIAN);
   }
 
   private static void store(MemorySegment data, long offset, LongVector values) {
-    values.intoMemorySegment(AddressSpace.in(data), offset, LITTLE_ENDIAN);
+    values.intoMemorySegment(Runs.in(data), offset, LITTLE_ENDIAN);
   }
 }

@@ -3,6 +3,7 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import java.lang.ref.Reference;
 
 /// Kernels on the Vector API, on native memory without a copy. Loaded only where the module
 /// `jdk.incubator.vector` is resolved. What the Vector API cannot do fast goes to heap tiles: the
@@ -20,7 +21,7 @@ final class VectorKernels implements KernelSet {
   public Reducer reducer(DType dtype, ReduceOp op) {
     return dtype == DType.FLOAT16
         ? HalfTiles.reducer(op, HalfVectors::canonical)
-        : AddressSpace.reducer(dtype, loop(dtype, op));
+        : anywhere(dtype, loop(dtype, op));
   }
 
   private static Reducer loop(DType dtype, ReduceOp op) {
@@ -41,7 +42,7 @@ final class VectorKernels implements KernelSet {
   public Reducer.Twin twin(DType dtype, ReduceOp op) {
     boolean sums = op == ReduceOp.SUM || op == ReduceOp.AVERAGE;
     return sums && dtype == DType.FLOAT32
-        ? AddressSpace.twin(dtype, FloatVectors::sumTwice)
+        ? anywhere(dtype, FloatVectors::sumTwice)
         : KernelSet.super.twin(dtype, op);
   }
 
@@ -49,10 +50,69 @@ final class VectorKernels implements KernelSet {
   public Divider divider(DType dtype) {
     return switch (dtype) {
       case FLOAT16 -> HalfTiles.divider(HalfVectors::canonical);
-      case BFLOAT16 -> AddressSpace.divider(dtype, BfloatVectors::divide);
-      case FLOAT32 -> AddressSpace.divider(dtype, FloatVectors::divide);
-      case FLOAT64 -> AddressSpace.divider(dtype, DoubleVectors::divide);
+      case BFLOAT16 -> anywhere(dtype, BfloatVectors::divide);
+      case FLOAT32 -> anywhere(dtype, FloatVectors::divide);
+      case FLOAT64 -> anywhere(dtype, DoubleVectors::divide);
       case UINT8, INT8, INT32, INT64 -> tiles.divider(dtype);
+    };
+  }
+
+  /// A reducer of any segments, by one that finds everything by `Runs.in`. Whoever calls it keeps
+  /// the memory until it returns.
+  private static Reducer anywhere(DType dtype, Reducer loop) {
+    return (into, at, left, p, right, q, elements) -> {
+      long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
+      try {
+        loop.combine(
+            Runs.in(into),
+            Runs.at(into, at, bytes),
+            Runs.in(left),
+            Runs.at(left, p, bytes),
+            Runs.in(right),
+            Runs.at(right, q, bytes),
+            elements);
+      } finally {
+        Reference.reachabilityFence(into);
+        Reference.reachabilityFence(left);
+        Reference.reachabilityFence(right);
+      }
+    };
+  }
+
+  /// The same for a reducer that stores twice.
+  private static Reducer.Twin anywhere(DType dtype, Reducer.Twin loop) {
+    return (into, at, also, alsoAt, left, p, right, q, elements) -> {
+      long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
+      Runs.bytes(dtype, also, alsoAt, elements);
+      try {
+        loop.combine(
+            Runs.in(into),
+            Runs.at(into, at, bytes),
+            Runs.in(also),
+            Runs.at(also, alsoAt, bytes),
+            Runs.in(left),
+            Runs.at(left, p, bytes),
+            Runs.in(right),
+            Runs.at(right, q, bytes),
+            elements);
+      } finally {
+        Reference.reachabilityFence(into);
+        Reference.reachabilityFence(also);
+        Reference.reachabilityFence(left);
+        Reference.reachabilityFence(right);
+      }
+    };
+  }
+
+  /// The same for a divider.
+  private static Divider anywhere(DType dtype, Divider loop) {
+    return (data, offset, elements, divisor) -> {
+      long bytes = Runs.bytes(dtype, data, offset, elements);
+      try {
+        loop.divide(Runs.in(data), Runs.at(data, offset, bytes), elements, divisor);
+      } finally {
+        Reference.reachabilityFence(data);
+      }
     };
   }
 }
