@@ -19,6 +19,10 @@ final class HalfVectors {
 
   /// Makes the NaNs in `elements` elements from byte `offset` canonical, in place.
   static void canonical(MemorySegment data, long offset, int elements) {
+    if (!data.isNative()) {
+      HalfTiles.canonical(data, offset, elements);
+      return;
+    }
     long bytes = elements * 2L;
     long p = Runs.at(data, offset, bytes);
     long i = 0;

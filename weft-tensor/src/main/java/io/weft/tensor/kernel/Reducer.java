@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 
 /// One reduction of one element type: `into[i] = left[i] op right[i]`, elements combined
 /// independently of each other, so that the result does not depend on how a run is cut; the
-/// operands commute, to the bit. Stateless; any thread. Runs must not overlap unless equal. Memory
-/// must be native, and must not be freed by another thread before the call returns.
+/// operands commute, to the bit. Stateless; any thread. Runs must not overlap unless equal. Native
+/// memory is fast and must not be freed by another thread before the call returns; runs may lie in
+/// the heap too.
 @FunctionalInterface
 public interface Reducer {
 

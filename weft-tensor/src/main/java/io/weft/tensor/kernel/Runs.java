@@ -63,8 +63,8 @@ final class Runs {
   }
 
   /// The place in `in(data)` of some bytes that lie inside of `data`. Throws
-  /// `IllegalArgumentException` if it lies in the heap, and what any access throws if it is closed
-  /// or of another thread.
+  /// `IllegalArgumentException` if it lies in the heap, where it has no address, and what any
+  /// access throws if it is closed or of another thread.
   ///
   /// Hot path.
   static long at(MemorySegment data, long offset, long bytes) {
@@ -72,7 +72,8 @@ final class Runs {
       return offset;
     }
     if (!data.isNative()) {
-      throw new IllegalArgumentException("memory in the heap; kernels work on native memory");
+      throw new IllegalArgumentException(
+          "memory in the heap has no address: it goes to heap tiles");
     }
     if (bytes > 0) {
       byte unused = data.get(ValueLayout.JAVA_BYTE, offset);

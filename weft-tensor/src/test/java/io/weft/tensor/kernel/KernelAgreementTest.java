@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor.kernel;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.tensor.DType;
@@ -112,6 +113,43 @@ class KernelAgreementTest {
             into, leftOffset, also, rightOffset, into, leftOffset, also, rightOffset, elements);
         assertThat(lefts.mismatch(into)).as(kernels.description() + " in place").isEqualTo(-1);
         assertThat(rights.mismatch(also)).as(kernels.description() + " in place").isEqualTo(-1);
+      }
+    }
+  }
+
+  @Property(tries = 200)
+  void runsMayLieInTheHeap(
+      @ForAll DType dtype,
+      @ForAll ReduceOp op,
+      @ForAll @IntRange(max = 5000) int elements,
+      @ForAll @IntRange(min = 1, max = 15) int inHeap,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment left = Samples.of(arena, dtype, 3, elements, random);
+      MemorySegment right = Samples.of(arena, dtype, 5, elements, random);
+      MemorySegment expected = Samples.copy(arena, left);
+      REFERENCE.reducer(dtype, op).reduce(expected, 3, right, 5, elements);
+      for (KernelSet kernels : OTHERS) {
+        MemorySegment[] runs = new MemorySegment[4];
+        for (int run = 0; run < runs.length; run++) {
+          MemorySegment holds = run == 3 ? right : left;
+          runs[run] =
+              (inHeap & 1 << run) == 0
+                  ? Samples.copy(arena, holds)
+                  : MemorySegment.ofArray(holds.toArray(JAVA_BYTE));
+        }
+        kernels.reducer(dtype, op).combine(runs[0], 3, runs[2], 3, runs[3], 5, elements);
+        assertThat(expected.mismatch(runs[0])).as(kernels.description()).isEqualTo(-1);
+        runs[0].copyFrom(left);
+        kernels.twin(dtype, op).combine(runs[0], 3, runs[1], 3, runs[2], 3, runs[3], 5, elements);
+        assertThat(expected.mismatch(runs[0])).as(kernels.description() + " twin").isEqualTo(-1);
+        assertThat(expected.mismatch(runs[1])).as(kernels.description() + " also").isEqualTo(-1);
+        MemorySegment divided = Samples.copy(arena, left);
+        REFERENCE.divider(dtype).divide(divided, 3, elements, 3);
+        MemorySegment run = MemorySegment.ofArray(left.toArray(JAVA_BYTE));
+        kernels.divider(dtype).divide(run, 3, elements, 3);
+        assertThat(divided.mismatch(run)).as(kernels.description() + " divides").isEqualTo(-1);
       }
     }
   }
