@@ -174,13 +174,14 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
     for (String line : lines) {
       String[] words = line.strip().split("\\s+");
       if (words.length >= 5 && words[0].equals(Long.toString(bytes))) {
-        double[] figures =
-            Stream.of(words).skip(2).mapToDouble(word -> figure(word, line)).toArray();
+        List<Double> figures = Stream.of(words).skip(2).map(word -> figure(word, line)).toList();
+        double first = figures.get(0);
         if (words.length >= 9) {
-          return new Latencies(figures[2], figures[5], figures[0], figures[3]);
+          return new Latencies(figures.get(2), figures.get(5), first, figures.get(3));
         }
-        double micros = bytes / (figures[1] * MEBIBYTE) * 1e6;
-        double fastest = bytes / (Math.max(figures[0], figures[1]) * MEBIBYTE) * 1e6;
+        double average = figures.get(1);
+        double micros = bytes / (average * MEBIBYTE) * 1e6;
+        double fastest = bytes / (Math.max(first, average) * MEBIBYTE) * 1e6;
         return new Latencies(micros, micros, fastest, micros);
       }
     }

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
@@ -56,16 +57,15 @@ record Closing(
     losses.addAll(
         updates.isPresent() ? Arrays.stream(updates.get().losses()).boxed().toList() : means(rows));
     double finalLoss =
-        losses.stream()
-            .skip(Math.max(0, losses.size() - FINAL_STEPS))
-            .mapToDouble(Double::doubleValue)
-            .average()
-            .orElse(Double.NaN);
+        losses.isEmpty()
+            ? Double.NaN
+            : losses.stream()
+                .skip(Math.max(0, losses.size() - FINAL_STEPS))
+                .collect(Collectors.averagingDouble(loss -> loss));
     double speed =
         rows.stream()
             .filter(row -> row.done() && row.seconds() > 0)
-            .mapToDouble(row -> row.examples() / row.seconds())
-            .sum();
+            .collect(Collectors.summingDouble(row -> row.examples() / row.seconds()));
     var outcome =
         new Outcome(
             training.source().name(),

@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
@@ -86,9 +85,11 @@ final class Updates {
 
   private double[] losses(int from, int to) {
     double share = (double) plan.settings().batch() / plan.servers().workers();
-    return IntStream.range(from, to)
-        .mapToDouble(step -> lossSums[step] / (share * counts[step]))
-        .toArray();
+    double[] losses = new double[to - from];
+    for (int step = from; step < to; step++) {
+      losses[step - from] = lossSums[step] / (share * counts[step]);
+    }
+    return losses;
   }
 
   /// How many gradients count in all steps together.

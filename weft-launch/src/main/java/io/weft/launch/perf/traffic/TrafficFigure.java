@@ -6,7 +6,7 @@ import io.weft.launch.perf.HostFacts;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// One contestant's figures for one number of workers, over all rounds: one JSON object of the
@@ -62,11 +62,13 @@ record TrafficFigure(
   }
 
   private static double median(
-      List<TrafficReport.Case> rounds, ToDoubleFunction<TrafficReport.Case> figure) {
-    double[] sorted = rounds.stream().mapToDouble(figure).sorted().toArray();
-    int upper = sorted.length / 2;
+      List<TrafficReport.Case> rounds, Function<TrafficReport.Case, Double> figure) {
+    List<Double> sorted = rounds.stream().map(figure).sorted().toList();
+    int upper = sorted.size() / 2;
     return rounded(
-        sorted.length % 2 == 1 ? sorted[upper] : (sorted[upper - 1] + sorted[upper]) / 2);
+        sorted.size() % 2 == 1
+            ? sorted.get(upper)
+            : (sorted.get(upper - 1) + sorted.get(upper)) / 2);
   }
 
   private static double rounded(double value) {

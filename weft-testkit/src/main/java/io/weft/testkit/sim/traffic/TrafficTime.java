@@ -36,14 +36,21 @@ public final class TrafficTime {
   public static Measured of(Simulation simulation, Traffic traffic) throws InterruptedException {
     SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic));
     List<Seen> workers = report.values().subList(traffic.servers(), traffic.ranks());
-    double perSecond = workers.stream().mapToDouble(w -> 1e9 / w.step().toNanos()).sum();
-    double meanNanos =
-        workers.stream().mapToDouble(w -> w.step().toNanos()).average().orElseThrow();
+    double perSecond = 0;
+    double nanos = 0;
+    double requests = 0;
+    double messages = 0;
+    for (Seen worker : workers) {
+      perSecond += 1e9 / worker.step().toNanos();
+      nanos += worker.step().toNanos();
+      requests += worker.requests();
+      messages += worker.messages();
+    }
     return new Measured(
         perSecond,
-        Duration.ofNanos(Math.round(meanNanos)),
-        workers.stream().mapToDouble(Seen::requests).average().orElseThrow(),
-        workers.stream().mapToDouble(Seen::messages).average().orElseThrow());
+        Duration.ofNanos(Math.round(nanos / workers.size())),
+        requests / workers.size(),
+        messages / workers.size());
   }
 
   private static Seen measure(SimRank self, Traffic traffic) throws InterruptedException {
