@@ -38,6 +38,7 @@ public final class WeftSession implements AutoCloseable {
   private final Map<GraphCall, PreparedCall> calls = new HashMap<>();
   private final ReentrantLock steps = new ReentrantLock();
   private volatile @Nullable Answers running;
+  private volatile @Nullable String abandoned;
 
   private WeftSession(WeftServer server, Partition partition, int number) {
     this.server = server;
@@ -129,6 +130,11 @@ public final class WeftSession implements AutoCloseable {
       PreparedCall prepared = prepared(call);
       ClientStep step = new ClientStep(server, own, prepared, names, number, limit);
       running = step.answers();
+      String why = abandoned; // after running, so that `abandon` misses no step
+      if (why != null) {
+        Failure never = new Failure(Reason.CANCELLED, server.weft().rank(), false, why);
+        throw exception("step " + step.number() + " of " + name(), never, null);
+      }
       try {
         return step.run(feeds);
       } catch (StepFailed e) {
@@ -153,6 +159,15 @@ public final class WeftSession implements AutoCloseable {
     if (step != null) {
       step.fail(new Failure(Reason.CANCELLED, server.weft().rank(), false, why));
     }
+  }
+
+  /// Gives the step up that runs now, and each later one before it begins: for what will not pass,
+  /// which may come to light between two steps. Any thread; does not wait.
+  ///
+  /// @param why for the messages
+  public void abandon(String why) {
+    abandoned = why;
+    cancel(why);
   }
 
   private PreparedCall prepared(GraphCall call) {

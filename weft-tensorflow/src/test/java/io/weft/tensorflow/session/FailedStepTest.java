@@ -170,6 +170,31 @@ class FailedStepTest {
     }
   }
 
+  @Test
+  void aSessionThatIsAbandonedBetweenStepsRunsNoFurtherOne() {
+    var unused =
+        Clusters.on(
+            "inproc",
+            1,
+            1,
+            server -> {
+              try (WeftSession session = open(server)) {
+                assertThat(sum(session, 1, Clusters.LONG)).isEqualTo(20_000);
+                session.abandon("nobody is left to wait for");
+                for (int step = 0; step < 2; step++) {
+                  StepException failure =
+                      catchThrowableOfType(
+                          StepException.class,
+                          () -> session.run(TAKE, Map.of(), Duration.ofMinutes(1)).close());
+                  assertThat(failure.reason()).isEqualTo(Reason.CANCELLED);
+                  assertThat(failure).hasMessageContaining("nobody is left to wait for");
+                }
+              }
+              return true;
+            });
+    assertThat(LentTensors.live()).isZero();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
   void taskThatLeavesFailsTheStepByName(String transport) {

@@ -81,10 +81,10 @@ final class Worker {
       if (settings.sync() instanceof Sync.Asynchronous) {
         shift.asynchronous(keeper);
       } else if (index > 0) {
-        training.weft().onFailure(cause -> cancel(session, cause));
+        training.weft().onFailure(cause -> abandon(session, cause));
         shift.synchronous();
       } else {
-        training.weft().onFailure(cause -> cancel(session, cause));
+        training.weft().onFailure(cause -> abandon(session, cause));
         try (GraphSession taking = opener.open(placed, limit)) {
           updates = Optional.of(new Updates(taking, replica, plan, keeper));
           synchronous(shift, session, taking, updates.get());
@@ -103,19 +103,19 @@ final class Worker {
 
   private void synchronous(Shift shift, GraphSession session, GraphSession taking, Updates updates)
       throws InterruptedException {
-    training.weft().onFailure(cause -> cancel(taking, cause));
-    updates.start(session::cancel);
+    training.weft().onFailure(cause -> abandon(taking, cause));
+    updates.start(session::abandon);
     shift.synchronous();
     updates.await();
   }
 
   /// A step waits for ever for a worker that is lost; of a server that is, Weft's learns by itself.
-  private void cancel(GraphSession session, CommException cause) {
+  private void abandon(GraphSession session, CommException cause) {
     String why = String.valueOf(cause.getMessage());
     if (!(cause instanceof CommException.PeerLost lost)) {
-      session.cancel(why);
+      session.abandon(why);
     } else if (!layout.isServer(lost.rank()) || training.servers().via() == Servers.Via.GRPC) {
-      session.cancel(layout.task(lost.rank()) + " is lost: " + why);
+      session.abandon(layout.task(lost.rank()) + " is lost: " + why);
     }
   }
 

@@ -22,9 +22,8 @@ public sealed interface GraphSession extends AutoCloseable {
   /// not told.
   long requests();
 
-  /// Gives up the step that runs now; under TensorFlow's own runtime all later ones too. Any
-  /// thread; does not wait.
-  void cancel(String why);
+  /// Gives up the step that runs now and all later ones. Any thread; does not wait.
+  void abandon(String why);
 
   @Override
   void close();
@@ -50,8 +49,8 @@ public sealed interface GraphSession extends AutoCloseable {
     }
 
     @Override
-    public void cancel(String why) {
-      session.cancel(why);
+    public void abandon(String why) {
+      session.abandon(why);
     }
 
     @Override
@@ -74,7 +73,7 @@ public sealed interface GraphSession extends AutoCloseable {
     }
 
     @Override
-    public void cancel(String why) {
+    public void abandon(String why) {
       session.cancel(why);
     }
 
