@@ -62,6 +62,6 @@ final class Plans {
                         c.length < 3 ? 1 : Integer.parseInt(c[2])))
             .toList(),
         Duration.ofMillis(1),
-        Duration.ofSeconds(60));
+        Duration.ofMinutes(4)); // however busy the machine is
   }
 }

@@ -65,23 +65,19 @@ public record LocalRanks(
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     int code;
     try (Job job = Job.start(plan, print(out), print(err))) {
-      code = await(job, limit);
+      code = await(job, limit, err);
     } catch (JobFailed refused) {
       throw new PerfException.Failed("Weft: " + refused.getMessage(), refused);
     }
     if (code != 0) {
-      List<String> said = err.toString(StandardCharsets.UTF_8).lines().toList();
-      throw new PerfException.Failed(
-          "Weft's ranks failed:%n%s"
-              .formatted(
-                  String.join(
-                      "\n", said.subList(Math.max(0, said.size() - LAST_LINES), said.size()))));
+      throw new PerfException.Failed("Weft's ranks failed:%n%s".formatted(lastLines(err)));
     }
     return out.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
   /// A job waits for its ranks as long as they live; a second thread ends it after `limit`.
-  private static int await(Job job, Duration limit) throws InterruptedException {
+  private static int await(Job job, Duration limit, ByteArrayOutputStream err)
+      throws InterruptedException {
     CountDownLatch ended = new CountDownLatch(1);
     AtomicBoolean expired = new AtomicBoolean();
     Thread watch =
@@ -101,11 +97,17 @@ public record LocalRanks(
     }
     if (expired.get()) {
       throw new PerfException.Failed(
-          "Weft's ranks were still running after "
-              + limit.toSeconds()
-              + " s; measure fewer or smaller --bytes, or raise --limit");
+          "Weft's ranks were still running after %d s; measure fewer or smaller --bytes, or raise --limit%n%s"
+              .formatted(limit.toSeconds(), lastLines(err))
+              .strip());
     }
     return code;
+  }
+
+  /// The end of what the ranks said.
+  private static String lastLines(ByteArrayOutputStream err) {
+    List<String> said = err.toString(StandardCharsets.UTF_8).lines().toList();
+    return String.join("\n", said.subList(Math.max(0, said.size() - LAST_LINES), said.size()));
   }
 
   private static boolean arrives(CountDownLatch latch, Duration limit) {
