@@ -4,6 +4,7 @@ package io.weft.tensor.kernel;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
@@ -26,14 +27,18 @@ final class HalfVectors {
     long bytes = elements * 2L;
     long p = Runs.at(data, offset, bytes);
     long i = 0;
-    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      ShortVector bits =
-          ShortVector.fromMemorySegment(SPECIES, Runs.in(data), p + i, LITTLE_ENDIAN);
-      ShortVector magnitude = bits.and((short) 0x7fff);
-      bits.blend(
-              (short) HalfPrecision.NAN_16,
-              magnitude.compare(VectorOperators.GT, (short) HalfTiles.INFINITY))
-          .intoMemorySegment(Runs.in(data), p + i, LITTLE_ENDIAN);
+    try {
+      for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
+        ShortVector bits =
+            ShortVector.fromMemorySegment(SPECIES, Runs.in(data), p + i, LITTLE_ENDIAN);
+        ShortVector magnitude = bits.and((short) 0x7fff);
+        bits.blend(
+                (short) HalfPrecision.NAN_16,
+                magnitude.compare(VectorOperators.GT, (short) HalfTiles.INFINITY))
+            .intoMemorySegment(Runs.in(data), p + i, LITTLE_ENDIAN);
+      }
+    } finally {
+      Reference.reachabilityFence(data); // the loop knows an address
     }
     HalfTiles.canonicalScalar(data, offset + i, bytes - i);
   }
