@@ -20,6 +20,13 @@ final class DirectReduce {
   /// Longest piece: what one visit covers, some 50 microseconds.
   static final long PIECE_BYTES = 256 << 10;
 
+  /// From this length on a tensor's results are stored past the caches: two ranks have four times
+  /// as much in their hands, more than a core's own caches hold. What others copy out of a stand-in
+  /// they do at once, while a cache may still have it.
+  private static final long STREAMED_BYTES = 4 << 20;
+
+  private static final long STREAMED_STAGED_BYTES = 16 << 20;
+
   /// What is combined before it is copied to the other outputs.
   private static final int BLOCK_BYTES = Wires.BLOCK_BYTES;
 
@@ -31,6 +38,7 @@ final class DirectReduce {
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
   private final boolean scattered;
+  private final Reducer.@Nullable Twin twin;
   private final long outputsBegin;
   private final long end;
   private long next;
@@ -40,7 +48,8 @@ final class DirectReduce {
       MemorySegment block,
       int rank,
       @Nullable PeerMemory[] in,
-      @Nullable PeerMemory[] out) {
+      @Nullable PeerMemory[] out,
+      boolean staged) {
     this.stage = stage;
     this.block = block;
     this.rank = rank;
@@ -52,6 +61,11 @@ final class DirectReduce {
     this.next = stage.slice(rank);
     this.end = stage.slice(rank + 1);
     this.outputsBegin = scattered ? next : 0;
+    long streamed = staged ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
+    this.twin =
+        in.length == 2 && !scattered
+            ? stage.arithmetic().twin(stage.input().byteSize() >= streamed)
+            : null;
   }
 
   private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
@@ -64,12 +78,15 @@ final class DirectReduce {
   }
 
   /// Null if somebody's memory cannot be reached from here.
+  ///
+  /// @param staged whether a window stands in for this rank's tensor
   static @Nullable DirectReduce of(
       RunningOperation operation,
       SharedStage stage,
       Wires wires,
       @Nullable RemoteRegion[] inputs,
-      @Nullable RemoteRegion[] outputs) {
+      @Nullable RemoteRegion[] outputs,
+      boolean staged) {
     Group group = operation.group();
     PeerMemory[] in = new PeerMemory[group.size()];
     PeerMemory[] out = new PeerMemory[group.size()];
@@ -85,7 +102,7 @@ final class DirectReduce {
         return null;
       }
     }
-    return new DirectReduce(stage, wires.block(), group.rank(), in, out);
+    return new DirectReduce(stage, wires.block(), group.rank(), in, out, staged);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
@@ -110,8 +127,8 @@ final class DirectReduce {
     boolean all = visited == in.length;
     if (all) {
       long until = Math.min(end, next + PIECE_BYTES);
-      if (inputs.length == 2 && !scattered && stage.arithmetic().divisor() == 1) {
-        sumForBoth(next, until - next);
+      if (twin != null) {
+        reduceForBoth(twin, next, until - next);
       } else {
         for (long at = next; at < until; at += BLOCK_BYTES) {
           reduce(at, Math.min(BLOCK_BYTES, until - at));
@@ -152,12 +169,9 @@ final class DirectReduce {
     }
   }
 
-  private void sumForBoth(long at, long bytes) {
-    SharedStage.Arithmetic arithmetic = stage.arithmetic();
-    long elements = bytes / arithmetic.dtype().bytes();
-    arithmetic
-        .twin()
-        .combine(outputs[0], at, outputs[1], at, inputs[0], at, inputs[1], at, elements);
+  private void reduceForBoth(Reducer.Twin both, long at, long bytes) {
+    long elements = bytes / stage.arithmetic().dtype().bytes();
+    both.combine(outputs[0], at, outputs[1], at, inputs[0], at, inputs[1], at, elements);
   }
 
   /// With two ranks the sum goes straight into our own output. With more it grows in a block of its

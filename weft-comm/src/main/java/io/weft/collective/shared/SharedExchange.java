@@ -162,7 +162,7 @@ final class SharedExchange extends MappedExchange {
   private int reduce() {
     DirectReduce running = reduce;
     if (running == null) {
-      running = DirectReduce.of(operation, stage, wires, inputs, outputs);
+      running = DirectReduce.of(operation, stage, wires, inputs, outputs, standIn != null);
       reduce = running;
       if (running == null) {
         stage.leaveUndone(rank);

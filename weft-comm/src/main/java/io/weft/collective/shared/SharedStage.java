@@ -12,6 +12,8 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// An exchange of ranks that share memory: each combines its slice of all inputs and stores it to
 /// all outputs, or to its own only. What it leaves undone, because memory is private, a later stage
@@ -31,13 +33,21 @@ final class SharedStage implements Stage {
 
   /// What is computed.
   ///
-  /// @param twin the same reducer, for two places
   /// @param divisor of AVERAGE, 1 = none
-  record Arithmetic(DType dtype, Reducer reducer, Reducer.Twin twin, int divisor) {
+  record Arithmetic(DType dtype, ReduceOp op, Reducer reducer, int divisor) {
 
     /// With the kernels of this JVM.
     static Arithmetic of(DType dtype, ReduceOp op, int divisor) {
-      return new Arithmetic(dtype, Kernels.reducer(dtype, op), Kernels.twin(dtype, op), divisor);
+      return new Arithmetic(dtype, op, Kernels.reducer(dtype, op), divisor);
+    }
+
+    /// Reducer and division at once, for two places. Null where there is none for this.
+    ///
+    /// @param streaming stored past the caches where that is possible
+    Reducer.@Nullable Twin twin(boolean streaming) {
+      Optional<Reducer.Twin> past =
+          streaming ? Kernels.streamingTwin(dtype, op, divisor) : Optional.empty();
+      return past.orElse(divisor == 1 ? Kernels.twin(dtype, op) : null);
     }
   }
 

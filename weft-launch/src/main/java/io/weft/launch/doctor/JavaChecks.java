@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
 import java.util.List;
 
@@ -13,7 +15,7 @@ final class JavaChecks {
   private JavaChecks() {}
 
   static List<Finding> look() {
-    return List.of(version(), kernels(), nativeAccess());
+    return List.of(version(), kernels(), longSums(), nativeAccess());
   }
 
   private static Finding version() {
@@ -29,6 +31,17 @@ final class JavaChecks {
         ? Finding.works(AREA, "kernels", kernels)
         : Finding.limited(
             AREA, "kernels", kernels, "start Java with --add-modules jdk.incubator.vector");
+  }
+
+  private static Finding longSums() {
+    return Kernels.streamingTwin(DType.FLOAT32, ReduceOp.SUM, 1).isPresent()
+        ? Finding.works(AREA, "long sums", "stored past the caches")
+        : Finding.limited(
+            AREA,
+            "long sums",
+            "stored through the caches: right, and slower from 4 MiB on",
+            "needs Linux on x86-64 with AVX2, the two flags of Java that this table names, and a"
+                + " system that lets programs make code (SELinux: execmem)");
   }
 
   private static Finding nativeAccess() {

@@ -4,6 +4,7 @@ package io.weft.tensor.kernel;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /// One way to run every kernel: on vectors, on heap tiles, or element by element. All ways give the
 /// same bits. Stateless; any thread.
@@ -18,6 +19,12 @@ interface KernelSet {
   /// The reducer that stores its result twice.
   default Reducer.Twin twin(DType dtype, ReduceOp op) {
     return new CopyingTwin(reducer(dtype, op), dtype);
+  }
+
+  /// The reducer that stores its result twice past the caches, divided by `divisor`, where there is
+  /// one: for results that no cache holds.
+  default Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
+    return Optional.empty();
   }
 
   /// The divider of this type.

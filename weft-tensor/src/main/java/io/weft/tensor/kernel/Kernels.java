@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
@@ -33,6 +34,13 @@ public final class Kernels {
   /// The same for a result that goes to two places, under the same conditions.
   public static Reducer.Twin twin(DType dtype, ReduceOp op) {
     return present(present(TWINS, dtype), op);
+  }
+
+  /// The same for results that no cache holds: what it stores goes to memory past the caches, which
+  /// saves reading it first. With the division of AVERAGE by `divisor`, 1 for none. Empty where
+  /// this type, this operation or this machine has none.
+  public static Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
+    return FASTEST.streamingTwin(dtype, op, divisor);
   }
 
   /// The reducer that defines the result, one element at a time and slow: a model for tests.
@@ -69,6 +77,7 @@ public final class Kernels {
   public static void warmUp(DType dtype, ReduceOp op) {
     WarmUp.run(reducer(dtype, op), dtype);
     WarmUp.run(twin(dtype, op), dtype);
+    streamingTwin(dtype, op, 1).ifPresent(twin -> WarmUp.run(twin, dtype));
     if (op == ReduceOp.AVERAGE) {
       WarmUp.run(present(DIVIDERS, dtype), dtype);
     }

@@ -3,13 +3,19 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.ffm.StreamingSum;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.Optional;
 
 /// Kernels on the Vector API, on native memory without a copy. Loaded only where the module
 /// `jdk.incubator.vector` is resolved. What the Vector API cannot do fast goes to heap tiles: the
 /// arithmetic of binary16 and the division of integers. So does memory in the heap, which has no
 /// address.
 final class VectorKernels implements KernelSet {
+
+  /// A JVM whose vectors are so long uses AVX2 itself.
+  private static final int AVX2_BYTES = 32;
 
   private final KernelSet tiles = new TileKernels();
 
@@ -41,10 +47,21 @@ final class VectorKernels implements KernelSet {
   /// One pass for what training sums most. Others copy from the cache.
   @Override
   public Reducer.Twin twin(DType dtype, ReduceOp op) {
-    boolean sums = op == ReduceOp.SUM || op == ReduceOp.AVERAGE;
-    return sums && dtype == DType.FLOAT32
+    return isSumOfFloats(dtype, op)
         ? anywhere(dtype, FloatVectors::sumTwice, tiles.twin(dtype, op))
         : KernelSet.super.twin(dtype, op);
+  }
+
+  @Override
+  public Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
+    boolean known = isSumOfFloats(dtype, op) && FloatVectors.SPECIES.vectorByteSize() >= AVX2_BYTES;
+    return known && StreamingSum.isAllowed()
+        ? Optional.of(new Streaming(twin(dtype, op), divider(dtype), divisor))
+        : Optional.empty();
+  }
+
+  private static boolean isSumOfFloats(DType dtype, ReduceOp op) {
+    return dtype == DType.FLOAT32 && (op == ReduceOp.SUM || op == ReduceOp.AVERAGE);
   }
 
   @Override
@@ -128,5 +145,60 @@ final class VectorKernels implements KernelSet {
         Reference.reachabilityFence(data);
       }
     };
+  }
+
+  /// `StreamingSum`, to the bit what `plain` and then `divider` give at both places. These take the
+  /// end of a run, and runs in the heap or for places that are not aligned.
+  ///
+  /// @param divisor 1 for none
+  private record Streaming(Reducer.Twin plain, Divider divider, int divisor)
+      implements Reducer.Twin {
+
+    @Override
+    public void combine(
+        MemorySegment into,
+        long at,
+        MemorySegment also,
+        long alsoAt,
+        MemorySegment left,
+        long p,
+        MemorySegment right,
+        long q,
+        long elements) {
+      long bytes = Runs.bytes(DType.FLOAT32, into, at, left, p, right, q, elements);
+      Runs.bytes(DType.FLOAT32, also, alsoAt, elements);
+      boolean streams =
+          isAligned(into, at) && isAligned(also, alsoAt) && left.isNative() && right.isNative();
+      long whole = streams ? bytes - bytes % StreamingSum.STEP_BYTES : 0;
+      if (whole > 0) {
+        try {
+          StreamingSum.sum(
+              Runs.at(into, at, whole),
+              Runs.at(also, alsoAt, whole),
+              Runs.at(left, p, whole),
+              Runs.at(right, q, whole),
+              whole,
+              divisor);
+        } finally {
+          Reference.reachabilityFence(into);
+          Reference.reachabilityFence(also);
+          Reference.reachabilityFence(left);
+          Reference.reachabilityFence(right);
+        }
+      }
+      long rest = (bytes - whole) / DType.FLOAT32.bytes();
+      if (rest > 0) {
+        plain.combine(
+            into, at + whole, also, alsoAt + whole, left, p + whole, right, q + whole, rest);
+        if (divisor > 1) {
+          divider.divide(into, at + whole, rest, divisor);
+          divider.divide(also, alsoAt + whole, rest, divisor);
+        }
+      }
+    }
+
+    private static boolean isAligned(MemorySegment place, long offset) {
+      return place.isNative() && (place.address() + offset) % StreamingSum.ALIGNMENT_BYTES == 0;
+    }
   }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor.kernel;
 
+import static io.weft.tensor.DType.FLOAT32;
+import static io.weft.tensor.ReduceOp.AVERAGE;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -115,6 +119,70 @@ class KernelAgreementTest {
         assertThat(rights.mismatch(also)).as(kernels.description() + " in place").isEqualTo(-1);
       }
     }
+  }
+
+  @Property(tries = 400)
+  void streamingTwinsGiveTheBitsOfSumAndDivision(
+      @ForAll @IntRange(max = 20000) int elements,
+      @ForAll @IntRange(max = 67) int leftOffset,
+      @ForAll @IntRange(max = 67) int rightOffset,
+      @ForAll boolean aligned,
+      @ForAll @IntRange(max = 3) int inHeap,
+      @ForAll @IntRange(min = 1, max = 7) int divisor,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    int at = aligned ? 64 : leftOffset;
+    int alsoAt = aligned ? 96 : rightOffset;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment left = Samples.of(arena, FLOAT32, leftOffset, elements, random);
+      MemorySegment right = Samples.of(arena, FLOAT32, rightOffset, elements, random);
+      MemorySegment into = Samples.of(arena, FLOAT32, at, elements, random);
+      MemorySegment also = Samples.of(arena, FLOAT32, alsoAt, elements, random);
+      MemorySegment sums = Samples.copy(arena, into);
+      MemorySegment alike = Samples.copy(arena, also);
+      for (int place = 0; place < 2; place++) {
+        MemorySegment expected = place == 0 ? sums : alike;
+        int offset = place == 0 ? at : alsoAt;
+        REFERENCE
+            .reducer(FLOAT32, AVERAGE)
+            .combine(expected, offset, left, leftOffset, right, rightOffset, elements);
+        if (divisor > 1) {
+          REFERENCE.divider(FLOAT32).divide(expected, offset, elements, divisor);
+        }
+      }
+      if (inHeap == 1) {
+        left = MemorySegment.ofArray(left.toArray(JAVA_BYTE));
+      }
+      if (inHeap == 2) {
+        also = MemorySegment.ofArray(also.toArray(JAVA_BYTE));
+      }
+      streaming(divisor)
+          .combine(into, at, also, alsoAt, left, leftOffset, right, rightOffset, elements);
+      assertThat(sums.mismatch(into)).isEqualTo(-1);
+      assertThat(alike.mismatch(also)).isEqualTo(-1);
+    }
+  }
+
+  @Property(tries = 100)
+  void streamingTwinsWorkInPlace(@ForAll @IntRange(max = 5000) int elements, @ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment left = Samples.of(arena, FLOAT32, 64, elements, random);
+      MemorySegment right = Samples.of(arena, FLOAT32, 64, elements, random);
+      MemorySegment expected = Samples.copy(arena, left);
+      REFERENCE.reducer(FLOAT32, AVERAGE).reduce(expected, 64, right, 64, elements);
+      streaming(1).combine(left, 64, right, 64, left, 64, right, 64, elements);
+      long end = 64 + 4L * elements;
+      assertThat(MemorySegment.mismatch(expected, 64, end, left, 64, end)).isEqualTo(-1);
+      assertThat(MemorySegment.mismatch(expected, 64, end, right, 64, end)).isEqualTo(-1);
+    }
+  }
+
+  /// Skipped, and so said, where the processor has no AVX2 or the system allows no machine code.
+  private static Reducer.Twin streaming(int divisor) {
+    Optional<Reducer.Twin> twin = OTHERS.getFirst().streamingTwin(FLOAT32, AVERAGE, divisor);
+    assumeThat(twin).as("stores past the caches on this machine").isPresent();
+    return twin.orElseThrow();
   }
 
   @Property(tries = 200)
