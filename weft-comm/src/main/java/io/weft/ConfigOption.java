@@ -190,7 +190,7 @@ public final class ConfigOption<T> {
       new ConfigOption<>(
           "segment-bytes",
           Long.class,
-          "256K",
+          "128K",
           text -> OptionTexts.bytes(text, 1 << 12, 1 << 26),
           "length of the pieces in which large tensors travel");
 

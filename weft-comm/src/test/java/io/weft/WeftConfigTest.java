@@ -47,7 +47,7 @@ class WeftConfigTest {
     assertThat(config.spin()).isEmpty();
     assertThat(config.poolBytes()).isEqualTo(512L << 20);
     assertThat(config.eagerBytes()).isEmpty();
-    assertThat(config.segmentBytes()).isEqualTo(256 << 10);
+    assertThat(config.segmentBytes()).isEqualTo(128 << 10);
   }
 
   @Test

@@ -11,8 +11,8 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   /// What is eager depends on the transport, which is the same on all ranks.
   public static final int AUTO = 0;
 
-  /// Segments of 256 KiB, four in flight.
-  public static final Tuning DEFAULT = new Tuning(AUTO, 256 << 10, 4);
+  /// Segments of 128 KiB, eight in flight.
+  public static final Tuning DEFAULT = new Tuning(AUTO, 128 << 10, 8);
 
   /// Private tensors up to this get a window of their length where ranks share memory.
   public static final long LONGEST_STAND_IN_BYTES = 256L << 20;

@@ -2,6 +2,7 @@
 package io.weft.collective.exchange;
 
 import io.weft.cluster.Mesh;
+import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.Frame;
 import io.weft.transport.Completion;
@@ -29,6 +30,7 @@ public final class Wires {
   private final Staging staging;
   private final Outbox outbox;
   private final MemorySegment landing;
+  private final Pace[] paces;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
@@ -38,6 +40,7 @@ public final class Wires {
     this.tuning = over(transport, tuning);
     this.staging = new Staging(mesh.transport(), tuning.windowBytes(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
+    this.paces = paces(mesh.topology(), mesh.rank(), transport, this.tuning);
     this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }
 
@@ -49,6 +52,20 @@ public final class Wires {
             : asked.eagerBytes();
     int eager = Math.min(wanted, transport.maxMessageBytes() - Frame.HEADER_BYTES);
     return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
+  }
+
+  private static Pace[] paces(Topology topology, int rank, Capabilities transport, Tuning tuning) {
+    String host = topology.members().get(rank).host();
+    Pace free = Pace.free(tuning.windowSlots());
+    Pace inStep = Pace.inStep(tuning.windowSlots(), tuning.segmentBytes());
+    return topology.members().stream()
+        .map(peer -> !transport.nativeOneSided() && peer.host().equals(host) ? inStep : free)
+        .toArray(Pace[]::new);
+  }
+
+  /// How far to be ahead of a peer.
+  public Pace pace(RunningOperation operation, int peer) {
+    return paces[operation.group().world(peer)];
   }
 
   public Tokens tokens() {
@@ -78,10 +95,6 @@ public final class Wires {
   /// Where a message is composed before `send`.
   public MemorySegment scratch() {
     return outbox.scratch();
-  }
-
-  public int windowSlots() {
-    return tuning.windowSlots();
   }
 
   public long segmentBytes() {

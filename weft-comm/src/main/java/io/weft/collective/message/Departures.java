@@ -30,32 +30,36 @@ final class Departures {
   private final Wires wires;
   private final ExchangeMemory memory;
   private final long[] appliedBytes;
+  private final int[] arrivedSegments;
   private final Outgoing[] outgoing;
   private final long[] goneBytes;
   private final @Nullable SendDone[] completions;
   private int writesOut;
   private int sendsLeft;
 
-  /// `appliedBytes` belongs to the receiving half: how far each receive has come, `Long.MAX_VALUE`
-  /// when it is over.
+  /// Two belong to the receiving half: `appliedBytes`, how far each receive is done,
+  /// `Long.MAX_VALUE` when it is over; `arrivedSegments`, how far it has come.
   Departures(
       RunningOperation operation,
       WireStage stage,
       int phase,
       Wires wires,
       ExchangeMemory memory,
-      long[] appliedBytes) {
+      long[] appliedBytes,
+      int[] arrivedSegments) {
     this.operation = operation;
     this.stage = stage;
     this.phase = phase;
     this.wires = wires;
     this.memory = memory;
     this.appliedBytes = appliedBytes;
+    this.arrivedSegments = arrivedSegments;
     Plan plan = stage.plan();
     this.outgoing = new Outgoing[plan.outgoing().size()];
     for (int i = 0; i < outgoing.length; i++) {
       Plan.Stream stream = plan.outgoing().get(i);
-      outgoing[i] = new Outgoing(stream.peer(), stream.steps());
+      outgoing[i] =
+          new Outgoing(stream.peer(), stream.steps(), wires.pace(operation, stream.peer()));
     }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
@@ -105,7 +109,7 @@ final class Departures {
       operation.brokenBy(peer, "a second grant");
       return;
     }
-    if (grant.slots() < 0 || grant.slots() > wires.windowSlots()) {
+    if (grant.slots() < 0 || grant.slots() > out.pace.slots()) {
       operation.brokenBy(peer, "a grant of " + grant.slots() + " slots");
       return;
     }
@@ -116,7 +120,7 @@ final class Departures {
 
   void onCredit(int peer, int slots) {
     Outgoing out = outgoingTo(peer);
-    int most = out == null ? 0 : wires.windowSlots() - (out.stagedAllowed - out.stagedPosted);
+    int most = out == null ? 0 : out.pace.slots() - (out.stagedAllowed - out.stagedPosted);
     if (out == null || out.grant == null || slots < 1 || slots > most) {
       operation.brokenBy(peer, "credit for " + slots + " slots where at most " + most + " are due");
       return;
@@ -153,7 +157,7 @@ final class Departures {
     while (!out.finished()) {
       int index = out.sends[out.position];
       Sending sending = stage.plan().sends().get(index);
-      if (!isReady(sending, out.segment)) {
+      if (!isReady(sending, out.segment) || isAhead(out, sending)) {
         break;
       }
       boolean eager = memory.eager(sending);
@@ -161,6 +165,7 @@ final class Departures {
         break;
       }
       posted++;
+      out.posted++;
       out.segment++;
       if (out.segment == memory.segments(sending)) {
         if (eager) {
@@ -185,6 +190,20 @@ final class Departures {
     return true;
   }
 
+  /// Whether the peer, which has not sent all of what it sends meanwhile, is to come first.
+  private boolean isAhead(Outgoing out, Sending sending) {
+    if (!sending.hasBeside()) {
+      return false;
+    }
+    int beside = sending.beside();
+    int arrived = 0;
+    for (int receive = 0; receive <= beside; receive++) {
+      arrived += arrivedSegments[receive];
+    }
+    return out.posted - arrived >= out.pace.lead()
+        && arrivedSegments[beside] < memory.segments(stage.plan().receives().get(beside));
+  }
+
   private boolean postEager(Outgoing out, Sending sending) {
     long bytes = memory.bytes(sending, out.segment);
     return wires.trySendEager(
@@ -205,7 +224,7 @@ final class Departures {
     long bytes = memory.bytes(sending, out.segment);
     long at;
     if (sending.staged()) {
-      at = (long) (out.stagedPosted % wires.windowSlots()) * wires.segmentBytes();
+      at = (long) (out.stagedPosted % out.pace.slots()) * wires.segmentBytes();
     } else {
       long base =
           stage.placement().uniform() ? stage.placement().targetOffset()[sending.chunk()] : 0;

@@ -11,6 +11,7 @@ final class Incoming {
 
   final int peer;
   final int[] receives;
+  final int slots;
   @Nullable MemoryRegion staging;
   final ArrayDeque<byte[]> eager = new ArrayDeque<>(0);
 
@@ -36,9 +37,11 @@ final class Incoming {
 
   int uncredited;
 
-  Incoming(int peer, int[] receives) {
+  /// @param slots of its window
+  Incoming(int peer, int[] receives, int slots) {
     this.peer = peer;
     this.receives = receives;
+    this.slots = slots;
   }
 
   boolean finished() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
+import io.weft.collective.exchange.Pace;
 import io.weft.collective.frame.Grant;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ final class Outgoing {
 
   final int peer;
   final int[] sends;
+  final Pace pace;
 
   /// The peer's permission to write, once it came.
   @Nullable Grant grant;
@@ -21,6 +23,9 @@ final class Outgoing {
 
   int segment;
 
+  /// Segments posted so far.
+  int posted;
+
   /// Staged segments posted so far, and allowed in all.
   int stagedPosted;
 
@@ -29,9 +34,10 @@ final class Outgoing {
   /// Posted writes that have not left yet.
   int writesOut;
 
-  Outgoing(int peer, int[] sends) {
+  Outgoing(int peer, int[] sends, Pace pace) {
     this.peer = peer;
     this.sends = sends;
+    this.pace = pace;
   }
 
   /// The number of the send to go on with.

@@ -38,6 +38,7 @@ final class WireExchange implements Exchange {
   private final int token;
   private final Incoming[] incoming;
   private final long[] appliedBytes;
+  private final int[] arrivedSegments;
   private final ExchangeMemory memory;
   private final Departures departures;
 
@@ -51,10 +52,13 @@ final class WireExchange implements Exchange {
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       Plan.Stream stream = plan.incoming().get(i);
-      incoming[i] = new Incoming(stream.peer(), stream.steps());
+      int slots = wires.pace(operation, stream.peer()).slots();
+      incoming[i] = new Incoming(stream.peer(), stream.steps(), slots);
     }
     this.appliedBytes = new long[plan.receives().size()];
-    this.departures = new Departures(operation, stage, phase, wires, memory, appliedBytes);
+    this.arrivedSegments = new int[plan.receives().size()];
+    this.departures =
+        new Departures(operation, stage, phase, wires, memory, appliedBytes, arrivedSegments);
     this.token = wires.tokens().take(this);
   }
 
@@ -163,7 +167,7 @@ final class WireExchange implements Exchange {
       operation.brokenBy(peer, "a write that its schedule does not have");
       return;
     }
-    if (due.reduce() && ++in.stagedArrived - in.stagedApplied > wires.windowSlots()) {
+    if (due.reduce() && ++in.stagedArrived - in.stagedApplied > in.slots) {
       operation.brokenBy(peer, "a write to a slot of its window that is not free");
       return;
     }
@@ -199,6 +203,7 @@ final class WireExchange implements Exchange {
 
   private void arrived(Incoming in, Receiving due) {
     in.arrived++;
+    arrivedSegments[in.receives[in.dueReceive]]++;
     in.dueSegment++;
     if (in.dueSegment == memory.segments(due)) {
       in.dueSegment = 0;
@@ -244,7 +249,7 @@ final class WireExchange implements Exchange {
         }
         memory.combine(receiving, in.segment, from, 0, bytes);
       } else if (receiving.reduce()) {
-        long slot = in.stagedApplied % wires.windowSlots();
+        long slot = in.stagedApplied % in.slots;
         MemorySegment window = Objects.requireNonNull(in.staging).segment();
         memory.combine(receiving, in.segment, window, slot * wires.segmentBytes(), bytes);
         in.stagedApplied++;
@@ -281,7 +286,7 @@ final class WireExchange implements Exchange {
 
   private void credit(Incoming in) {
     in.uncredited++;
-    if (in.uncredited * 2 >= wires.windowSlots()) {
+    if (in.uncredited * 2 >= in.slots) {
       wires.send(operation, in.peer, Frame.Type.CREDIT, phase, in.uncredited, Frame.HEADER_BYTES);
       in.uncredited = 0;
     }
@@ -299,7 +304,7 @@ final class WireExchange implements Exchange {
   }
 
   private void grant(Incoming in) {
-    long windowBytes = windowBytes(in.receives);
+    long windowBytes = windowBytes(in);
     if (windowBytes > 0) {
       in.staging = wires.staging().lease(windowBytes);
     }
@@ -308,23 +313,22 @@ final class WireExchange implements Exchange {
     Placement place = stage.placement();
     int first = stage.plan().receives().get(in.receives[0]).chunk();
     long base = place.uniform() ? 0 : place.targetOffset()[first];
-    new Grant(window, target, base, windowBytes > 0 ? wires.windowSlots() : 0)
-        .write(wires.scratch());
+    new Grant(window, target, base, windowBytes > 0 ? in.slots : 0).write(wires.scratch());
     wires.send(operation, in.peer, Frame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
   }
 
   /// How much of a window the segments that are to be combined reach; 0 if there are none.
-  private long windowBytes(int[] receives) {
+  private long windowBytes(Incoming in) {
     long most = 0;
     int slot = 0;
-    for (int r : receives) {
+    for (int r : in.receives) {
       Receiving receiving = stage.plan().receives().get(r);
       int segments =
           receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
-      for (int s = 0; s < segments && slot < wires.windowSlots(); s++) {
+      for (int s = 0; s < segments && slot < in.slots; s++) {
         most = Math.max(most, slot++ * wires.segmentBytes() + memory.bytes(receiving, s));
       }
-      if (slot == wires.windowSlots()) {
+      if (slot == in.slots) {
         return slot * wires.segmentBytes();
       }
     }

@@ -34,9 +34,20 @@ public final class Plan {
   }
 
   /// A send. `needs`: the receives of its chunks that must be applied before. `staged`: the peer
-  /// combines it.
-  public record Sending(int peer, int chunk, int chunks, int[] needs, boolean staged)
+  /// combines it. `beside`: the receive that does not depend on it, nor its peer's send on anything
+  /// that this one goes before, so that both may keep step; -1 if there is none.
+  public record Sending(int peer, int chunk, int chunks, int[] needs, boolean staged, int beside)
       implements Run {
+
+    /// Without one beside it.
+    public Sending(int peer, int chunk, int chunks, int[] needs, boolean staged) {
+      this(peer, chunk, chunks, needs, staged, NONE);
+    }
+
+    /// Whether a receive keeps step with it.
+    public boolean hasBeside() {
+      return beside != NONE;
+    }
 
     /// Whether its chunks have been received here before, so that they lie in the result.
     public boolean received() {
@@ -102,14 +113,16 @@ public final class Plan {
   public static Plan of(Algorithm algorithm, int rank, int size) {
     Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
-    for (List<Step> round : algorithm.schedule(rank, size)) {
+    List<List<Step>> schedule = algorithm.schedule(rank, size);
+    boolean inStep = size == 2 && areExchanges(schedule, algorithm.schedule(1 - rank, size));
+    for (List<Step> round : schedule) {
       for (Step step : round) {
         if (step instanceof Step.Send send) {
           boolean staged =
               combines
                   .computeIfAbsent(send.peer(), p -> combining(algorithm, p, rank, size))
                   .removeFirst();
-          draft.send(send, staged);
+          draft.send(send, staged, inStep ? draft.receives.size() : NONE);
         }
       }
       for (Step step : round) {
@@ -119,6 +132,18 @@ public final class Plan {
       }
     }
     return new Plan(draft.lastReceive.length, draft.sends, draft.lastMarked());
+  }
+
+  /// Whether in each round of two ranks both send once and receive once. Then what the other sends
+  /// in a round needs nothing but what came to it in earlier rounds.
+  private static boolean areExchanges(List<List<Step>> mine, List<List<Step>> others) {
+    return mine.size() == others.size()
+        && mine.stream().allMatch(Plan::isExchange)
+        && others.stream().allMatch(Plan::isExchange);
+  }
+
+  private static boolean isExchange(List<Step> round) {
+    return round.size() == 2 && round.stream().filter(Step.Send.class::isInstance).count() == 1;
   }
 
   /// For each receive of `peer` from `rank`, in order, whether the peer combines it.
@@ -166,13 +191,13 @@ public final class Plan {
       }
     }
 
-    void send(Step.Send send, boolean staged) {
+    void send(Step.Send send, boolean staged, int beside) {
       int[] needs = needs(send);
       for (int c = send.chunk(); c < send.chunk() + send.chunks(); c++) {
         sentOf.get(c).add(sends.size());
         handedOn[c] |= staged;
       }
-      sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged));
+      sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged, beside));
     }
 
     void receive(Step step) {

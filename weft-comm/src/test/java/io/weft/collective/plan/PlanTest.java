@@ -42,6 +42,16 @@ class PlanTest {
   }
 
   @Test
+  void twoRanksKeepStepWhereBothSendInARound() {
+    Plan ring = Plan.of(Ring.allreduce(), 1, 2);
+    assertThat(ring.sends().get(0).beside()).isZero();
+    assertThat(ring.sends().get(1).beside()).isEqualTo(1);
+    assertThat(Plan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
+    assertThat(Plan.of(BinomialTree.allreduce(), 0, 2).sends()).noneMatch(Sending::hasBeside);
+    assertThat(Plan.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
+  }
+
+  @Test
   void recursiveDoublingMustSendBeforeItCombines() {
     Plan plan = Plan.of(new RecursiveDoubling(), 0, 4);
     assertThat(plan.receives().get(0).after()).containsExactly(0);
