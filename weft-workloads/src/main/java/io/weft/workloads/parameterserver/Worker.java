@@ -3,6 +3,7 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.CommException;
 import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
@@ -139,8 +140,22 @@ final class Worker {
             workers.broadcast(told.view(), 0, CollectiveOptions.named("weft-train/begin")).await();
         epochs = told.view().data().get(ValueLayout.JAVA_LONG, 0);
       }
+      awaitOthers(workers);
     }
     return (int) epochs;
+  }
+
+  /// Nobody trains before all know how to begin: else a worker that is lost soon would take with it
+  /// those that are still about to ask. Who knows it can do without one that is lost, unless steps
+  /// wait for all.
+  private void awaitOthers(Communicator workers) throws InterruptedException {
+    try {
+      var unused = workers.barrier(CollectiveOptions.named("weft-train/begun")).await();
+    } catch (CommException.PeerLost lost) {
+      if (!(settings.sync() instanceof Sync.Asynchronous)) {
+        throw lost;
+      }
+    }
   }
 
   /// Whether no worker below is left.
