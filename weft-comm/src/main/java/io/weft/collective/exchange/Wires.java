@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.exchange;
 
+import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
@@ -15,6 +16,7 @@ import io.weft.transport.Slice;
 import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
@@ -30,7 +32,7 @@ public final class Wires {
   private final Staging staging;
   private final Outbox outbox;
   private final MemorySegment landing;
-  private final Pace[] paces;
+  private final BitSet sharingKernel;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
@@ -40,7 +42,7 @@ public final class Wires {
     this.tuning = over(transport, tuning);
     this.staging = new Staging(mesh.transport(), tuning.windowBytes(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
-    this.paces = paces(mesh.topology(), mesh.rank(), transport, this.tuning);
+    this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
     this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }
 
@@ -54,18 +56,18 @@ public final class Wires {
     return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
   }
 
-  private static Pace[] paces(Topology topology, int rank, Capabilities transport, Tuning tuning) {
+  private static BitSet sharingKernel(Topology topology, int rank, Capabilities transport) {
     String host = topology.members().get(rank).host();
-    Pace free = Pace.free(tuning.windowSlots());
-    Pace inStep = Pace.inStep(tuning.windowSlots(), tuning.segmentBytes());
-    return topology.members().stream()
-        .map(peer -> !transport.nativeOneSided() && peer.host().equals(host) ? inStep : free)
-        .toArray(Pace[]::new);
+    var sharing = new BitSet();
+    for (Member peer : topology.members()) {
+      sharing.set(peer.rank(), !transport.nativeOneSided() && peer.host().equals(host));
+    }
+    return sharing;
   }
 
-  /// How far to be ahead of a peer.
-  public Pace pace(RunningOperation operation, int peer) {
-    return paces[operation.group().world(peer)];
+  /// Whether what is on its way to this peer lies in the kernel of this host.
+  public boolean sharesKernel(RunningOperation operation, int peer) {
+    return sharingKernel.get(operation.group().world(peer));
   }
 
   public Tokens tokens() {
@@ -95,6 +97,10 @@ public final class Wires {
   /// Where a message is composed before `send`.
   public MemorySegment scratch() {
     return outbox.scratch();
+  }
+
+  public int windowSlots() {
+    return tuning.windowSlots();
   }
 
   public long segmentBytes() {

@@ -59,7 +59,7 @@ final class Departures {
     for (int i = 0; i < outgoing.length; i++) {
       Plan.Stream stream = plan.outgoing().get(i);
       outgoing[i] =
-          new Outgoing(stream.peer(), stream.steps(), wires.pace(operation, stream.peer()));
+          new Outgoing(stream.peer(), stream.steps(), Pace.of(wires, operation, stream.peer()));
     }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];

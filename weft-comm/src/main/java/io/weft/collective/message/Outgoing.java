@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.Pace;
 import io.weft.collective.frame.Grant;
 import org.jspecify.annotations.Nullable;
 

@@ -52,7 +52,7 @@ final class WireExchange implements Exchange {
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       Plan.Stream stream = plan.incoming().get(i);
-      int slots = wires.pace(operation, stream.peer()).slots();
+      int slots = Pace.of(wires, operation, stream.peer()).slots();
       incoming[i] = new Incoming(stream.peer(), stream.steps(), slots);
     }
     this.appliedBytes = new long[plan.receives().size()];

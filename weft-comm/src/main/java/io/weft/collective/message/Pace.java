@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.exchange;
+package io.weft.collective.message;
+
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Wires;
 
 /// How far a rank may be ahead of a peer. What is on its way between two hosts fills the network;
 /// what is on its way within one lies in the kernel's memory, and is found in a cache only while it
@@ -8,19 +11,21 @@ package io.weft.collective.exchange;
 /// @param slots segments that may be on their way to be combined
 /// @param lead segments of a send that may have been posted beyond what has come of the receive
 ///   beside it
-public record Pace(int slots, int lead) {
+record Pace(int slots, int lead) {
 
   private static final int WINDOW_BYTES = 512 << 10;
   private static final int LEAD_BYTES = 256 << 10;
 
-  /// Between hosts, and where no kernel is on the way.
-  static Pace free(int slots) {
-    return new Pace(slots, Integer.MAX_VALUE);
+  /// Towards this set rank.
+  static Pace of(Wires wires, RunningOperation operation, int peer) {
+    return wires.sharesKernel(operation, peer)
+        ? inStep(wires.windowSlots(), wires.segmentBytes())
+        : new Pace(wires.windowSlots(), Integer.MAX_VALUE);
   }
 
-  /// Within a host, through its kernel.
-  static Pace inStep(int slots, int segmentBytes) {
+  private static Pace inStep(int slots, long segmentBytes) {
     return new Pace(
-        Math.clamp(WINDOW_BYTES / segmentBytes, 1, slots), Math.max(1, LEAD_BYTES / segmentBytes));
+        Math.clamp(WINDOW_BYTES / segmentBytes, 1, slots),
+        (int) Math.max(1, LEAD_BYTES / segmentBytes));
   }
 }
