@@ -3,6 +3,7 @@ package io.weft.transport.tcp;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channel;
@@ -15,6 +16,10 @@ final class TcpSockets {
   /// Both directions; larger than any bandwidth-delay product of a data centre, and what the usual
   /// limits of Linux allow.
   static final int BUFFER_BYTES = 4 << 20;
+
+  /// What a sender may have in the kernel for a peer of its own host, where more than a cache holds
+  /// makes both of them slow (`docs/adr/0066`); the kernel itself takes twice as much.
+  private static final int HOST_SEND_BYTES = 128 << 10;
 
   private TcpSockets() {}
 
@@ -31,11 +36,26 @@ final class TcpSockets {
   }
 
   /// Sets up an accepted socket, whose receive buffer comes from the listener.
-  static SocketChannel prepare(SocketChannel channel) throws IOException {
+  static void accepted(SocketChannel channel) throws IOException {
+    connected(prepare(channel));
+  }
+
+  private static SocketChannel prepare(SocketChannel channel) throws IOException {
     channel.configureBlocking(false);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    channel.setOption(StandardSocketOptions.SO_SNDBUF, BUFFER_BYTES);
     return channel;
+  }
+
+  /// Sets up what depends on where the peer of a connected socket is.
+  static void connected(SocketChannel channel) throws IOException {
+    channel.setOption(
+        StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? HOST_SEND_BYTES : BUFFER_BYTES);
+  }
+
+  private static boolean isWithinHost(SocketChannel channel) throws IOException {
+    return channel.getLocalAddress() instanceof InetSocketAddress own
+        && channel.getRemoteAddress() instanceof InetSocketAddress peer
+        && (peer.getAddress().isLoopbackAddress() || own.getAddress().equals(peer.getAddress()));
   }
 
   /// Sends what a handshake says, for which a fresh socket always has room.
