@@ -42,7 +42,22 @@ record CompiledPeer(
     /// Two processes over TCP.
     TCP_PAIR,
     /// As many processes as its first argument says, over TCP.
-    TCP_RANKS
+    TCP_RANKS,
+    /// As many processes as its first argument says, over shared memory; two of them where their
+    /// tensors are private.
+    SHARED_RANKS;
+
+    private String transport() {
+      return this == SHARED_RANKS ? "shm" : "tcp";
+    }
+
+    private boolean areTwo(Memory memory) {
+      return this == TCP_PAIR || (this == SHARED_RANKS && memory == Memory.PRIVATE);
+    }
+
+    private boolean isToldHowMany() {
+      return this == TCP_RANKS || this == SHARED_RANKS;
+    }
   }
 
   /// The limit: copies as many bytes on one core.
@@ -64,8 +79,13 @@ record CompiledPeer(
         path);
   }
 
-  /// Plain C over one socket: what a careful program reaches without a library.
-  static Peer sockets(SearchPath path, Path cache) {
+  /// Plain C on what the plan's transport is made of: what careful programs reach without a
+  /// library.
+  static Peer plainC(SearchPath path, Path cache) {
+    return new ByTransport(sockets(path, cache), sharedMemory(path, cache));
+  }
+
+  private static Peer sockets(SearchPath path, Path cache) {
     return new CompiledPeer(
         "c",
         c("sockets.c", cache),
@@ -74,6 +94,17 @@ record CompiledPeer(
         EnumSet.of(
             Benchmark.ALLREDUCE, Benchmark.PINGPONG, Benchmark.BANDWIDTH, Benchmark.MESSAGES),
         Scope.TCP_PAIR,
+        path);
+  }
+
+  private static Peer sharedMemory(SearchPath path, Path cache) {
+    return new CompiledPeer(
+        "c",
+        c("memory.c", cache),
+        List.of("gcc"),
+        "gcc libc6-dev",
+        EnumSet.of(Benchmark.ALLREDUCE),
+        Scope.SHARED_RANKS,
         path);
   }
 
@@ -116,11 +147,12 @@ record CompiledPeer(
                       .map(Benchmark::label)
                       .collect(Collectors.joining(", "))));
     }
-    if (scope != Scope.ONE_CORE && !plan.transport().equals("tcp")) {
+    if (scope != Scope.ONE_CORE && !plan.transport().equals(scope.transport())) {
       throw new IllegalArgumentException(
-          "peer %s has no transport '%s'; allowed: tcp".formatted(name, plan.transport()));
+          "peer %s has no transport '%s'; allowed: %s"
+              .formatted(name, plan.transport(), scope.transport()));
     }
-    if (scope == Scope.TCP_PAIR && plan.ranks() != 2) {
+    if (scope.areTwo(plan.memory()) && plan.ranks() != 2) {
       throw new IllegalArgumentException(
           "peer %s has 2 ranks, not %d".formatted(name, plan.ranks()));
     }
@@ -134,10 +166,31 @@ record CompiledPeer(
                             .formatted(name, compilers.getFirst(), remedy)));
     List<String> command = new ArrayList<>();
     command.add(source.compiledBy(compiler, remedy).toString());
-    if (scope == Scope.TCP_RANKS) {
+    if (scope.isToldHowMany()) {
       command.add(Integer.toString(plan.ranks()));
     }
     command.addAll(plan.arguments());
     return Peer.program("peer " + name, command, plan);
+  }
+
+  /// Two programs of one name.
+  private record ByTransport(Peer tcp, Peer shm) implements Peer {
+
+    @Override
+    public String name() {
+      return tcp.name();
+    }
+
+    @Override
+    public Contestant prepare(Plan plan) throws InterruptedException {
+      return switch (plan.transport()) {
+        case "tcp" -> tcp.prepare(plan);
+        case "shm" -> shm.prepare(plan);
+        default ->
+            throw new IllegalArgumentException(
+                "peer %s has no transport '%s'; allowed: tcp, shm"
+                    .formatted(name(), plan.transport()));
+      };
+    }
   }
 }

@@ -78,7 +78,7 @@ public final class PerfCommand implements Callable<Integer> {
     return List.of(
         new OpenMpi(path, cache),
         CompiledPeer.gloo(path, cache),
-        CompiledPeer.sockets(path, cache),
+        CompiledPeer.plainC(path, cache),
         CompiledPeer.memcpy(path, cache),
         new GrpcJava(System.getProperty("java.class.path")),
         Perftest.writes(path),

@@ -80,12 +80,12 @@ final class PerfOptions {
       description = {
         "who runs beside Weft; several, with commas or one option each:",
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
-            + " barrier; tcp), c (a plain C program over a socket: allreduce of 2 ranks, pingpong,"
-            + " bandwidth, messages; tcp), grpc (unary calls of grpc-java: messages; tcp;"
-            + " TensorFlow's own runtime: sendrecv), memcpy (the limit: one core copies as many"
-            + " bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw: pingpong, writes, reads;"
-            + " verbs), perftest-send (ib_send_lat: pingpong; verbs), each-time (Weft that keeps"
-            + " no memory registered: registration)"
+            + " barrier; tcp), c (a plain C program, over a socket: allreduce of 2 ranks, pingpong,"
+            + " bandwidth, messages; tcp; in common memory: allreduce; shm), grpc (unary calls of"
+            + " grpc-java: messages; tcp; TensorFlow's own runtime: sendrecv), memcpy (the limit:"
+            + " one core copies as many bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw:"
+            + " pingpong, writes, reads; verbs), perftest-send (ib_send_lat: pingpong; verbs),"
+            + " each-time (Weft that keeps no memory registered: registration)"
       })
   private List<String> peerNames = new ArrayList<>();
 

@@ -25,14 +25,16 @@ static const long PERIOD = 1024;
 enum { SHORTEST_WARM_UP = 3, WARM_UP_BATCH = 16 };
 
 // Who runs this, and what the peer's own library gives all programs. `largest` replaces each value by the largest of all
-// ranks.
+// ranks. `tensor` and `give_back` are there where tensors lie in memory of the peer's; the last one is given back first.
 struct world {
   int rank, ranks;
   void (*barrier)(void);
   void (*largest)(int64_t *values, long count);
+  float *(*tensor)(long bytes);
+  void (*give_back)(float *tensor);
 };
 
-static struct world world = {0, 1, NULL, NULL};
+static struct world world = {0, 1, NULL, NULL, NULL, NULL};
 
 static inline void die(const char *what) {
   perror(what);
@@ -228,11 +230,12 @@ static void run_case(const struct benchmark *b, const char *text, int64_t warm_u
   }
   w.elements = w.bytes / (long)sizeof(float);
   w.share = w.elements / world.ranks;
-  w.in = tensor(w.bytes);
-  w.out = tensor(w.bytes);
+  w.in = world.tensor ? world.tensor(w.bytes) : tensor(w.bytes);
+  w.out = world.tensor ? world.tensor(w.bytes) : tensor(w.bytes);
   warm_up(b, &w, warm_up_nanos);
   if (measured) measure(b, &w, iterations);
-  free(w.in), free(w.out);
+  if (world.give_back) world.give_back(w.out), world.give_back(w.in);
+  else free(w.out), free(w.in);
 }
 
 // All of a rank's program once its world stands. `table` ends with a benchmark without name.

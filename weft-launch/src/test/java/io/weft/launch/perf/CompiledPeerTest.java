@@ -39,8 +39,8 @@ final class CompiledPeerTest {
     return installed(CompiledPeer.memcpy(PATH, cache), "gcc");
   }
 
-  private static Peer sockets() {
-    return installed(CompiledPeer.sockets(PATH, cache), "gcc");
+  private static Peer plainC() {
+    return installed(CompiledPeer.plainC(PATH, cache), "gcc");
   }
 
   private static void measures(Peer peer, String reported, Plan plan) throws InterruptedException {
@@ -54,15 +54,40 @@ final class CompiledPeerTest {
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "PINGPONG", "BANDWIDTH", "MESSAGES"})
   void plainSocketsMeasureWhatATransportDoes(Benchmark benchmark) throws InterruptedException {
-    measures(sockets(), "c sockets", Plans.small(benchmark));
+    measures(plainC(), "c sockets", Plans.small(benchmark));
   }
 
   @Test
   void plainSocketsAreTwo() {
     Plan three = Plans.of(Benchmark.ALLREDUCE, 3, "8:3");
-    assertThatThrownBy(() -> sockets().prepare(three))
+    assertThatThrownBy(() -> plainC().prepare(three))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("peer c has 2 ranks, not 3");
+  }
+
+  @Test
+  void processesThatShareMemoryMeasureAllreduce() throws InterruptedException {
+    Plan two = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
+    Plan three = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "65540:3", "8388608:2");
+    measures(plainC(), "c shared memory", Plans.shared(two));
+    measures(plainC(), "c shared memory", Plans.over("shm", two));
+    measures(plainC(), "c shared memory", Plans.shared(three));
+  }
+
+  @Test
+  void plainCIsTakenByTheTransport() throws InterruptedException {
+    Plan two = Plans.of(Benchmark.ALLREDUCE, 2, "8:3");
+    measures(plainC(), "c sockets", two);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> plainC().prepare(Plans.over("verbs", two)))
+        .withMessage("peer c has no transport 'verbs'; allowed: tcp, shm");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> plainC().prepare(Plans.shared(Plans.small(Benchmark.MESSAGES))))
+        .withMessage("peer c has no messages; it has: allreduce");
+    Plan three = Plans.over("shm", Plans.of(Benchmark.ALLREDUCE, 3, "8:3"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> plainC().prepare(three))
+        .withMessage("peer c has 2 ranks, not 3");
   }
 
   @ParameterizedTest
@@ -107,7 +132,7 @@ final class CompiledPeerTest {
   @Test
   void moreThanASocketHoldsIsRefusedWithWords() throws InterruptedException {
     Peer.Contestant contestant =
-        sockets().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
+        plainC().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)
         .withMessageContaining("do not fit into a socket buffer");
