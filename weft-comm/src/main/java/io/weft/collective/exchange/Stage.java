@@ -5,7 +5,7 @@ package io.weft.collective.exchange;
 public interface Stage {
 
   /// Most phases an operation may have.
-  int MAX_PHASES = 2;
+  int MAX_PHASES = 20;
 
   /// The exchange of this stage, not started.
   Exchange exchange(RunningOperation operation, int phase, Wires wires);

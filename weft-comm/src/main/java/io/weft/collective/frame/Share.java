@@ -11,6 +11,11 @@ public final class Share {
   private static final long INPUT_AT = Frame.HEADER_BYTES;
   private static final long OUTPUT_AT = INPUT_AT + RemoteRegion.WIRE_BYTES;
 
+  /// What an offer says of the memory: the tensors themselves, or a window that stands in for them.
+  public static final int TENSORS = 1;
+
+  public static final int STAND_IN = 2;
+
   /// Bytes of the whole message.
   public static final long MESSAGE_BYTES = OUTPUT_AT + RemoteRegion.WIRE_BYTES;
 

@@ -21,8 +21,8 @@ final class DirectReduce {
   static final long PIECE_BYTES = 256 << 10;
 
   /// From this length on a tensor's results are stored past the caches: two ranks have four times
-  /// as much in their hands, more than a core's own caches hold. What others copy out of a stand-in
-  /// they do at once, while a cache may still have it.
+  /// as much in their hands, more than a core's own caches hold. What is left in a stand-in is
+  /// copied out at once, while a cache may still have it.
   private static final long STREAMED_BYTES = 4 << 20;
 
   private static final long STREAMED_STAGED_BYTES = 16 << 20;
@@ -48,8 +48,7 @@ final class DirectReduce {
       MemorySegment block,
       int rank,
       @Nullable PeerMemory[] in,
-      @Nullable PeerMemory[] out,
-      boolean staged) {
+      @Nullable PeerMemory[] out) {
     this.stage = stage;
     this.block = block;
     this.rank = rank;
@@ -61,7 +60,7 @@ final class DirectReduce {
     this.next = stage.slice(rank);
     this.end = stage.slice(rank + 1);
     this.outputsBegin = scattered ? next : 0;
-    long streamed = staged ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
+    long streamed = stage.hasStandIn() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
     this.twin =
         in.length == 2 && !scattered
             ? stage.arithmetic().twin(stage.input().byteSize() >= streamed)
@@ -78,15 +77,12 @@ final class DirectReduce {
   }
 
   /// Null if somebody's memory cannot be reached from here.
-  ///
-  /// @param staged whether a window stands in for this rank's tensor
   static @Nullable DirectReduce of(
       RunningOperation operation,
       SharedStage stage,
       Wires wires,
       @Nullable RemoteRegion[] inputs,
-      @Nullable RemoteRegion[] outputs,
-      boolean staged) {
+      @Nullable RemoteRegion[] outputs) {
     Group group = operation.group();
     PeerMemory[] in = new PeerMemory[group.size()];
     PeerMemory[] out = new PeerMemory[group.size()];
@@ -102,7 +98,7 @@ final class DirectReduce {
         return null;
       }
     }
-    return new DirectReduce(stage, wires.block(), group.rank(), in, out, staged);
+    return new DirectReduce(stage, wires.block(), group.rank(), in, out);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {

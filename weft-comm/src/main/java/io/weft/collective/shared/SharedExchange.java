@@ -65,11 +65,12 @@ final class SharedExchange extends MappedExchange {
     MemoryRegion in = Objects.requireNonNull(input);
     MemoryRegion out = output == null ? in : output;
     MemorySegment frame = wires.scratch();
+    int offer = standIn == null ? Share.TENSORS : Share.STAND_IN;
     for (int d = 1; d < size; d++) {
       int peer = (rank + d) % size;
       Share.write(frame, in.export(), out.export());
       long bytes = mappable ? Share.MESSAGE_BYTES : Frame.HEADER_BYTES;
-      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? 1 : 0, bytes);
+      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? offer : 0, bytes);
     }
   }
 
@@ -96,6 +97,7 @@ final class SharedExchange extends MappedExchange {
     input = window;
     output = null;
     standIn = new StandIn(stage, window, rank);
+    stage.standIn();
     return window.isMappable();
   }
 
@@ -115,6 +117,9 @@ final class SharedExchange extends MappedExchange {
       operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
     } else {
       silent.clear(peer);
+      if (Frame.aux(frame) == Share.STAND_IN) {
+        stage.standIn();
+      }
       inputs[peer] = Share.input(frame);
       outputs[peer] = Share.output(frame);
     }
@@ -162,7 +167,7 @@ final class SharedExchange extends MappedExchange {
   private int reduce() {
     DirectReduce running = reduce;
     if (running == null) {
-      running = DirectReduce.of(operation, stage, wires, inputs, outputs, standIn != null);
+      running = DirectReduce.of(operation, stage, wires, inputs, outputs);
       reduce = running;
       if (running == null) {
         stage.leaveUndone(rank);

@@ -39,22 +39,7 @@ public final class SharedScripts {
   public static Script<TensorView> allreduce(
       Plan plan, Plan ring, TensorView input, TensorView output, ReduceOp op, int size) {
     SharedStage.Arithmetic sum = arithmetic(input.dtype(), op, size);
-    var shared = SharedStage.allreduce(input.data(), output.data(), sum, size);
-    return new TwoStages<>(
-        shared,
-        () -> {
-          if (shared.undone().isEmpty()) {
-            return null;
-          }
-          return shared.isPrivate()
-              ? combining(
-                  plan,
-                  Placement.even(input.data(), output.data(), plan.chunks(), input.dtype().bytes()),
-                  sum)
-              : combining(ring, shared.rest(output.data()), sum);
-        },
-        () -> output,
-        () -> {});
+    return new PartedAllreduce(plan, ring, input, output, sum, size);
   }
 
   private static Stage combining(Plan plan, Placement place, SharedStage.Arithmetic sum) {

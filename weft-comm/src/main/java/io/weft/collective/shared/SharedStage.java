@@ -30,6 +30,7 @@ final class SharedStage implements Stage {
   private final boolean scattered;
   private final Arithmetic arithmetic;
   private final BitSet undone = new BitSet();
+  private boolean hasStandIn;
 
   /// What is computed.
   ///
@@ -143,6 +144,16 @@ final class SharedStage implements Stage {
 
   boolean isPrivate() {
     return undone.cardinality() == size();
+  }
+
+  /// A window stands in for somebody's private tensor.
+  void standIn() {
+    hasStandIn = true;
+  }
+
+  /// Whether one did, the same on all ranks when the exchange is over and not private.
+  boolean hasStandIn() {
+    return hasStandIn;
   }
 
   /// Members whose slices a later stage has to combine.

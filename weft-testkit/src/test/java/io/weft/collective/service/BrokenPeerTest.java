@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.exchange.Stage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
@@ -187,7 +188,7 @@ class BrokenPeerTest {
   void frameOfAPhaseThatNoOperationHasDropsItsSender() {
     scene.submit(PAIR, BROADCAST, LONG);
     byte[] frame = like(scene.sent(GRANT), EAGER, new byte[4]);
-    frame[2] = 2;
+    frame[2] = Stage.MAX_PHASES;
     scene.zero.says(frame);
     assertThat(scene.zero.isClosed()).isTrue();
     scene.close();
