@@ -3,8 +3,7 @@ package io.weft.testkit.sim.tool;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.weft.ConfigOption;
-import io.weft.WeftConfig;
+import io.weft.WeftConfig.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Link;
 import io.weft.testkit.sim.traffic.Traffic;
@@ -21,8 +20,6 @@ import java.util.Locale;
 
 /// Throughput of wide-and-deep steps over the number of workers, with requests fused and single.
 final class TrafficRun {
-
-  private static final long LEAST_MEMORY = 1 << 20;
 
   private TrafficRun() {}
 
@@ -54,9 +51,9 @@ final class TrafficRun {
               options.count("bytes", 256),
               Duration.ofNanos(options.number("compute-us", 20_000) * 1000),
               options.count("steps", 3));
-      for (String requests : List.of("fused", "single")) {
+      for (TransferRequests requests : TransferRequests.values()) {
         TrafficTime.Measured measured =
-            TrafficTime.of(simulation(options, traffic, requests), traffic);
+            TrafficTime.of(simulation(options, traffic), traffic, requests);
         out.printf(
             Locale.ROOT,
             "%8d %9s %12.1f %12.3f %14.1f %14.1f%n",
@@ -74,7 +71,7 @@ final class TrafficRun {
     return 0;
   }
 
-  private static Simulation simulation(Options options, Traffic traffic, String requests) {
+  private static Simulation simulation(Options options, Traffic traffic) {
     Link link = Link.ETHERNET;
     return Simulation.of(traffic.ranks())
         .hosts(traffic.ranks())
@@ -83,22 +80,8 @@ final class TrafficRun {
                 link.latency(),
                 link.bytesPerSecond(),
                 Duration.ofNanos(options.number("message-ns", 1000))))
-        .config(
-            WeftConfig.builder()
-                .set(ConfigOption.RENDEZVOUS_REQUESTS, requests)
-                .set(ConfigOption.RENDEZVOUS_MEMORY, Long.toString(memory(traffic)))
-                .build())
         .seed(options.number("seed", 1))
         .traceLines(0);
-  }
-
-  /// Room for what all workers send to a server at once, and all servers to a worker, four times:
-  /// the default would be a thousand times the default.
-  private static long memory(Traffic traffic) {
-    long most =
-        Math.max(
-            traffic.workers() * (traffic.tensors() / traffic.servers() + 1L), traffic.tensors());
-    return Math.max(LEAST_MEMORY, 4 * most * traffic.bytes());
   }
 
   private static List<Integer> counts(String list) {
@@ -110,7 +93,8 @@ final class TrafficRun {
     }
   }
 
-  private static String json(Traffic traffic, String requests, TrafficTime.Measured measured) {
+  private static String json(
+      Traffic traffic, TransferRequests requests, TrafficTime.Measured measured) {
     return String.format(
         Locale.ROOT,
         "{\"benchmark\":\"wide-deep-traffic\",\"peer\":\"weft\",\"simulated\":true,\"requests\":\"%s\","

@@ -23,6 +23,11 @@ public record Traffic(
   /// The incarnation of all: nobody is started anew.
   private static final long INCARNATION = 1;
 
+  private static final long LEAST_MEMORY = 1 << 20;
+
+  /// What the memory for what arrives gives out at least.
+  private static final int PAGE_BYTES = 4096;
+
   /// Throws `IllegalArgumentException` for what is too few.
   public Traffic {
     if (servers < 1 || workers < 1 || tensors < servers || steps < 2) {
@@ -39,6 +44,14 @@ public record Traffic(
   /// Servers and workers.
   public int ranks() {
     return servers + workers;
+  }
+
+  /// Room for what arrives at a rank: at a server what all workers send at once, at a worker what
+  /// all servers do, twice. A default for each of a thousand ranks would be more than a machine
+  /// has.
+  long memory(int rank) {
+    long tensorsAtOnce = rank < servers ? (long) workers * tensorsOf(rank).size() : tensors;
+    return Math.max(LEAST_MEMORY, 2 * tensorsAtOnce * Math.max(bytes, PAGE_BYTES));
   }
 
   int server(int tensor) {

@@ -3,7 +3,10 @@ package io.weft.testkit.sim.traffic;
 
 import static io.weft.collective.CollectiveOptions.named;
 
+import io.weft.ConfigOption;
 import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.WeftConfig.TransferRequests;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
@@ -33,28 +36,35 @@ public final class TrafficTime {
       double stepsPerSecond, Duration meanStep, double requestsPerStep, double messagesPerStep) {}
 
   /// Simulates the traffic; the simulation has as many ranks.
-  public static Measured of(Simulation simulation, Traffic traffic) throws InterruptedException {
-    SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic));
+  public static Measured of(Simulation simulation, Traffic traffic, TransferRequests requests)
+      throws InterruptedException {
+    SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic, requests));
     List<Seen> workers = report.values().subList(traffic.servers(), traffic.ranks());
     double perSecond = 0;
     double nanos = 0;
-    double requests = 0;
+    double asked = 0;
     double messages = 0;
     for (Seen worker : workers) {
       perSecond += 1e9 / worker.step().toNanos();
       nanos += worker.step().toNanos();
-      requests += worker.requests();
+      asked += worker.requests();
       messages += worker.messages();
     }
     return new Measured(
         perSecond,
         Duration.ofNanos(Math.round(nanos / workers.size())),
-        requests / workers.size(),
+        asked / workers.size(),
         messages / workers.size());
   }
 
-  private static Seen measure(SimRank self, Traffic traffic) throws InterruptedException {
-    try (Weft weft = self.join()) {
+  private static Seen measure(SimRank self, Traffic traffic, TransferRequests requests)
+      throws InterruptedException {
+    WeftConfig config =
+        WeftConfig.builder()
+            .set(ConfigOption.RENDEZVOUS_REQUESTS, requests.toString())
+            .set(ConfigOption.RENDEZVOUS_MEMORY, Long.toString(traffic.memory(self.rank())))
+            .build();
+    try (Weft weft = self.join(config)) {
       Duration step = Duration.ZERO;
       if (self.rank() < traffic.servers()) {
         serve(self, traffic, weft);

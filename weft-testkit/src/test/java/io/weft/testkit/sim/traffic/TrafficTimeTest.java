@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.ConfigOption;
-import io.weft.WeftConfig;
+import io.weft.WeftConfig.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Link;
 import java.time.Duration;
@@ -24,19 +23,16 @@ class TrafficTimeTest {
     return new Traffic(SERVERS, workers, TENSORS, 256, COMPUTE, 4);
   }
 
-  private static TrafficTime.Measured measure(int workers, String requests, Link link)
+  private static TrafficTime.Measured measure(int workers, TransferRequests requests, Link link)
       throws InterruptedException {
     Traffic traffic = traffic(workers);
-    WeftConfig config =
-        WeftConfig.builder().set(ConfigOption.RENDEZVOUS_REQUESTS, requests).build();
     return TrafficTime.of(
-        Simulation.of(traffic.ranks()).hosts(traffic.ranks()).between(link).config(config),
-        traffic);
+        Simulation.of(traffic.ranks()).hosts(traffic.ranks()).between(link), traffic, requests);
   }
 
   @Test
   void fusedRequestsAreOneForEachServer() throws InterruptedException {
-    TrafficTime.Measured fused = measure(4, "fused", Link.ETHERNET);
+    TrafficTime.Measured fused = measure(4, TransferRequests.FUSED, Link.ETHERNET);
     assertThat(fused.requestsPerStep()).isEqualTo(SERVERS);
     assertThat(fused.meanStep()).isBetween(COMPUTE, COMPUTE.multipliedBy(2));
     assertThat(fused.stepsPerSecond()).isCloseTo(4e9 / fused.meanStep().toNanos(), within(50.0));
@@ -44,7 +40,7 @@ class TrafficTimeTest {
 
   @Test
   void singleRequestsAreOneForEachTensor() throws InterruptedException {
-    TrafficTime.Measured single = measure(4, "single", Link.ETHERNET);
+    TrafficTime.Measured single = measure(4, TransferRequests.SINGLE, Link.ETHERNET);
     assertThat(single.requestsPerStep()).isEqualTo(TENSORS);
     assertThat(single.messagesPerStep()).isEqualTo(2 * TENSORS);
   }
@@ -52,14 +48,15 @@ class TrafficTimeTest {
   @Test
   void messagesThatCostMuchHoldUpManyWorkersUnlessTheyAreFused() throws InterruptedException {
     Link dear = Link.of(Duration.ofNanos(20_000), 1.25e9, Duration.ofNanos(20_000));
-    double fused = measure(12, "fused", dear).stepsPerSecond();
-    double single = measure(12, "single", dear).stepsPerSecond();
+    double fused = measure(12, TransferRequests.FUSED, dear).stepsPerSecond();
+    double single = measure(12, TransferRequests.SINGLE, dear).stepsPerSecond();
     assertThat(fused).isGreaterThan(2 * single);
   }
 
   @Test
   void theSameSeedGivesTheSameTimes() throws InterruptedException {
-    assertThat(measure(3, "fused", Link.ETHERNET)).isEqualTo(measure(3, "fused", Link.ETHERNET));
+    assertThat(measure(3, TransferRequests.FUSED, Link.ETHERNET))
+        .isEqualTo(measure(3, TransferRequests.FUSED, Link.ETHERNET));
   }
 
   @Test
