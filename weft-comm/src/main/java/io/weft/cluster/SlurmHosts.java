@@ -16,11 +16,17 @@ final class SlurmHosts {
 
   private static final Pattern RANGE = Pattern.compile("[0-9]{1,9}(-[0-9]{1,9})?");
 
+  /// Of all names together: of the most hosts, 64 each.
+  private static final long MOST_CHARACTERS = MOST * 64L;
+
+  private final List<String> hosts = new ArrayList<>();
+  private long characters;
+
   private SlurmHosts() {}
 
   /// In order; `source` names the variable for the message.
   static List<String> expand(String list, String source) {
-    var hosts = new ArrayList<String>();
+    var expansion = new SlurmHosts();
     try {
       int start = 0;
       int depth = 0;
@@ -31,7 +37,7 @@ final class SlurmHosts {
         } else if (character == ']') {
           depth--;
         } else if (character == ',' && (depth == 0 || at == list.length())) {
-          expandOne(list.substring(start, at).strip(), hosts);
+          expansion.expandOne(list.substring(start, at).strip());
           start = at + 1;
         }
       }
@@ -44,11 +50,11 @@ final class SlurmHosts {
               + malformed.getMessage(),
           malformed);
     }
-    return List.copyOf(hosts);
+    return List.copyOf(expansion.hosts);
   }
 
   /// Takes the name apart first, so that what it will become is known before it is multiplied.
-  private static void expandOne(String name, List<String> hosts) {
+  private void expandOne(String name) {
     var parts = new ArrayList<List<String>>();
     int at = 0;
     for (int open = name.indexOf('['); open >= 0; open = name.indexOf('[', at)) {
@@ -76,7 +82,12 @@ final class SlurmHosts {
     if (hosts.size() + count > MOST) {
       throw new IllegalArgumentException("more than " + MOST + " hosts");
     }
-    multiply(parts, 0, new StringBuilder(), hosts);
+    characters += count * length;
+    if (characters > MOST_CHARACTERS) {
+      throw new IllegalArgumentException(
+          "the names have more than " + MOST_CHARACTERS + " characters in all");
+    }
+    multiply(parts, 0, new StringBuilder());
   }
 
   /// Texts without a choice become one.
@@ -121,15 +132,14 @@ final class SlurmHosts {
   }
 
   /// Every choice of one text of each part from `index` on, behind `prefix`.
-  private static void multiply(
-      List<List<String>> parts, int index, StringBuilder prefix, List<String> hosts) {
+  private void multiply(List<List<String>> parts, int index, StringBuilder prefix) {
     if (index == parts.size()) {
       hosts.add(prefix.toString());
       return;
     }
     int length = prefix.length();
     for (String text : parts.get(index)) {
-      multiply(parts, index + 1, prefix.append(text), hosts);
+      multiply(parts, index + 1, prefix.append(text));
       prefix.setLength(length);
     }
   }

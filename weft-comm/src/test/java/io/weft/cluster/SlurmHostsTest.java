@@ -40,6 +40,17 @@ class SlurmHostsTest {
   }
 
   @Test
+  void namesThatAreTooMuchTogetherAreRefusedBeforeTheyAreMultiplied() {
+    String one = "n".repeat(200) + "[10000-39999]";
+    for (String list : List.of(one, "n".repeat(120) + "[10000-39999]," + one)) {
+      assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("more than 4194304 characters in all");
+    }
+    assertThat(SlurmHosts.expand("n".repeat(59) + "[10000-65535]", "LIST")).hasSize(55_536);
+  }
+
+  @Test
   void nameThatIsTooLongIsRefusedBeforeItIsMultiplied() {
     for (String list :
         List.of("n".repeat(254), "n".repeat(10_000) + "[0-9999]", "[1]".repeat(20_000))) {
