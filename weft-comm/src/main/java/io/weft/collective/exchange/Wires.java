@@ -6,6 +6,7 @@ import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.Frame;
+import io.weft.collective.group.Group;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -131,8 +132,8 @@ public final class Wires {
   }
 
   /// A peer's memory, or null; see `Endpoint.map`.
-  public @Nullable PeerMemory map(RunningOperation operation, int peer, RemoteRegion region) {
-    int world = operation.group().world(peer);
+  public @Nullable PeerMemory map(Group group, int peer, RemoteRegion region) {
+    int world = group.world(peer);
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
   }
 

@@ -18,18 +18,22 @@ import io.weft.collective.plan.Repertoire;
 import io.weft.collective.plan.Selection;
 import io.weft.collective.shared.SharedScripts;
 import io.weft.collective.slot.SlotStage;
+import io.weft.collective.slot.SmallAllreduce;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// The communicator that users hold: checks what they ask for, makes an operation of it and hands
 /// it to the lane. Thread-safe.
@@ -92,19 +96,42 @@ final class MeshCommunicator implements Communicator {
     if (algorithms.sharesMemory()
         && !shared
         && algorithm.equals(Repertoire.RECURSIVE_DOUBLING)
-        && SlotStage.takes(input.bytes(), size())) {
+        && SmallAllreduce.takes(input.bytes(), size())) {
+      return submitSmall(Kind.ALLREDUCE, options, signature, input, output, op, output);
+    }
+    if (shared && SharedScripts.takesOffers(input.bytes(), size())) {
+      SlotStage<TensorView> stage =
+          SharedScripts.offered(collectives.boards(), group, input, output, op, algorithm);
       return submit(
-          new PromptAllreduce<>(
-              this, Kind.ALLREDUCE, options, signature, input, output, op, output),
-          options);
+          new PromptAllreduce<>(this, Kind.ALLREDUCE, options, signature, stage), options);
     }
-    Plan plan = algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank());
-    if (!shared) {
-      return submit(options, signature, Scripts.allreduce(plan, input, output, op, size()));
-    }
-    Plan ring = algorithms.plan(Kind.ALLREDUCE, "ring", 0, rank());
-    return submit(
-        options, signature, SharedScripts.allreduce(plan, ring, input, output, op, size()));
+    Script<TensorView> script =
+        shared
+            ? SharedScripts.allreduce(plans(Kind.ALLREDUCE), algorithm, input, output, op, size())
+            : Scripts.allreduce(
+                algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank()), input, output, op, size());
+    return submit(options, signature, script);
+  }
+
+  /// Hot path.
+  private <T> Handle<T> submitSmall(
+      Kind kind,
+      CollectiveOptions options,
+      Signature signature,
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      @Nullable T result) {
+    SlotStage<T> stage =
+        new SmallAllreduce<>(
+            collectives.boards(),
+            input.data(),
+            output.data(),
+            input.dtype(),
+            Kernels.reducer(input.dtype(), op),
+            op == ReduceOp.AVERAGE ? size() : 1,
+            result);
+    return submit(new PromptAllreduce<>(this, kind, options, signature, stage), options);
   }
 
   @Override
@@ -188,13 +215,11 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    if (algorithms.sharesMemory() && SlotStage.takes(meeting.bytes(), size())) {
-      return submit(
-          new PromptAllreduce<>(
-              this, Kind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null),
-          options);
+    if (algorithms.sharesMemory() && SmallAllreduce.takes(meeting.bytes(), size())) {
+      return submitSmall(
+          Kind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
     }
-    Plan plan = planOfMessages(Kind.BARRIER);
+    Plan plan = algorithms.plan(Kind.BARRIER, Repertoire.MEETING, 0, rank());
     return submit(options, barrierSignature, Scripts.barrier(plan, meeting.data()));
   }
 
@@ -246,9 +271,9 @@ final class MeshCommunicator implements Communicator {
     return handle;
   }
 
-  /// How a small allreduce or a barrier goes by messages.
-  Plan planOfMessages(Kind kind) {
-    return algorithms.plan(kind, Repertoire.RECURSIVE_DOUBLING, 0, rank());
+  /// The plans of this rank, by the name of an algorithm.
+  Function<String, Plan> plans(Kind kind) {
+    return name -> algorithms.plan(kind, name, 0, rank());
   }
 
   Collectives collectives() {

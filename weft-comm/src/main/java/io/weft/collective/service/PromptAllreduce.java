@@ -14,32 +14,30 @@ import io.weft.collective.slot.SlotBoard.Sight;
 import io.weft.collective.slot.SlotExchange;
 import io.weft.collective.slot.SlotStage;
 import io.weft.collective.slot.Slots;
-import io.weft.tensor.ReduceOp;
-import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Kernels;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// A small allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
+/// A short allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
 /// its user waits for it at once and nothing else is under way, it is done inside `await`: the
-/// caller, in the lane's place, shows its contribution in a slot and looks at the others'. In all
-/// other cases, and when the others keep it waiting, it becomes an `Operation`, with all that
-/// belongs to one.
+/// caller, in the lane's place, shows in a slot what it brings, looks at the others' and does its
+/// part. In all other cases, and when the others keep it waiting, it becomes an `Operation`, with
+/// all that belongs to one.
 ///
 /// Made by a user thread; whoever takes it from the commands goes on with it where the lane runs.
 final class PromptAllreduce<T> extends PendingHandle<T>
     implements Commands.Deferred, Lane.Errand, CollectiveObserver.Subject {
 
-  /// Looks at the slots that take no time worth measuring.
+  /// So few looks at the slots, for a tensor of so few bytes, take no time worth measuring.
   private static final int FEW_LOOKS = 16;
+
+  private static final long FEW_BYTES = 512;
 
   private final Collectives collectives;
   private final Group group;
-  private final SlotStage stage;
+  private final SlotStage<T> stage;
   private final Kind kind;
-  private final @Nullable T result;
   private final Duration limit;
   private final long submittedNanos;
   private final long key;
@@ -51,32 +49,21 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   private long begunNanos;
   private int looks;
 
-  /// An ALLREDUCE or BARRIER. `result`: what the handle gives.
+  /// An ALLREDUCE or BARRIER, which begins with this stage.
   PromptAllreduce(
       MeshCommunicator owner,
       Kind kind,
       CollectiveOptions options,
       Signature signature,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      @Nullable T result) {
+      SlotStage<T> stage) {
     super(owner, options.name(), signature);
     this.collectives = owner.collectives();
     this.group = owner.group();
     this.kind = kind;
-    this.result = result;
+    this.stage = stage;
     this.limit = owner.limit(options);
     this.submittedNanos = owner.lane().nanos();
     this.key = Hash.of(group.key(), options.name());
-    this.stage =
-        new SlotStage(
-            collectives.boards(),
-            input.data(),
-            output.data(),
-            input.dtype(),
-            Kernels.reducer(input.dtype(), op),
-            op == ReduceOp.AVERAGE ? group.size() : 1);
   }
 
   // --- the user's thread
@@ -103,7 +90,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   }
 
   private Operation<T> operation() {
-    Script<T> script = stage.script(owner().planOfMessages(kind), result);
+    Script<T> script = stage.script(owner().plans(kind));
     return new Operation<>(group, name(), signature(), script, this, limit, submittedNanos);
   }
 
@@ -125,7 +112,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
     subject = Slots.subject(key, sequence, signature());
     if (!open.enter()) {
       becomeOperation(open, false);
-    } else if (!open.show(number, subject, stage.input())) {
+    } else if (!open.show(number, subject, stage.shown(open))) {
       open.leave();
       becomeOperation(open, false);
     }
@@ -143,21 +130,25 @@ final class PromptAllreduce<T> extends PendingHandle<T>
     if (sight == Sight.OPEN) {
       return false;
     }
-    if (sight == Sight.SAME) {
-      stage.combine(open, number);
+    if (sight == Sight.SAME && !stage.proceed(open, number)) {
+      return false;
+    }
+    if (sight == Sight.SAME && !stage.isUndone()) {
       open.finish(number);
       open.leave();
       slots = null;
-      long now = looks < FEW_LOOKS ? begunNanos : lane().nanos();
+      stage.release();
+      boolean brief = looks < FEW_LOOKS && bytes() <= FEW_BYTES;
+      long now = brief ? begunNanos : lane().nanos();
       collectives.observer().onDone(observed, now);
-      complete(result, null);
+      complete(stage.result(), null);
     } else {
       giveUp();
     }
     return true;
   }
 
-  /// Patience is over, or the others show another operation.
+  /// Patience is over, the others show another operation, or there is more to do than by slots.
   @Override
   public void giveUp() {
     Slots open = Objects.requireNonNull(slots);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.group.Group;
 import io.weft.tensor.kernel.Kernels;
@@ -12,9 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
-/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
-/// outputs, or its own, piece by piece. Confined to the lane's thread.
+/// One rank's slice of an allreduce or reduceScatter on the memory of all, or all of it for this
+/// rank alone: adds the inputs in the order of the ranks, so that the bits do not depend on who
+/// comes when, and stores the sum to all outputs, or its own, piece by piece. Confined to the
+/// lane's thread.
 final class DirectReduce {
 
   /// Longest piece: what one visit covers, some 50 microseconds.
@@ -32,12 +32,12 @@ final class DirectReduce {
 
   private final SharedStage stage;
   private final MemorySegment block;
-  private final int rank;
   private final @Nullable PeerMemory[] in;
   private final @Nullable PeerMemory[] out;
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
-  private final boolean scattered;
+  private final int own;
+  private final long blockBytes;
   private final Reducer.@Nullable Twin twin;
   private final long outputsBegin;
   private final long end;
@@ -48,21 +48,23 @@ final class DirectReduce {
       MemorySegment block,
       int rank,
       @Nullable PeerMemory[] in,
-      @Nullable PeerMemory[] out) {
+      @Nullable PeerMemory[] out,
+      boolean alone) {
+    boolean onlyOwn = alone || stage.scattered();
     this.stage = stage;
     this.block = block;
-    this.rank = rank;
     this.in = in;
     this.out = out;
     this.inputs = segments(in, stage.input());
-    this.scattered = stage.scattered();
-    this.outputs = scattered ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
-    this.next = stage.slice(rank);
-    this.end = stage.slice(rank + 1);
-    this.outputsBegin = scattered ? next : 0;
+    this.own = onlyOwn ? 0 : rank;
+    this.outputs = onlyOwn ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
+    this.next = alone ? 0 : stage.slice(rank);
+    this.end = alone ? stage.input().byteSize() : stage.slice(rank + 1);
+    this.outputsBegin = stage.scattered() ? next : 0;
+    this.blockBytes = alone ? PIECE_BYTES : BLOCK_BYTES;
     long streamed = stage.hasStandIn() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
     this.twin =
-        in.length == 2 && !scattered
+        in.length == 2 && !onlyOwn
             ? stage.arithmetic().twin(stage.input().byteSize() >= streamed)
             : null;
   }
@@ -77,13 +79,15 @@ final class DirectReduce {
   }
 
   /// Null if somebody's memory cannot be reached from here.
+  ///
+  /// @param alone each rank combines all of an allreduce for itself; no output is an input
   static @Nullable DirectReduce of(
-      RunningOperation operation,
+      Group group,
       SharedStage stage,
       Wires wires,
       @Nullable RemoteRegion[] inputs,
-      @Nullable RemoteRegion[] outputs) {
-    Group group = operation.group();
+      @Nullable RemoteRegion[] outputs,
+      boolean alone) {
     PeerMemory[] in = new PeerMemory[group.size()];
     PeerMemory[] out = new PeerMemory[group.size()];
     for (int peer = 0; peer < group.size(); peer++) {
@@ -92,13 +96,13 @@ final class DirectReduce {
       }
       RemoteRegion input = Objects.requireNonNull(inputs[peer]);
       RemoteRegion output = Objects.requireNonNull(outputs[peer]);
-      in[peer] = wires.map(operation, peer, input);
-      out[peer] = output.equals(input) ? in[peer] : wires.map(operation, peer, output);
+      in[peer] = wires.map(group, peer, input);
+      out[peer] = alone || output.equals(input) ? in[peer] : wires.map(group, peer, output);
       if (!isAsLong(in[peer], stage) || !isAsLong(out[peer], stage)) {
         return null;
       }
     }
-    return new DirectReduce(stage, wires.block(), group.rank(), in, out);
+    return new DirectReduce(stage, wires.block(), group.rank(), in, out, alone);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
@@ -126,8 +130,8 @@ final class DirectReduce {
       if (twin != null) {
         reduceForBoth(twin, next, until - next);
       } else {
-        for (long at = next; at < until; at += BLOCK_BYTES) {
-          reduce(at, Math.min(BLOCK_BYTES, until - at));
+        for (long at = next; at < until; at += blockBytes) {
+          reduce(at, Math.min(blockBytes, until - at));
         }
       }
       next = until;
@@ -177,7 +181,6 @@ final class DirectReduce {
     Reducer reducer = arithmetic.reducer();
     long elements = bytes / arithmetic.dtype().bytes();
     boolean direct = inputs.length == 2;
-    int own = scattered ? 0 : rank;
     long outputAt = at - outputsBegin;
     MemorySegment sum = direct ? outputs[own] : block;
     long sumAt = direct ? outputAt : 0;

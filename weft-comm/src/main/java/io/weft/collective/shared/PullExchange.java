@@ -145,7 +145,7 @@ final class PullExchange extends MappedExchange {
 
   /// False if the peer said what cannot be.
   private boolean reach(int peer, Part part) {
-    PeerMemory memory = wires.map(operation, peer, part.region());
+    PeerMemory memory = wires.map(operation.group(), peer, part.region());
     long bytes = stage.bytes(peer);
     if (memory == null) {
       stage.miss(peer);

@@ -5,12 +5,10 @@ import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.frame.Frame;
 import io.weft.collective.frame.Share;
-import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +27,7 @@ final class SharedExchange extends MappedExchange {
   private final @Nullable RemoteRegion[] inputs;
   private final @Nullable RemoteRegion[] outputs;
   private final BitSet working = new BitSet();
-  private @Nullable MemoryRegion input;
-  private @Nullable MemoryRegion output;
-  private @Nullable StandIn standIn;
+  private final ShownMemory memory;
   private @Nullable DirectReduce reduce;
   private boolean over;
   private boolean isPrivate;
@@ -39,6 +35,7 @@ final class SharedExchange extends MappedExchange {
   SharedExchange(RunningOperation operation, SharedStage stage, int phase, Wires wires) {
     super(operation, phase, wires);
     this.stage = stage;
+    this.memory = new ShownMemory(stage, wires);
     this.inputs = new RemoteRegion[size];
     this.outputs = new RemoteRegion[size];
     silent.set(0, size);
@@ -48,8 +45,8 @@ final class SharedExchange extends MappedExchange {
 
   @Override
   public void start() {
-    boolean mappable = show();
-    StandIn shown = standIn;
+    boolean mappable = memory.register(rank, this);
+    StandIn shown = memory.standIn();
     if (shown != null) {
       shown.show();
     }
@@ -62,43 +59,13 @@ final class SharedExchange extends MappedExchange {
   }
 
   private void announce(boolean mappable) {
-    MemoryRegion in = Objects.requireNonNull(input);
-    MemoryRegion out = output == null ? in : output;
     MemorySegment frame = wires.scratch();
-    int offer = standIn == null ? Share.TENSORS : Share.STAND_IN;
     for (int d = 1; d < size; d++) {
       int peer = (rank + d) % size;
-      Share.write(frame, in.export(), out.export());
+      Share.write(frame, memory.input(), memory.output());
       long bytes = mappable ? Share.MESSAGE_BYTES : Frame.HEADER_BYTES;
-      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? offer : 0, bytes);
+      wires.send(operation, peer, Frame.Type.SHARE, phase, mappable ? memory.kind() : 0, bytes);
     }
-  }
-
-  /// Registers what peers are to work on. False if that is private, and there is no stand-in.
-  private boolean show() {
-    MemoryRegion in = wires.register(stage.input(), this);
-    input = in;
-    if (!stage.isApart(rank)) {
-      return false;
-    }
-    MemoryRegion out = in;
-    if (!stage.onlyInput()) {
-      out = wires.register(stage.output(), this);
-      output = out;
-    }
-    if (in.isMappable() && out.isMappable()) {
-      return true;
-    }
-    MemoryRegion window = wires.staging().tryLease(stage.input().byteSize());
-    if (window == null) {
-      return false;
-    }
-    release();
-    input = window;
-    output = null;
-    standIn = new StandIn(stage, window, rank);
-    stage.standIn();
-    return window.isMappable();
   }
 
   private void becomePrivate() {
@@ -132,10 +99,11 @@ final class SharedExchange extends MappedExchange {
       return;
     }
     working.clear(peer);
+    StandIn shown = memory.standIn();
     if (Frame.aux(frame) != 0) {
       stage.leaveUndone(peer);
-    } else if (standIn != null && !stage.scattered()) {
-      standIn.arrived(peer);
+    } else if (shown != null && !stage.scattered()) {
+      shown.arrived(peer);
     }
   }
 
@@ -145,7 +113,7 @@ final class SharedExchange extends MappedExchange {
     if (isPrivate) {
       return 0;
     }
-    StandIn shown = standIn;
+    StandIn shown = memory.standIn();
     if (shown != null && !shown.isShown()) {
       shown.show();
       if (shown.isShown()) {
@@ -167,7 +135,7 @@ final class SharedExchange extends MappedExchange {
   private int reduce() {
     DirectReduce running = reduce;
     if (running == null) {
-      running = DirectReduce.of(operation, stage, wires, inputs, outputs);
+      running = DirectReduce.of(operation.group(), stage, wires, inputs, outputs, false);
       reduce = running;
       if (running == null) {
         stage.leaveUndone(rank);
@@ -193,44 +161,25 @@ final class SharedExchange extends MappedExchange {
 
   @Override
   public boolean done() {
-    return isPrivate || (over && working.isEmpty() && (standIn == null || standIn.isTaken()));
+    StandIn shown = memory.standIn();
+    return isPrivate || (over && working.isEmpty() && (shown == null || shown.isTaken()));
   }
 
   @Override
   public void release() {
-    if (standIn != null) {
-      wires.staging().giveBack(standIn.window());
-      standIn = null;
-      input = null;
-    }
-    if (input != null) {
-      input.close();
-    }
-    if (output != null) {
-      output.close();
-    }
+    memory.release();
   }
 
-  /// Peers may still be inside a stand-in, which then is not used again.
   @Override
   public boolean tryAbandon() {
     over = true;
-    if (standIn != null) {
-      wires.staging().forget(standIn.window());
-      standIn = null;
-      input = null;
-    }
-    release();
-    return !isVisited();
-  }
-
-  private boolean isVisited() {
-    return (input != null && input.isVisited()) || (output != null && output.isVisited());
+    memory.abandon();
+    return !memory.isVisited();
   }
 
   @Override
   public List<Integer> usedBy() {
-    return isVisited() ? others().toList() : List.of();
+    return memory.isVisited() ? others().toList() : List.of();
   }
 
   @Override

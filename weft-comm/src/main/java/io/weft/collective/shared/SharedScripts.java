@@ -12,6 +12,8 @@ import io.weft.collective.message.Rows;
 import io.weft.collective.message.TwoStages;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.Plan;
+import io.weft.collective.slot.SlotBoards;
+import io.weft.collective.slot.SlotStage;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
@@ -34,12 +36,46 @@ public final class SharedScripts {
     return SharedStage.Arithmetic.of(dtype, op, op == ReduceOp.AVERAGE ? size : 1);
   }
 
-  /// What is left goes by `plan` where somebody's memory is private; else the slices of single
-  /// ranks by `ring`.
+  /// Whether an allreduce of so many bytes needs no message, by `offered`, among so many members.
+  public static boolean takesOffers(long bytes, int members) {
+    return OfferedAllreduce.takes(bytes, members);
+  }
+
+  /// One that needs none, if all goes well; what is left goes as by `allreduce`.
+  public static SlotStage<TensorView> offered(
+      SlotBoards boards,
+      Group group,
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      String apart) {
+    SharedStage.Arithmetic sum = arithmetic(input.dtype(), op, group.size());
+    return new OfferedAllreduce(boards, group, input, output, sum, apart);
+  }
+
+  /// What is left goes by the algorithm `apart` where somebody's memory is private; else the slices
+  /// of single ranks by a ring.
+  ///
+  /// @param plans by the name of an algorithm
   public static Script<TensorView> allreduce(
-      Plan plan, Plan ring, TensorView input, TensorView output, ReduceOp op, int size) {
+      Function<String, Plan> plans,
+      String apart,
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      int size) {
     SharedStage.Arithmetic sum = arithmetic(input.dtype(), op, size);
-    return new PartedAllreduce(plan, ring, input, output, sum, size);
+    return allreduce(plans, apart, input, output, sum, size);
+  }
+
+  static Script<TensorView> allreduce(
+      Function<String, Plan> plans,
+      String apart,
+      TensorView input,
+      TensorView output,
+      SharedStage.Arithmetic sum,
+      int size) {
+    return new PartedAllreduce(plans.apply(apart), plans.apply("ring"), input, output, sum, size);
   }
 
   private static Stage combining(Plan plan, Placement place, SharedStage.Arithmetic sum) {

@@ -263,13 +263,22 @@ public final class SlotBoard {
   /// Whether another member shows something as this number; false if its board is closed or not
   /// known.
   boolean shows(int member, long number) {
+    return peek(member, slot(number) + STAMP) > number;
+  }
+
+  /// Whether it has told its word there, which is not 0; the same.
+  boolean hasTold(int member, long number, long at) {
+    return shows(member, number) && peek(member, payload(number) + at) != 0;
+  }
+
+  private long peek(int member, long at) {
     PeerMemory peer = peers[member];
     if (peer == null || !peer.visit()) {
-      return false;
+      return 0;
     }
-    long stamp = (long) LONG.getAcquire(boards[member], slot(number) + STAMP);
+    long word = (long) LONG.getAcquire(boards[member], at);
     peer.leave();
-    return stamp > number;
+    return word;
   }
 
   /// Whether a member's board is known.
@@ -281,6 +290,21 @@ public final class SlotBoard {
   /// before `finish`.
   MemorySegment board(int member) {
     return boards[member];
+  }
+
+  /// Adds a word to what this rank shows as this number, where it has shown 0. Inside `enter`.
+  ///
+  /// Hot path.
+  void tell(long number, long at, long word) {
+    LONG.setRelease(own, payload(number) + at, word); // pairs with the acquire in `told`
+    VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
+  }
+
+  /// What a member shows there; what it did before it said so is seen. As `board`.
+  ///
+  /// Hot path.
+  long told(int member, long number, long at) {
+    return (long) LONG.getAcquire(boards[member], payload(number) + at);
   }
 
   static long payload(long number) {

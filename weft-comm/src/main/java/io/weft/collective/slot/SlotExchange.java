@@ -8,6 +8,7 @@ import io.weft.collective.frame.Frame;
 import io.weft.collective.slot.SlotBoard.Sight;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /// An exchange by slots of a board: no message travels, unless this rank finds that there will be
@@ -20,15 +21,16 @@ import java.util.stream.IntStream;
 public final class SlotExchange implements Exchange {
 
   private final RunningOperation operation;
-  private final SlotStage stage;
+  private final SlotStage<?> stage;
   private final Slots slots;
   private final Wires wires;
   private long number;
   private long subject;
   private boolean waits;
+  private boolean met;
   private boolean over;
 
-  SlotExchange(RunningOperation operation, SlotStage stage, Slots slots, Wires wires) {
+  SlotExchange(RunningOperation operation, SlotStage<?> stage, Slots slots, Wires wires) {
     this.operation = operation;
     this.stage = stage;
     this.slots = slots;
@@ -46,7 +48,7 @@ public final class SlotExchange implements Exchange {
     long taken = slots.take();
     boolean shown = false;
     if (slots.isReady() && slots.enter()) {
-      shown = slots.show(taken, subject, stage.input());
+      shown = slots.show(taken, subject, stage.shown(slots));
       slots.leave();
     }
     resume(taken, subject, shown);
@@ -71,7 +73,7 @@ public final class SlotExchange implements Exchange {
     if (over) {
       return 0;
     }
-    if (slots.isUnusable()) {
+    if (slots.isUnusable() && !met) {
       leaveSlots(false); // all have heard why
       return 1;
     }
@@ -79,20 +81,21 @@ public final class SlotExchange implements Exchange {
       return 0; // a member has closed its board: it has left or failed, which the mesh tells
     }
     Sight sight;
+    boolean goesOn;
     try {
       sight = slots.look(number, subject);
-      if (sight == Sight.SAME) {
-        stage.combine(slots, number);
-      }
+      met = sight == Sight.SAME;
+      goesOn = sight == Sight.OPEN || (met && !stage.proceed(slots, number));
     } finally {
       slots.leave();
     }
-    switch (sight) {
-      case OPEN -> {
-        return 0;
-      }
-      case SAME -> end();
-      case OTHER -> leaveSlots(true);
+    if (goesOn) {
+      return 0;
+    }
+    if (met) {
+      end();
+    } else {
+      leaveSlots(true);
     }
     return 1;
   }
@@ -121,6 +124,8 @@ public final class SlotExchange implements Exchange {
   public void onShare(int peer, MemorySegment frame) {
     if (Frame.aux(frame) != 0) {
       operation.brokenBy(peer, "an offer of its memory where none is due");
+    } else if (met && !over) {
+      operation.brokenBy(peer, "that it leaves the slots in which it has shown the operation");
     } else if (!over) {
       leaveSlots(false);
     }
@@ -132,29 +137,39 @@ public final class SlotExchange implements Exchange {
   }
 
   @Override
-  public void release() {}
+  public void release() {
+    stage.release();
+  }
 
-  /// Nobody writes to our memory.
   @Override
   public boolean tryAbandon() {
     if (!over) {
       end();
     }
-    return true;
+    stage.abandon();
+    return !stage.isVisited();
   }
 
   @Override
   public List<Integer> usedBy() {
-    return List.of();
+    return stage.isVisited() ? members(this::isOther) : List.of();
   }
 
   @Override
   public boolean needs(int peer) {
-    return !over && peer != operation.group().rank() && !slots.shows(peer, number);
+    return !over && isOther(peer) && stage.needs(slots, peer, number);
   }
 
   @Override
   public List<Integer> waitingFor() {
-    return IntStream.range(0, operation.group().size()).filter(this::needs).boxed().toList();
+    return members(this::needs);
+  }
+
+  private List<Integer> members(IntPredicate which) {
+    return IntStream.range(0, operation.group().size()).filter(which).boxed().toList();
+  }
+
+  private boolean isOther(int peer) {
+    return peer != operation.group().rank();
   }
 }

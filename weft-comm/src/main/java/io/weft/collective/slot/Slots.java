@@ -117,6 +117,39 @@ public final class Slots {
     return true;
   }
 
+  /// Adds a word to what this rank shows, which was 0, and wakes who waits for it. Inside `enter`.
+  ///
+  /// Hot path.
+  public void tell(long number, long at, long word) {
+    board.tell(number, at, word);
+    wakeWhoWaits();
+  }
+
+  /// See `SlotBoard.told`.
+  public long told(int member, long number, long at) {
+    return board.told(member, number, at);
+  }
+
+  /// See `SlotBoard.hasTold`.
+  public boolean hasTold(int member, long number, long at) {
+    return board.hasTold(member, number, at);
+  }
+
+  /// A member's contribution; read after `look` has said SAME and before `finish`.
+  public MemorySegment contribution(int member, long number, long bytes) {
+    return board.board(member).asSlice(SlotBoard.payload(number), bytes);
+  }
+
+  /// Whose slots these are.
+  public Group group() {
+    return group;
+  }
+
+  /// What exchanges use of the mesh.
+  public Wires wires() {
+    return wires;
+  }
+
   /// Nothing is shown as this number, which has been taken.
   void owe(long number) {
     board.owe(number);
@@ -171,7 +204,7 @@ public final class Slots {
   }
 
   /// See `SlotBoard.shows`.
-  boolean shows(int member, long number) {
+  public boolean shows(int member, long number) {
     return board.shows(member, number);
   }
 

@@ -6,7 +6,6 @@ import static io.weft.collective.service.PeerScene.CREDIT;
 import static io.weft.collective.service.PeerScene.DONE;
 import static io.weft.collective.service.PeerScene.EAGER;
 import static io.weft.collective.service.PeerScene.GRANT;
-import static io.weft.collective.service.PeerScene.LONG;
 import static io.weft.collective.service.PeerScene.PAIR;
 import static io.weft.collective.service.PeerScene.SHARE;
 import static io.weft.collective.service.PeerScene.SHARED;
@@ -26,6 +25,9 @@ import org.junit.jupiter.api.Timeout;
 /// A member that offers its memory and then says what cannot be, or offers what cannot be reached.
 @Timeout(60)
 class BrokenShareTest {
+
+  /// Too long for an offer by slots.
+  private static final int LONG = 300_000;
 
   private final PeerScene scene = new PeerScene();
 
@@ -49,7 +51,9 @@ class BrokenShareTest {
   void offerAndEndCompleteTheOperation() {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     scene.says(offer());
-    scene.rank.turn(0);
+    for (int piece = 0; piece < 4; piece++) {
+      scene.rank.turn(0);
+    }
     assertThat(scene.sent(DONE).getInt(20)).isZero();
     assertThat(handle.isDone()).isFalse();
     scene.says(aux(DONE, 0));

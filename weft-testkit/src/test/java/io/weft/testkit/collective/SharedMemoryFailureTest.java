@@ -37,7 +37,10 @@ class SharedMemoryFailureTest {
 
   private static final int RANKS = 3;
   private static final int VICTIM = 1;
-  private static final int ELEMENTS = 900_001;
+
+  /// One by messages, one by slots.
+  private static final int[] ELEMENTS = {900_001, 100_001};
+
   private static final byte MARK = 0x5a;
 
   /// What happens to the victim.
@@ -49,7 +52,13 @@ class SharedMemoryFailureTest {
 
   static Stream<Arguments> ends() {
     return Stream.of("inproc", "shm")
-        .flatMap(scheme -> Arrays.stream(End.values()).map(end -> Arguments.of(scheme, end)));
+        .flatMap(
+            scheme ->
+                Arrays.stream(End.values())
+                    .flatMap(
+                        end ->
+                            Arrays.stream(ELEMENTS)
+                                .mapToObj(elements -> Arguments.of(scheme, end, elements))));
   }
 
   static void bring(End end, MortalJob job, Weft victim) {
@@ -60,9 +69,9 @@ class SharedMemoryFailureTest {
     }
   }
 
-  @ParameterizedTest(name = "{0}, a rank {1}")
+  @ParameterizedTest(name = "{0}, a rank {1}, {2} elements")
   @MethodSource("ends")
-  void nobodyTouchesATensorThatWasGivenBack(String scheme, End end) throws Exception {
+  void nobodyTouchesATensorThatWasGivenBack(String scheme, End end, int elements) throws Exception {
     assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
     for (int round = 0; round < 3; round++) {
       // Nobody waits for the deadline.
@@ -75,7 +84,8 @@ class SharedMemoryFailureTest {
         List<Future<CommException>> ranks = new ArrayList<>();
         for (int rank = 0; rank < RANKS; rank++) {
           boolean isPrivate = rank < round;
-          ranks.add(job.start(rank, weft -> sumUntilItFails(weft, isPrivate, sums, allFailed)));
+          ranks.add(
+              job.start(rank, weft -> sumUntilItFails(weft, elements, isPrivate, sums, allFailed)));
         }
         int enough = RANKS * (2 + round);
         while (sums.get() < enough && ranks.stream().noneMatch(Future::isDone)) {
@@ -91,8 +101,9 @@ class SharedMemoryFailureTest {
 
   /// Sums until one sum fails, marks its tensor, and looks at it when all others have failed too.
   private static CommException sumUntilItFails(
-      Weft weft, boolean isPrivate, AtomicInteger sums, CyclicBarrier all) throws Exception {
-    Shape shape = Shape.of(ELEMENTS);
+      Weft weft, int elements, boolean isPrivate, AtomicInteger sums, CyclicBarrier all)
+      throws Exception {
+    Shape shape = Shape.of(elements);
     try (TensorLease tensor =
         isPrivate
             ? OwnedTensor.allocate(DType.FLOAT32, shape)

@@ -17,6 +17,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.testkit.job.LocalJob;
 import io.weft.transport.spi.Availability;
@@ -25,7 +26,9 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -38,7 +41,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Small allreduces of ranks that share memory, in and out of step with each other.
+/// Short allreduces of ranks that share memory, in and out of step with each other: of tensors that
+/// fit a slot, and of such that are offered in one.
 @Timeout(120)
 class SlotAllreduceTest {
 
@@ -47,8 +51,11 @@ class SlotAllreduceTest {
 
   private static final int ROUNDS = 60;
 
-  /// Longest that goes by slots, and somewhat more.
+  /// Longest that fits a slot, and somewhat more.
   private static final int MOST_ELEMENTS = 120;
+
+  /// Of those that are offered in a slot.
+  private static final int MOST_OFFERED = 20_000;
 
   private static LocalJob job(String scheme, int size, Set<Integer> blind) {
     TransportProvider provider =
@@ -94,9 +101,10 @@ class SlotAllreduceTest {
   private static void round(Weft weft, SplittableRandom same, Random own) throws Exception {
     int count = 1 + same.nextInt(same.nextInt(5) == 0 ? 20 : 3);
     boolean mixed = same.nextInt(3) == 0;
-    List<OwnedTensor> tensors = new ArrayList<>();
+    List<TensorLease> tensors = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      OwnedTensor t = OwnedTensor.allocate(DType.INT32, Shape.of(1 + same.nextInt(MOST_ELEMENTS)));
+      int most = same.nextInt(3) == 0 ? MOST_OFFERED : MOST_ELEMENTS;
+      TensorLease t = tensor(weft, Shape.of(1 + same.nextInt(most)), own);
       fill(t.view(), 7 * i + weft.rank());
       tensors.add(t);
     }
@@ -104,27 +112,39 @@ class SlotAllreduceTest {
     if (mixed) {
       Collections.shuffle(order, own);
     }
-    List<Handle<TensorView>> pending = new ArrayList<>();
+    List<TensorLease> results = new ArrayList<>();
+    for (TensorLease t : tensors) {
+      results.add(tensor(weft, t.view().shape(), own));
+    }
+    Map<Integer, Handle<TensorView>> pending = new HashMap<>();
     for (int i : order) {
       TensorView t = tensors.get(i).view();
-      pending.add(weft.communicator().allreduce(t, t, ReduceOp.SUM, named("t" + i)));
+      TensorView into = own.nextInt(3) == 0 ? t : results.get(i).view();
+      pending.put(i, sum(weft, t, into, "t" + i));
       if (!mixed && own.nextBoolean()) {
-        var unused = pending.getLast().await();
+        var unused = pending.get(i).await();
       }
     }
-    Collections.shuffle(pending, own);
-    for (Handle<TensorView> handle : pending) {
-      var unused = handle.await();
+    Collections.shuffle(order, own);
+    for (int i : order) {
+      var unused = pending.get(i).await();
     }
     int ranks = weft.size();
     for (int i = 0; i < count; i++) {
       int sum = 7 * i * ranks + ranks * (ranks - 1) / 2;
-      int[] got = tensors.get(i).view().data().toArray(ValueLayout.JAVA_INT);
+      int[] got = pending.get(i).await().data().toArray(ValueLayout.JAVA_INT);
       for (int e = 0; e < got.length; e++) {
         assertThat(got[e]).as("element %d of t%d, seed %d", e, i, SEED).isEqualTo(sum + e * ranks);
       }
       tensors.get(i).close();
+      results.get(i).close();
     }
+  }
+
+  private static TensorLease tensor(Weft weft, Shape shape, Random own) {
+    return own.nextBoolean()
+        ? OwnedTensor.allocate(DType.INT32, shape)
+        : weft.allocate(DType.INT32, shape);
   }
 
   private static void fill(TensorView tensor, int first) {
@@ -161,7 +181,11 @@ class SlotAllreduceTest {
   }
 
   private static Handle<TensorView> sum(Weft weft, OwnedTensor tensor, String name) {
-    return weft.communicator().allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, named(name));
+    return sum(weft, tensor.view(), tensor.view(), name);
+  }
+
+  private static Handle<TensorView> sum(Weft weft, TensorView from, TensorView to, String name) {
+    return weft.communicator().allreduce(from, to, ReduceOp.SUM, named(name));
   }
 
   private static int value(TensorView tensor) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.collective.exchange.Script;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.message.Placement;
+import io.weft.collective.message.TwoStages;
+import io.weft.collective.message.WireStage;
+import io.weft.collective.plan.Plan;
+import io.weft.collective.plan.Repertoire;
+import io.weft.tensor.DType;
+import io.weft.tensor.kernel.Reducer;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// An allreduce or barrier of a tensor that fits a slot: each member shows its contribution, and
+/// combines all for itself. What is left goes by messages.
+public final class SmallAllreduce<T> extends SlotStage<T> {
+
+  private final MemorySegment input;
+  private final MemorySegment output;
+  private final DType dtype;
+  private final Reducer reducer;
+  private final int divisor;
+  private final @Nullable T result;
+
+  /// Tensors of equal length, the same memory or apart.
+  ///
+  /// @param divisor of AVERAGE, 1 = none
+  /// @param result what the handle gives, null for a barrier's
+  public SmallAllreduce(
+      SlotBoards boards,
+      MemorySegment input,
+      MemorySegment output,
+      DType dtype,
+      Reducer reducer,
+      int divisor,
+      @Nullable T result) {
+    super(boards);
+    this.input = input;
+    this.output = output;
+    this.dtype = dtype;
+    this.reducer = reducer;
+    this.divisor = divisor;
+    this.result = result;
+  }
+
+  /// Whether an allreduce or barrier of so many bytes by recursive doubling goes by slots, among so
+  /// many members that may share memory.
+  public static boolean takes(long bytes, int members) {
+    return bytes > 0 && bytes <= SlotBoard.PAYLOAD_BYTES && members <= SlotBoard.MAX_MEMBERS;
+  }
+
+  @Override
+  public MemorySegment shown(Slots slots) {
+    return input;
+  }
+
+  @Override
+  public boolean proceed(Slots slots, long number) {
+    slots.sum().combine(number, output, dtype, reducer, divisor);
+    return true;
+  }
+
+  @Override
+  @SuppressWarnings("NullAway") // null only where T is Void
+  public T result() {
+    return result;
+  }
+
+  @Override
+  public Script<T> script(Function<String, Plan> plans) {
+    return new TwoStages<>(
+        this, () -> isUndone() ? byMessages(plans) : null, this::result, () -> {});
+  }
+
+  private Stage byMessages(Function<String, Plan> plans) {
+    Plan plan = plans.apply(Repertoire.RECURSIVE_DOUBLING);
+    Placement place = Placement.even(input, output, plan.chunks(), dtype.bytes());
+    return new WireStage(plan, place, reducer, dtype, divisor);
+  }
+}
