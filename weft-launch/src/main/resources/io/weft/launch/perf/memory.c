@@ -3,7 +3,8 @@
 // The peer `c` of `weft perf` over shared memory: what plain C processes reach that share memory from the start and have
 // nothing to decide. The others are children of the first and end with it.
 //
-//   own      the tensors lie in common memory: rank r adds slice r of all inputs and stores the sum to all outputs
+//   own      the tensors lie in common memory: rank r adds slice r of all inputs and stores the sum to all outputs; two
+//            ranks with ALONE bytes or less each add all for themselves
 //   private  two ranks: each copies half of its tensor into common memory, piece by piece, and half of the result out of
 //            it; its peer adds its own half to what lies there
 //
@@ -30,6 +31,9 @@ enum { PIECE = 64 << 10, DEPTH = 2, PIECES = DEPTH + 1 };
 
 // Own tensors of two ranks that are longer than their caches are stored past them.
 static const long PAST_CACHES = 4 << 20;
+
+// To store to lines that the other's first cache holds takes longer than to read so many.
+static const long ALONE = 64 << 10;
 
 // Of address space; memory comes with use.
 static const long ARENA = 8L << 30;
@@ -142,6 +146,11 @@ static void add_past_caches(const float *a, const float *b, float *sum, float *t
   add(a + i, b + i, sum + i, twin + i, elements - i);
 }
 
+WIDE static void add_once(const float *a, const float *b, float *sum, long elements) {
+#pragma GCC ivdep
+  for (long i = 0; i < elements; i++) sum[i] = a[i] + b[i];
+}
+
 WIDE static void add_to(float *restrict sum, const float *restrict data, long elements) {
   for (long i = 0; i < elements; i++) sum[i] += data[i];
 }
@@ -171,7 +180,9 @@ static void in_place(struct work *w) {
   float *in = w->in + begin, *out = w->out + begin;
   tell(&own()->entered, times);
   for (int r = 0; r < world.ranks; r++) until(&desks[r].entered, times);
-  if (world.ranks == 2) {
+  if (world.ranks == 2 && w->bytes <= ALONE) {
+    add_once(of_rank(w->in, 0), of_rank(w->in, 1), w->out, w->elements);
+  } else if (world.ranks == 2) {
     int other = 1 - world.rank;
     (w->bytes > PAST_CACHES ? add_past_caches : add)(in, of_rank(in, other), out, of_rank(out, other), count);
   } else {
