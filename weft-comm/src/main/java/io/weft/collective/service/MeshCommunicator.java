@@ -126,8 +126,7 @@ final class MeshCommunicator implements Communicator {
         new SmallAllreduce<>(
             collectives.boards(),
             input.data(),
-            output.data(),
-            input.dtype(),
+            output,
             Kernels.reducer(input.dtype(), op),
             op == ReduceOp.AVERAGE ? size() : 1,
             result);

@@ -8,7 +8,7 @@ import io.weft.collective.message.TwoStages;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.Plan;
 import io.weft.collective.plan.Repertoire;
-import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class SmallAllreduce<T> extends SlotStage<T> {
 
   private final MemorySegment input;
-  private final MemorySegment output;
-  private final DType dtype;
+  private final TensorView output;
   private final Reducer reducer;
   private final int divisor;
   private final @Nullable T result;
@@ -32,15 +31,13 @@ public final class SmallAllreduce<T> extends SlotStage<T> {
   public SmallAllreduce(
       SlotBoards boards,
       MemorySegment input,
-      MemorySegment output,
-      DType dtype,
+      TensorView output,
       Reducer reducer,
       int divisor,
       @Nullable T result) {
     super(boards);
     this.input = input;
     this.output = output;
-    this.dtype = dtype;
     this.reducer = reducer;
     this.divisor = divisor;
     this.result = result;
@@ -59,7 +56,7 @@ public final class SmallAllreduce<T> extends SlotStage<T> {
 
   @Override
   public boolean proceed(Slots slots, long number) {
-    slots.sum().combine(number, output, dtype, reducer, divisor);
+    slots.sum().combine(number, output.data(), output.dtype(), reducer, divisor);
     return true;
   }
 
@@ -77,7 +74,7 @@ public final class SmallAllreduce<T> extends SlotStage<T> {
 
   private Stage byMessages(Function<String, Plan> plans) {
     Plan plan = plans.apply(Repertoire.RECURSIVE_DOUBLING);
-    Placement place = Placement.even(input, output, plan.chunks(), dtype.bytes());
-    return new WireStage(plan, place, reducer, dtype, divisor);
+    Placement place = Placement.even(input, output.data(), plan.chunks(), output.dtype().bytes());
+    return new WireStage(plan, place, reducer, output.dtype(), divisor);
   }
 }
