@@ -41,7 +41,11 @@ final class OfferedAllreduce extends SlotStage<TensorView> {
 
   /// Up to this length each of two members reads all of both inputs and stores its own output only:
   /// to store to lines that the other's first-level cache holds takes longer than to read them.
-  private static final long ALONE_BYTES = 64 << 10;
+  private static final long ALONE_BYTES = 32 << 10;
+
+  /// From there to this length each of two members shows a window, whatever its memory: half of the
+  /// tensor then never leaves its own cache.
+  private static final long INDIRECT_BYTES = 64 << 10;
 
   // What is shown: what kind of memory it is, the regions of input and output, how it has ended.
   private static final long KIND = 0;
@@ -94,7 +98,9 @@ final class OfferedAllreduce extends SlotStage<TensorView> {
   public MemorySegment shown(Slots slots) {
     ShownMemory own = new ShownMemory(stage, slots.wires());
     memory = own;
-    boolean mappable = own.register(group.rank(), this);
+    long bytes = stage.input().byteSize();
+    boolean indirect = group.size() == 2 && bytes > ALONE_BYTES && bytes <= INDIRECT_BYTES;
+    boolean mappable = own.register(group.rank(), this, indirect);
     StandIn standIn = own.standIn();
     while (standIn != null && !standIn.isShown()) {
       standIn.show();

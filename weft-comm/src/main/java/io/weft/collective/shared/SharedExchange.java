@@ -45,7 +45,7 @@ final class SharedExchange extends MappedExchange {
 
   @Override
   public void start() {
-    boolean mappable = memory.register(rank, this);
+    boolean mappable = memory.register(rank, this, false);
     StandIn shown = memory.standIn();
     if (shown != null) {
       shown.show();

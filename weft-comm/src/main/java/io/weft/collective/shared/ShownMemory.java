@@ -26,7 +26,8 @@ final class ShownMemory {
   /// Registers it for a rank. False if it is private, and nothing stands in for it.
   ///
   /// @param owner of the registration
-  boolean register(int rank, Object owner) {
+  /// @param indirect a window, if there is one, stands in for any tensor
+  boolean register(int rank, Object owner, boolean indirect) {
     MemoryRegion in = wires.register(stage.input(), owner);
     input = in;
     if (!stage.isApart(rank)) {
@@ -37,12 +38,13 @@ final class ShownMemory {
       out = wires.register(stage.output(), owner);
       output = out;
     }
-    if (in.isMappable() && out.isMappable()) {
+    boolean mappable = in.isMappable() && out.isMappable();
+    if (mappable && !indirect) {
       return true;
     }
     MemoryRegion window = wires.staging().tryLease(stage.input().byteSize());
     if (window == null) {
-      return false;
+      return mappable;
     }
     release();
     input = window;
