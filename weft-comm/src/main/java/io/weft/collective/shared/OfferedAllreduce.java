@@ -10,6 +10,7 @@ import io.weft.collective.frame.Share;
 import io.weft.collective.group.Group;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.Plan;
+import io.weft.collective.slot.SlotBoard;
 import io.weft.collective.slot.SlotBoards;
 import io.weft.collective.slot.SlotStage;
 import io.weft.collective.slot.Slots;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 /// has done it, and waits until all have. It is what `SharedExchange` does by messages, which take
 /// a multiple of the time that so few bytes do.
 ///
-/// Two members with very short tensors do not share the work: each does all for itself.
+/// Two members with very short tensors do not share the work: each does all for itself. With
+/// somewhat longer ones they show windows, whatever their memory is.
 ///
 /// Where a tensor is private a window stands in for it. If there is none for somebody's, all see
 /// it, and all go on by messages. A member that cannot map another's memory says so in place of its
@@ -36,8 +38,6 @@ final class OfferedAllreduce extends SlotStage<TensorView> {
   /// Longest tensor, of which each member has a few pieces at most to do. Of longer ones messages
   /// cost little.
   private static final long LONGEST_BYTES = 1 << 20;
-
-  private static final int MOST_MEMBERS = 16;
 
   /// Up to this length each of two members reads all of both inputs and stores its own output only:
   /// to store to lines that the other's first-level cache holds takes longer than to read them.
@@ -91,7 +91,7 @@ final class OfferedAllreduce extends SlotStage<TensorView> {
 
   /// Whether tensors of so many bytes go so, among so many members that may share memory.
   static boolean takes(long bytes, int members) {
-    return bytes > 0 && bytes <= LONGEST_BYTES && members <= MOST_MEMBERS;
+    return bytes > 0 && bytes <= LONGEST_BYTES && members <= SlotBoard.MAX_MEMBERS;
   }
 
   @Override

@@ -35,7 +35,7 @@ public final class SlotBoard {
   static final int PAYLOAD_BYTES = 432;
 
   /// Most members: each reads what all others show, so that messages are better among many.
-  static final int MAX_MEMBERS = 16;
+  public static final int MAX_MEMBERS = 16;
 
   /// The subject of a slot in which nothing is shown; no operation has it.
   static final long NOTHING = 0;
