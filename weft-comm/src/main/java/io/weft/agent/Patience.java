@@ -33,12 +33,18 @@ public final class Patience {
   ///
   /// Hot path.
   public boolean isOver() {
+    return isOver(ticker.nanos());
+  }
+
+  /// The same for a waiter that has just read the clock for its turn.
+  ///
+  /// Hot path.
+  boolean isOver(long now) {
     if (turns < policy.spins()) {
       turns++;
       Thread.onSpinWait();
       return false;
     }
-    long now = ticker.nanos();
     if (turns == policy.spins()) {
       turns++;
       yieldingSince = now + policy.spinNanos();
@@ -51,9 +57,10 @@ public final class Patience {
     if (crowded || now - yieldingSince >= policy.yieldNanos()) {
       return true;
     }
+    long left = ticker.nanos();
     Thread.yield();
     long back = ticker.nanos();
-    if (back - now > policy.lateNanos()) {
+    if (back - left > policy.lateNanos()) {
       crowdNanos = Math.clamp(2 * crowdNanos, SHORTEST_CROWD_NANOS, LONGEST_CROWD_NANOS);
       crowdedSince = back;
     } else {

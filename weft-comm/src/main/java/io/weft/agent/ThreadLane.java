@@ -61,7 +61,8 @@ final class ThreadLane implements Lane {
     this.ticker = ticker;
     this.ownPatience = new Patience(own, ticker);
     this.callerPatience = new Patience(caller, ticker);
-    this.lastDriven = ticker.nanos() - LINGER_NANOS;
+    this.lastTurn = ticker.nanos() - LINGER_NANOS;
+    this.lastDriven = lastTurn;
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
   }
 
@@ -101,7 +102,7 @@ final class ThreadLane implements Lane {
         turn(done, deadlineNanos);
         return true;
       } finally {
-        lastDriven = ticker.nanos();
+        lastDriven = lastTurn;
         inside.set(false);
       }
     } finally {
@@ -186,7 +187,7 @@ final class ThreadLane implements Lane {
       }
       if (work(now) > 0) {
         callerPatience.renew();
-      } else if (callerPatience.isOver()) {
+      } else if (callerPatience.isOver(now)) {
         park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
       }
     }
@@ -260,9 +261,10 @@ final class ThreadLane implements Lane {
   private void turnUntilACallerComes() {
     ownPatience.renew();
     while (!closed && callers.get() == 0) {
-      if (work(ticker.nanos()) > 0) {
+      long now = ticker.nanos();
+      if (work(now) > 0) {
         ownPatience.renew();
-      } else if (!agent.busy() || ownPatience.isOver()) {
+      } else if (!agent.busy() || ownPatience.isOver(now)) {
         park(PARK_NANOS, true);
       }
     }

@@ -305,10 +305,16 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its
-  /// peers would wait for what it said last.
+  /// peers would wait for what it said last. What users have just submitted leaves before the
+  /// transport is asked what has come, which may take a system call.
   @Override
   public int work(long nowNanos) {
-    int done = turn(nowNanos) + services.work(nowNanos);
+    now = nowNanos;
+    int taken = services.takeCommands(nowNanos);
+    if (taken > 0) {
+      transport.flush();
+    }
+    int done = taken + turn(nowNanos) + services.work(nowNanos);
     transport.flush();
     return done;
   }

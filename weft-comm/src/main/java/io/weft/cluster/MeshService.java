@@ -13,6 +13,12 @@ public interface MeshService {
   /// The mesh is connected; endpoints may be used from now on.
   void onStart(Mesh mesh);
 
+  /// Begins what was submitted, before the mesh looks what has come; returns the amount of work
+  /// done. What it leaves, `work` begins in the same turn.
+  default int takeCommands(long nowNanos) {
+    return 0;
+  }
+
   /// Does what can be done now; returns the amount of work done.
   int work(long nowNanos);
 

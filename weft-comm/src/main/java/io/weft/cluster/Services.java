@@ -62,6 +62,15 @@ final class Services {
   }
 
   /// Hot path.
+  int takeCommands(long nowNanos) {
+    int work = 0;
+    for (int i = 0; i < all.size(); i++) {
+      work += all.get(i).takeCommands(nowNanos);
+    }
+    return work;
+  }
+
+  /// Hot path.
   int work(long nowNanos) {
     int work = 0;
     for (int i = 0; i < all.size(); i++) {

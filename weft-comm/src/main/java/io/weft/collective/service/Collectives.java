@@ -260,19 +260,27 @@ public final class Collectives implements MeshService {
     pending = underway.size() + settling.size();
   }
 
+  /// Hot path.
   @Override
-  public int work(long nowNanos) {
+  public int takeCommands(long nowNanos) {
     now = nowNanos;
-    int work = wires == null ? 0 : wires().flush();
-    work += commands.runUrgent();
+    int taken = commands.runUrgent();
     while (underway.size() < MAX_RUNNING) {
       Runnable command = commands.poll();
       if (command == null) {
         break;
       }
       command.run();
-      work++;
+      taken++;
     }
+    return taken;
+  }
+
+  /// Hot path.
+  @Override
+  public int work(long nowNanos) {
+    int work = wires == null ? 0 : wires().flush();
+    work += takeCommands(nowNanos);
     if (boards != null) {
       boards.work();
     }

@@ -90,6 +90,12 @@ final class Commands {
   }
 
   private void queue(Runnable command, Duration limit) {
+    if (!queue.offer(command)) {
+      queueWhenThereIsRoom(command, limit);
+    }
+  }
+
+  private void queueWhenThereIsRoom(Runnable command, Duration limit) {
     long end = lane().nanos() + limit.toNanos();
     while (!queue.offer(command)) {
       if (over) {

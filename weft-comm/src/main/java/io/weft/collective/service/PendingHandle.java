@@ -19,6 +19,9 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   /// Upper bound of `await()`: the operation's hard deadline ends it long before.
   private static final Duration FOREVER = Duration.ofDays(365);
 
+  /// How long a caller turns the lane before it looks whether it was interrupted.
+  private static final long DRIVE_NANOS = 100_000_000;
+
   private final MeshCommunicator owner;
   private final String name;
   private final Signature signature;
@@ -95,8 +98,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       throw new IllegalStateException("the lane's own thread must not wait; use whenDone");
     }
     if (!done) {
-      long end = lane.nanos() + Math.min(timeout.toNanos(), FOREVER.toNanos());
-      awaitUntil(end, timeout);
+      drive(lane, timeout);
     }
     CommException error = failure;
     if (error != null) {
@@ -105,23 +107,31 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     return value();
   }
 
-  private void awaitUntil(long end, Duration timeout) throws InterruptedException {
-    Lane lane = lane();
-    while (!done) {
+  private void drive(Lane lane, Duration timeout) throws InterruptedException {
+    long now = lane.nanos();
+    long end = now + Math.min(timeout.toNanos(), FOREVER.toNanos());
+    while (true) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
-      if (lane.nanos() - end >= 0) {
+      if (now - end >= 0) {
         throw owner.softTimeout(name, signature, timeout);
       }
-      if (!lane.drive(this::isDone, Math.min(end, lane.nanos() + 100_000_000L)) && !done) {
-        synchronized (this) {
-          watched = true; // volatile: before `done` is read; pairs with complete
-          if (!done) {
-            wait(1);
-          }
-        }
+      boolean driven = lane.drive(this::isDone, Math.min(end, now + DRIVE_NANOS));
+      if (done) {
+        return;
       }
+      if (!driven) {
+        waitForWhoDrives();
+      }
+      now = lane.nanos();
+    }
+  }
+
+  private synchronized void waitForWhoDrives() throws InterruptedException {
+    watched = true; // volatile: before `done` is read; pairs with complete
+    if (!done) {
+      wait(1);
     }
   }
 

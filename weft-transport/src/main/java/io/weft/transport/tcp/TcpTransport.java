@@ -175,7 +175,7 @@ final class TcpTransport implements Transport {
     if (!isSettled()) {
       keepTime(nowNanos);
     }
-    return work + flush(false);
+    return work;
   }
 
   /// Hot path.
