@@ -37,6 +37,7 @@ final class DirectReduce {
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
   private final int own;
+  private final boolean direct;
   private final long blockBytes;
   private final Reducer.@Nullable Twin twin;
   private final long outputsBegin;
@@ -58,6 +59,7 @@ final class DirectReduce {
     this.inputs = segments(in, stage.input());
     this.own = onlyOwn ? 0 : rank;
     this.outputs = onlyOwn ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
+    this.direct = in.length == 2 || (!onlyOwn && !isSame(outputs[rank], inputs[rank]));
     this.next = alone ? 0 : stage.slice(rank);
     this.end = alone ? stage.input().byteSize() : stage.slice(rank + 1);
     this.outputsBegin = stage.scattered() ? next : 0;
@@ -76,6 +78,10 @@ final class DirectReduce {
       segments[m] = peers == null ? own : peers.segment();
     }
     return segments;
+  }
+
+  private static boolean isSame(MemorySegment output, MemorySegment input) {
+    return output.address() == input.address();
   }
 
   /// Null if somebody's memory cannot be reached from here.
@@ -174,13 +180,12 @@ final class DirectReduce {
     both.combine(outputs[0], at, outputs[1], at, inputs[0], at, inputs[1], at, elements);
   }
 
-  /// With two ranks the sum goes straight into our own output. With more it grows in a block of its
-  /// own, because our output may be an input that is not added yet.
+  /// The sum grows in our own output; where that is our input, which more than two ranks may not
+  /// have added yet, in a block of its own.
   private void reduce(long at, long bytes) {
     SharedStage.Arithmetic arithmetic = stage.arithmetic();
     Reducer reducer = arithmetic.reducer();
     long elements = bytes / arithmetic.dtype().bytes();
-    boolean direct = inputs.length == 2;
     long outputAt = at - outputsBegin;
     MemorySegment sum = direct ? outputs[own] : block;
     long sumAt = direct ? outputAt : 0;
