@@ -46,8 +46,7 @@ public final class Tiles {
     long from = phase % PERIOD * Float.BYTES;
     for (long at = 0; at < bytes; at += PERIOD_BYTES) {
       long run = Math.min(PERIOD_BYTES, bytes - at);
-      long begin = offset + at;
-      if (MemorySegment.mismatch(data, begin, begin + run, tile, from, from + run) >= 0) {
+      if (!CMemory.same(data, offset + at, tile, from, run)) {
         return false;
       }
     }
