@@ -9,7 +9,7 @@
 //            it; its peer adds its own half to what lies there
 //
 // Up to SLOT bytes each rank puts its whole tensor into a slot and adds all slots. Whoever waits looks SPINS times, then
-// yields: with more ranks than cores the others need the core.
+// yields; with more ranks than cores it yields at once, since the others need the core.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -54,12 +54,12 @@ struct desk {
 static struct desk *desks;
 static char *arenas;
 static long arena_used;
-static int is_private;
+static int is_private, spins;
 static volatile sig_atomic_t ending;
 
 static void until(atomic_long *counter, long wanted) {
   for (int spin = 0; atomic_load_explicit(counter, memory_order_acquire) < wanted; spin++) {
-    if (spin >= SPINS) sched_yield();
+    if (spin >= spins) sched_yield();
 #ifdef __SSE2__
     else _mm_pause();
 #endif
@@ -282,6 +282,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: RANKS BENCHMARK[:own|:private] ...; 1 to %d ranks, 2 with private tensors\n", MOST_RANKS);
     return 2;
   }
+  spins = world.ranks <= sysconf(_SC_NPROCESSORS_ONLN) ? SPINS : 0;
   desks = common(world.ranks * (long)sizeof *desks);
   arenas = common(world.ranks * ARENA);
   world.barrier = meet;
