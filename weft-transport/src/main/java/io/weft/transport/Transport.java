@@ -33,8 +33,8 @@ public interface Transport extends AutoCloseable {
   int poll(long nowNanos);
 
   /// Gives the network what was posted since the last `poll`, as far as there is room, and takes
-  /// nothing from it; `poll` begins with it. For who posts and then looks away. Completions of writes
-  /// may fire inside. Nothing to do where posting sends at once. Polling thread.
+  /// nothing from it; `poll` begins with it. For who posts and then looks away. Completions of
+  /// writes may fire inside. Nothing to do where posting sends at once. Polling thread.
   default void flush() {}
 
   /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed; may return
