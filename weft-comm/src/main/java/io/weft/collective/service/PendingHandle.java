@@ -122,16 +122,14 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
         return;
       }
       if (!driven) {
-        waitForWhoDrives();
+        synchronized (this) {
+          watched = true; // volatile: before `done` is read; pairs with complete
+          if (!done) {
+            wait(1);
+          }
+        }
       }
       now = lane.nanos();
-    }
-  }
-
-  private synchronized void waitForWhoDrives() throws InterruptedException {
-    watched = true; // volatile: before `done` is read; pairs with complete
-    if (!done) {
-      wait(1);
     }
   }
 
