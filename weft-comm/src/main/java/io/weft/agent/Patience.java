@@ -36,7 +36,7 @@ public final class Patience {
     return isOver(ticker.nanos());
   }
 
-  /// The same for a waiter that has just read the clock for its turn.
+  /// The same for a waiter whose turn, in which there was nothing to do, began at this time.
   ///
   /// Hot path.
   boolean isOver(long now) {
@@ -57,10 +57,9 @@ public final class Patience {
     if (crowded || now - yieldingSince >= policy.yieldNanos()) {
       return true;
     }
-    long left = ticker.nanos();
     Thread.yield();
     long back = ticker.nanos();
-    if (back - left > policy.lateNanos()) {
+    if (back - now > policy.lateNanos()) {
       crowdNanos = Math.clamp(2 * crowdNanos, SHORTEST_CROWD_NANOS, LONGEST_CROWD_NANOS);
       crowdedSince = back;
     } else {
