@@ -98,7 +98,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       throw new IllegalStateException("the lane's own thread must not wait; use whenDone");
     }
     if (!done) {
-      drive(lane, timeout);
+      awaitDriving(lane, timeout);
     }
     CommException error = failure;
     if (error != null) {
@@ -107,7 +107,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     return value();
   }
 
-  private void drive(Lane lane, Duration timeout) throws InterruptedException {
+  private void awaitDriving(Lane lane, Duration timeout) throws InterruptedException {
     long now = lane.nanos();
     long end = now + Math.min(timeout.toNanos(), FOREVER.toNanos());
     while (true) {
