@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.perf.rank;
+package io.weft.launch.perf.ffm;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
 /// The C library's `memcmp`, with which the peers in C compare: `MemorySegment.mismatch` takes
 /// nearly twice as long for what other cores have just written, and where ranks share a core one's
 /// comparing is another's waiting. Any thread.
-final class CMemory {
+public final class CMemory {
 
   private static final FunctionDescriptor TYPE =
       FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG);
@@ -31,7 +31,8 @@ final class CMemory {
   }
 
   /// Whether so many bytes are the same; at most a few KiB, since the JVM waits for it.
-  static boolean same(MemorySegment one, long at, MemorySegment other, long from, long bytes) {
+  public static boolean same(
+      MemorySegment one, long at, MemorySegment other, long from, long bytes) {
     MemorySegment mine = one.asSlice(at, bytes);
     MemorySegment expected = other.asSlice(from, bytes);
     try {
