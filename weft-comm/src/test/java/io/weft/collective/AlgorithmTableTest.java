@@ -66,6 +66,8 @@ final class AlgorithmTableTest {
     "2, 1, 8193, false, recursive-doubling",
     "2, 1, 131072, false, recursive-doubling",
     "2, 1, 131073, false, direct",
+    "2, 1, 16777216, false, direct",
+    "2, 1, 16777217, false, ring",
     "2, 2, 16777216, false, recursive-doubling",
     "2, 2, 16777217, false, ring",
     "1, 1, 8193, false, direct",
