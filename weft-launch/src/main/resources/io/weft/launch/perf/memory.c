@@ -111,12 +111,6 @@ static float *of_rank(float *tensor, int rank) {
 
 // ---- sums ------------------------------------------------------------------------------------------------------------
 
-#if defined(__x86_64__) && defined(__gnu_linux__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
-#else
-#define WIDE __attribute__((optimize("O3")))
-#endif
-
 // Stores a + b twice.
 WIDE static void add(const float *a, const float *b, float *sum, float *twin, long elements) {
 #pragma GCC ivdep

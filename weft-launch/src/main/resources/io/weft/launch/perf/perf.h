@@ -155,6 +155,13 @@ static inline int numbered(const char *message, long bytes, uint64_t n, uint64_t
   return first == n && last == (~n ^ mark);
 }
 
+// A loop of a peer in C, with the widest vectors that this processor has.
+#if defined(__x86_64__) && defined(__gnu_linux__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#else
+#define WIDE __attribute__((optimize("O3")))
+#endif
+
 // ---- measuring -------------------------------------------------------------------------------------------------------
 
 static int64_t nanos(void) {
