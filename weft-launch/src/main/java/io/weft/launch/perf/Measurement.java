@@ -2,6 +2,7 @@
 package io.weft.launch.perf;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.weft.launch.perf.machine.HostFacts;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -10,13 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
 /// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
-/// own; bandwidths come from `p50Micros`, in 10^9 bytes per second; `iterations` is per round.
-/// `messagesPerSecond` counts requests that were answered, `outstanding` how many were on their
-/// way, or how many writes or reads; they are null where that is not what is measured. `memory` is
-/// where the tensors lay; `tensors` how many a step of `sendrecv` carried, of `bytes` each, and
-/// `requestsPerStep` how many messages asked for them; `registered` is what rank 0 has registered
-/// with a device in an average round of `registration`. `checked` says whether all results were
-/// compared and right, null where the contestant compares nothing.
+/// own, and `roundHandoverNanos` what a cache line took between processors and back just before it,
+/// null where there are no two; bandwidths come from `p50Micros`, in 10^9 bytes per second;
+/// `iterations` is per round. `messagesPerSecond` counts requests that were answered, `outstanding`
+/// how many were on their way, or how many writes or reads; they are null where that is not what is
+/// measured. `memory` is where the tensors lay; `tensors` how many a step of `sendrecv` carried, of
+/// `bytes` each, and `requestsPerStep` how many messages asked for them; `registered` is what rank
+/// 0 has registered with a device in an average round of `registration`. `checked` says whether all
+/// results were compared and right, null where the contestant compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
@@ -39,6 +41,7 @@ record Measurement(
     RankReport.@Nullable Registered registered,
     String memory,
     List<Double> roundP50Micros,
+    @Nullable List<Integer> roundHandoverNanos,
     @Nullable Boolean checked,
     HostFacts host) {
 
@@ -49,7 +52,12 @@ record Measurement(
 
   /// Of the samples that one contestant's rounds gave for one case.
   static Measurement of(
-      Plan plan, Plan.Case one, String peer, List<RankReport.Sample> samples, HostFacts host) {
+      Plan plan,
+      Plan.Case one,
+      String peer,
+      List<RankReport.Sample> samples,
+      @Nullable List<Integer> handovers,
+      HostFacts host) {
     Latencies latencies =
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
     boolean messages = plan.benchmark() == Benchmark.MESSAGES;
@@ -77,6 +85,7 @@ record Measurement(
         registered(samples),
         memory.label(),
         samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
+        handovers,
         checked(samples),
         host);
   }

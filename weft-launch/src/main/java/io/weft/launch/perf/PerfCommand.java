@@ -6,6 +6,7 @@ import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.Entrant;
+import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.process.SearchPath;

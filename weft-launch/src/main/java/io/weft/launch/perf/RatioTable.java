@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import java.util.Collection;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 /// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
@@ -12,6 +15,9 @@ import java.util.stream.IntStream;
 record RatioTable(List<Measurement> measurements) {
 
   private static final int SIZE_WIDTH = 13;
+
+  /// Handovers that differ by more come from processors that are now near each other, now far.
+  private static final int FAR = 2;
 
   RatioTable {
     measurements = List.copyOf(measurements);
@@ -39,7 +45,24 @@ record RatioTable(List<Measurement> measurements) {
     }
     peers.forEach(p -> text.append(aboveEmpty(p)));
     measurements.forEach(m -> text.append(registered(m)));
+    text.append(moved());
     return text.append(System.lineSeparator()).toString();
+  }
+
+  /// Warns where the host has moved the processors between rounds.
+  private String moved() {
+    IntSummaryStatistics nanos =
+        measurements.stream()
+            .map(Measurement::roundHandoverNanos)
+            .filter(Objects::nonNull)
+            .flatMap(Collection::stream)
+            .mapToInt(Integer::intValue)
+            .summaryStatistics();
+    return nanos.getCount() == 0 || nanos.getMax() <= FAR * nanos.getMin()
+        ? ""
+        : ("%na cache line went from processor to processor and back in %d to %d ns before the"
+                + " rounds: something moves the processors or takes them; look at best")
+            .formatted(nanos.getMin(), nanos.getMax());
   }
 
   /// What was registered with a device, where that is told.

@@ -4,6 +4,7 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.launch.perf.machine.HostFacts;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ final class RatioTableTest {
                     new RankReport.Sample(
                         1 << 20, checked, new Latencies(p50, 2 * p50, p50 / 2, p50)))
             .toList();
-    return Measurement.of(PLAN, PLAN.cases().getFirst(), peer, rounds, HOST);
+    return Measurement.of(PLAN, PLAN.cases().getFirst(), peer, rounds, null, HOST);
   }
 
   @Test
@@ -113,9 +114,31 @@ final class RatioTableTest {
               one,
               peer,
               List.of(new RankReport.Sample(one.bytes(), true, latencies, requests, null)),
+              null,
               HOST));
     }
     return measured;
+  }
+
+  @Test
+  void itSaysWhereTheProcessorsHaveMoved() {
+    assertThat(after(120, 560, 130))
+        .contains("a cache line went from processor to processor and back in 120 to 560 ns");
+    assertThat(after(120, 200, 130)).doesNotContain("a cache line");
+  }
+
+  private static String after(Integer... handovers) {
+    RankReport.Sample sample =
+        new RankReport.Sample(1 << 20, true, new Latencies(100, 200, 50, 100));
+    Measurement measured =
+        Measurement.of(
+            PLAN,
+            PLAN.cases().getFirst(),
+            "weft",
+            java.util.Collections.nCopies(handovers.length, sample),
+            List.of(handovers),
+            HOST);
+    return new RatioTable(List.of(measured)).text();
   }
 
   @Test

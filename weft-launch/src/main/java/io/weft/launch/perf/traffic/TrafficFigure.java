@@ -2,7 +2,7 @@
 package io.weft.launch.perf.traffic;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.weft.launch.perf.HostFacts;
+import io.weft.launch.perf.machine.HostFacts;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.traffic;
 
-import io.weft.launch.perf.HostFacts;
+import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.plot.Panel;
 import io.weft.launch.perf.plot.Picture;
 import java.io.IOException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.perf;
+package io.weft.launch.perf.machine;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
