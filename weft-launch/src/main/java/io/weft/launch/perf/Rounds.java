@@ -19,16 +19,16 @@ record Rounds(Plan plan, int rounds, Consumer<String> progress) {
   /// The figures of each contestant, contestants in the order given, sizes ascending. Blocks.
   /// Throws `PerfException.Failed` with the contestant's own words.
   List<Measurement> run(List<Entrant> entrants, HostFacts host) throws InterruptedException {
-    List<List<Round>> rounds = new ArrayList<>();
-    entrants.forEach(e -> rounds.add(new ArrayList<>()));
-    for (int round = 1; round <= this.rounds; round++) {
+    List<List<Round>> ran = new ArrayList<>();
+    entrants.forEach(e -> ran.add(new ArrayList<>()));
+    for (int round = 1; round <= rounds; round++) {
       for (int e = 0; e < entrants.size(); e++) {
-        progress.accept("round %d of %d: %s".formatted(round, this.rounds, entrants.get(e).name()));
+        progress.accept("round %d of %d: %s".formatted(round, rounds, entrants.get(e).name()));
         Integer handover = Handover.nanos();
-        rounds.get(e).add(new Round(handover, entrants.get(e).contestant().round()));
+        ran.get(e).add(new Round(handover, entrants.get(e).contestant().round()));
       }
     }
-    return rounds.stream().flatMap(of -> measurements(of, host).stream()).toList();
+    return ran.stream().flatMap(of -> measurements(of, host).stream()).toList();
   }
 
   private List<Measurement> measurements(List<Round> ofOne, HostFacts host) {
