@@ -194,6 +194,16 @@ public final class ConfigOption<T> {
           text -> OptionTexts.bytes(text, 1 << 12, 1 << 26),
           "length of the pieces in which large tensors travel");
 
+  /// What two ranks of a host send each other at once over TCP.
+  public static final ConfigOption<Long> TCP_PIECE_BYTES =
+      new ConfigOption<>(
+          "tcp-piece-bytes",
+          Long.class,
+          "0",
+          text -> OptionTexts.zeroOrPowerOfTwo(text, 1 << 16, 1 << 20),
+          "what two ranks of one host send each other at once over TCP, the same on both; 0 = by"
+              + " the processor");
+
   /// Rules that come before the shipped ones.
   public static final ConfigOption<Path> ALGORITHMS =
       new ConfigOption<>(
@@ -365,6 +375,7 @@ public final class ConfigOption<T> {
           POOL_BYTES,
           EAGER_BYTES,
           SEGMENT_BYTES,
+          TCP_PIECE_BYTES,
           ALGORITHMS,
           FLIGHT_DIR,
           RENDEZVOUS_PROTOCOL,

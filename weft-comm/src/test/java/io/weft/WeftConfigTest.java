@@ -70,7 +70,8 @@ class WeftConfigTest {
             "model",
             "pool-bytes",
             "cache-bytes");
-    assertThat(config.ofTransport("tcp")).isEmpty();
+    assertThat(config.ofTransport("tcp")).containsExactly(Map.entry("piece-bytes", "0"));
+    assertThat(config.ofTransport("shm")).isEmpty();
   }
 
   @Test
@@ -127,6 +128,8 @@ class WeftConfigTest {
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",
     "WEFT_EAGER_BYTES, 8X, a size such as",
+    "WEFT_TCP_PIECE_BYTES, 2M, from 65536 to 1048576 bytes",
+    "WEFT_TCP_PIECE_BYTES, 96K, a power of two",
     "WEFT_VERBS_PORT, 256, a number from 0 to 255",
     "WEFT_VERBS_GID_INDEX, first, a number from -1 to 65535",
     "WEFT_VERBS_RING_BYTES, 64K, from 524288 to 1073741824 bytes",

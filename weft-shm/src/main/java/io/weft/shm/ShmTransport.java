@@ -36,7 +36,8 @@ final class ShmTransport implements Transport, FrameSink {
           Long.MAX_VALUE,
           Outbound.MAX_IN_FLIGHT,
           0,
-          true);
+          true,
+          0);
 
   private static final System.Logger LOG = System.getLogger("io.weft.shm");
   private static final int MAX_GONE = 64;

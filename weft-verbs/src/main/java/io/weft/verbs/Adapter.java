@@ -212,7 +212,8 @@ final class Adapter implements AutoCloseable {
         Long.MAX_VALUE,
         Outbound.MAX_IN_FLIGHT,
         0,
-        false);
+        false,
+        0);
   }
 
   String name() {

@@ -34,6 +34,7 @@ public final class Wires {
   private final Outbox outbox;
   private final MemorySegment landing;
   private final BitSet sharingKernel;
+  private final int hostSegmentBytes;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
@@ -44,6 +45,7 @@ public final class Wires {
     this.staging = new Staging(mesh.transport(), tuning.windowBytes(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
+    this.hostSegmentBytes = hostSegmentBytes(transport, this.tuning);
     this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }
 
@@ -55,6 +57,16 @@ public final class Wires {
             : asked.eagerBytes();
     int eager = Math.min(wanted, transport.maxMessageBytes() - Frame.HEADER_BYTES);
     return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
+  }
+
+  /// The transport's piece, unless segments have another length than by default; not so long that a
+  /// window would not hold it, nor shorter than what is eager.
+  private static int hostSegmentBytes(Capabilities transport, Tuning tuning) {
+    int piece = transport.hostPieceBytes();
+    if (piece == 0 || tuning.segmentBytes() != Tuning.DEFAULT.segmentBytes()) {
+      return tuning.segmentBytes();
+    }
+    return (int) Math.clamp(piece, tuning.eagerBytes(), tuning.windowBytes());
   }
 
   private static BitSet sharingKernel(Topology topology, int rank, Capabilities transport) {
@@ -108,17 +120,13 @@ public final class Wires {
     return tuning.segmentBytes();
   }
 
+  /// The same between two ranks of this host.
+  public long hostSegmentBytes() {
+    return hostSegmentBytes;
+  }
+
   public int eagerBytes() {
     return tuning.eagerBytes();
-  }
-
-  /// Segments of a chunk; an empty one has one empty segment, which keeps the order.
-  public int segments(long chunkBytes) {
-    return (int) Math.max(1, (chunkBytes + tuning.segmentBytes() - 1) / tuning.segmentBytes());
-  }
-
-  public long segmentBytes(long chunkBytes, int segment) {
-    return Math.min(tuning.segmentBytes(), chunkBytes - (long) segment * tuning.segmentBytes());
   }
 
   /// Kept bytes, in native memory until the next call.

@@ -15,21 +15,26 @@ import org.jspecify.annotations.Nullable;
 /// @param target the result
 /// @param base where in the target this peer's chunks begin
 /// @param slots staging slots that are free
-public record Grant(RemoteRegion staging, RemoteRegion target, long base, int slots) {
+/// @param segmentBytes length of the segments that the receiver counts
+public record Grant(
+    RemoteRegion staging, RemoteRegion target, long base, int slots, long segmentBytes) {
 
   private static final long STAGING_AT = Frame.HEADER_BYTES;
   private static final long TARGET_AT = STAGING_AT + RemoteRegion.WIRE_BYTES;
   private static final long BASE_AT = TARGET_AT + RemoteRegion.WIRE_BYTES;
   private static final long SLOTS_AT = BASE_AT + Long.BYTES;
 
+  private static final long SEGMENT_AT = SLOTS_AT + Integer.BYTES;
+
   /// Bytes of the whole message.
-  public static final long MESSAGE_BYTES = SLOTS_AT + Integer.BYTES;
+  public static final long MESSAGE_BYTES = SEGMENT_AT + Long.BYTES;
 
   public void write(MemorySegment frame) {
     Frame.region(frame, STAGING_AT, staging);
     Frame.region(frame, TARGET_AT, target);
     frame.set(JAVA_LONG_UNALIGNED, BASE_AT, base);
     frame.set(JAVA_INT_UNALIGNED, SLOTS_AT, slots);
+    frame.set(JAVA_LONG_UNALIGNED, SEGMENT_AT, segmentBytes);
   }
 
   /// Null if the message is too short.
@@ -41,6 +46,7 @@ public record Grant(RemoteRegion staging, RemoteRegion target, long base, int sl
         Frame.region(frame, STAGING_AT),
         Frame.region(frame, TARGET_AT),
         frame.get(JAVA_LONG_UNALIGNED, BASE_AT),
-        frame.get(JAVA_INT_UNALIGNED, SLOTS_AT));
+        frame.get(JAVA_INT_UNALIGNED, SLOTS_AT),
+        frame.get(JAVA_LONG_UNALIGNED, SEGMENT_AT));
   }
 }

@@ -29,6 +29,7 @@ final class Departures {
   private final int phase;
   private final Wires wires;
   private final ExchangeMemory memory;
+  private final Segments segments;
   private final long[] appliedBytes;
   private final int[] arrivedSegments;
   private final Outgoing[] outgoing;
@@ -45,6 +46,7 @@ final class Departures {
       int phase,
       Wires wires,
       ExchangeMemory memory,
+      Segments segments,
       long[] appliedBytes,
       int[] arrivedSegments) {
     this.operation = operation;
@@ -52,6 +54,7 @@ final class Departures {
     this.phase = phase;
     this.wires = wires;
     this.memory = memory;
+    this.segments = segments;
     this.appliedBytes = appliedBytes;
     this.arrivedSegments = arrivedSegments;
     Plan plan = stage.plan();
@@ -59,7 +62,8 @@ final class Departures {
     for (int i = 0; i < outgoing.length; i++) {
       Plan.Stream stream = plan.outgoing().get(i);
       outgoing[i] =
-          new Outgoing(stream.peer(), stream.steps(), Pace.of(wires, operation, stream.peer()));
+          new Outgoing(
+              stream.peer(), stream.steps(), Pace.of(wires, operation, stream.peer(), segments));
     }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
@@ -111,6 +115,12 @@ final class Departures {
     }
     if (grant.slots() < 0 || grant.slots() > out.pace.slots()) {
       operation.brokenBy(peer, "a grant of " + grant.slots() + " slots");
+      return;
+    }
+    if (grant.segmentBytes() != segments.bytes()) {
+      operation.brokenBy(
+          peer,
+          "a grant for segments of " + grant.segmentBytes() + " bytes, not of " + segments.bytes());
       return;
     }
     out.grant = grant;
@@ -224,11 +234,11 @@ final class Departures {
     long bytes = memory.bytes(sending, out.segment);
     long at;
     if (sending.staged()) {
-      at = (long) (out.stagedPosted % out.pace.slots()) * wires.segmentBytes();
+      at = segments.offset(out.stagedPosted % out.pace.slots());
     } else {
       long base =
           stage.placement().uniform() ? stage.placement().targetOffset()[sending.chunk()] : 0;
-      at = grant.base() + base + out.segment * wires.segmentBytes();
+      at = grant.base() + base + segments.offset(out.segment);
     }
     // No sums: a peer's numbers may be of any size.
     if (at < 0 || into.bytes() < bytes || at > into.bytes() - bytes) {

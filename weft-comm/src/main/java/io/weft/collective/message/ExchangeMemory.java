@@ -20,13 +20,15 @@ final class ExchangeMemory {
   private final WireStage stage;
   private final Placement place;
   private final Wires wires;
+  private final Segments segments;
   private @Nullable MemoryRegion source;
   private @Nullable MemoryRegion target;
 
-  ExchangeMemory(WireStage stage, Wires wires) {
+  ExchangeMemory(WireStage stage, Wires wires, Segments segments) {
     this.stage = stage;
     this.place = stage.placement();
     this.wires = wires;
+    this.segments = segments;
   }
 
   /// Copies the chunks that no peer sends us from contribution to result.
@@ -58,7 +60,7 @@ final class ExchangeMemory {
   /// Hot path.
   void combine(Receiving receiving, int segment, MemorySegment from, long fromOffset, long bytes) {
     int chunk = receiving.chunk();
-    long within = segment * wires.segmentBytes();
+    long within = segments.offset(segment);
     long at = place.targetOffset()[chunk] + within;
     if (!receiving.reduce()) {
       MemorySegment.copy(from, fromOffset, place.target(), at, bytes);
@@ -82,7 +84,7 @@ final class ExchangeMemory {
 
   long offsetOf(Sending sending, int segment) {
     long[] offsets = sending.received() ? place.targetOffset() : place.sourceOffset();
-    return offsets[sending.chunk()] + segment * wires.segmentBytes();
+    return offsets[sending.chunk()] + segments.offset(segment);
   }
 
   MemoryRegion regionOf(Sending sending) {
@@ -120,12 +122,12 @@ final class ExchangeMemory {
   }
 
   int segments(Run run) {
-    return wires.segments(bytes(run));
+    return segments.count(bytes(run));
   }
 
   /// Bytes of one segment of a run.
   long bytes(Run run, int segment) {
-    return wires.segmentBytes(bytes(run), segment);
+    return segments.bytes(bytes(run), segment);
   }
 
   /// Whether this segment of `run` must not move before more of `other` has: both have chunks in
@@ -137,7 +139,7 @@ final class ExchangeMemory {
     if (moved == Long.MAX_VALUE) {
       return false;
     }
-    long begin = place.targetOffset()[run.chunk()] + segment * wires.segmentBytes();
+    long begin = place.targetOffset()[run.chunk()] + segments.offset(segment);
     long end = begin + bytes(run, segment);
     long from = place.targetOffset()[other.chunk()];
     long until = from + bytes(other);

@@ -17,9 +17,9 @@ record Pace(int slots, int lead) {
   private static final int LEAD_BYTES = 256 << 10;
 
   /// Towards this set rank.
-  static Pace of(Wires wires, RunningOperation operation, int peer) {
+  static Pace of(Wires wires, RunningOperation operation, int peer, Segments segments) {
     return wires.sharesKernel(operation, peer)
-        ? inStep(wires.windowSlots(), wires.segmentBytes())
+        ? inStep(wires.windowSlots(), segments.bytes())
         : new Pace(wires.windowSlots(), Integer.MAX_VALUE);
   }
 

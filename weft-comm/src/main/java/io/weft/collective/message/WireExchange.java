@@ -39,6 +39,7 @@ final class WireExchange implements Exchange {
   private final Incoming[] incoming;
   private final long[] appliedBytes;
   private final int[] arrivedSegments;
+  private final Segments segments;
   private final ExchangeMemory memory;
   private final Departures departures;
 
@@ -47,18 +48,20 @@ final class WireExchange implements Exchange {
     this.stage = stage;
     this.phase = phase;
     this.wires = wires;
-    this.memory = new ExchangeMemory(stage, wires);
     Plan plan = stage.plan();
+    this.segments = Segments.of(wires, operation, plan);
+    this.memory = new ExchangeMemory(stage, wires, segments);
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       Plan.Stream stream = plan.incoming().get(i);
-      int slots = Pace.of(wires, operation, stream.peer()).slots();
+      int slots = Pace.of(wires, operation, stream.peer(), segments).slots();
       incoming[i] = new Incoming(stream.peer(), stream.steps(), slots);
     }
     this.appliedBytes = new long[plan.receives().size()];
     this.arrivedSegments = new int[plan.receives().size()];
     this.departures =
-        new Departures(operation, stage, phase, wires, memory, appliedBytes, arrivedSegments);
+        new Departures(
+            operation, stage, phase, wires, memory, segments, appliedBytes, arrivedSegments);
     this.token = wires.tokens().take(this);
   }
 
@@ -251,7 +254,7 @@ final class WireExchange implements Exchange {
       } else if (receiving.reduce()) {
         long slot = in.stagedApplied % in.slots;
         MemorySegment window = Objects.requireNonNull(in.staging).segment();
-        memory.combine(receiving, in.segment, window, slot * wires.segmentBytes(), bytes);
+        memory.combine(receiving, in.segment, window, segments.offset(slot), bytes);
         in.stagedApplied++;
         credit(in);
       }
@@ -313,7 +316,8 @@ final class WireExchange implements Exchange {
     Placement place = stage.placement();
     int first = stage.plan().receives().get(in.receives[0]).chunk();
     long base = place.uniform() ? 0 : place.targetOffset()[first];
-    new Grant(window, target, base, windowBytes > 0 ? in.slots : 0).write(wires.scratch());
+    new Grant(window, target, base, windowBytes > 0 ? in.slots : 0, segments.bytes())
+        .write(wires.scratch());
     wires.send(operation, in.peer, Frame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
   }
 
@@ -323,13 +327,12 @@ final class WireExchange implements Exchange {
     int slot = 0;
     for (int r : in.receives) {
       Receiving receiving = stage.plan().receives().get(r);
-      int segments =
-          receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
-      for (int s = 0; s < segments && slot < in.slots; s++) {
-        most = Math.max(most, slot++ * wires.segmentBytes() + memory.bytes(receiving, s));
+      int staged = receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
+      for (int s = 0; s < staged && slot < in.slots; s++) {
+        most = Math.max(most, segments.offset(slot++) + memory.bytes(receiving, s));
       }
       if (slot == in.slots) {
-        return slot * wires.segmentBytes();
+        return segments.offset(slot);
       }
     }
     return most;

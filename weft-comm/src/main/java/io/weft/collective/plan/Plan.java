@@ -93,6 +93,12 @@ public final class Plan {
     return chunks;
   }
 
+  /// Whether two ranks exchange in each round, so that all sends have a receive beside them. The
+  /// same on both.
+  public boolean keepsStep() {
+    return !sends.isEmpty() && sends.stream().allMatch(Sending::hasBeside);
+  }
+
   public List<Sending> sends() {
     return sends;
   }

@@ -46,9 +46,13 @@ class PlanTest {
     Plan ring = Plan.of(Ring.allreduce(), 1, 2);
     assertThat(ring.sends().get(0).beside()).isZero();
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
+    assertThat(ring.keepsStep()).isTrue();
     assertThat(Plan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
+    assertThat(Plan.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
     assertThat(Plan.of(BinomialTree.allreduce(), 0, 2).sends()).noneMatch(Sending::hasBeside);
+    assertThat(Plan.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
     assertThat(Plan.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
+    assertThat(Plan.of(Ring.allreduce(), 0, 3).keepsStep()).isFalse();
   }
 
   @Test

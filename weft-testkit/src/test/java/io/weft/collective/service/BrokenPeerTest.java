@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.collective.exchange.Stage;
+import io.weft.collective.frame.Frame;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
@@ -78,6 +79,18 @@ class BrokenPeerTest {
     }
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("a second grant");
+    scene.close();
+  }
+
+  @Test
+  void grantForSegmentsOfAnotherLengthAborts() {
+    Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
+    byte[] grant = scene.grant(4096, 0, 4);
+    ByteBuffer.wrap(grant).order(ByteOrder.LITTLE_ENDIAN).putLong(Frame.HEADER_BYTES + 68, 512);
+    scene.zero.says(grant);
+    scene.rank.turn(0);
+    assertThat(failure(handle))
+        .hasMessageContainingAll("rank 0 on host sent", "segments of 512 bytes, not of 128");
     scene.close();
   }
 

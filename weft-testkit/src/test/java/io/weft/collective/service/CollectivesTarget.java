@@ -181,12 +181,13 @@ public final class CollectivesTarget implements FuzzTarget {
       ScriptedTransport.Peer peer = peer();
       byte[] header = like(one(), 2, new byte[0]);
       var region = new byte[] {0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
-      byte[] frame = Arrays.copyOf(header, Frame.HEADER_BYTES + 68);
+      byte[] frame = Arrays.copyOf(header, Frame.HEADER_BYTES + 76);
       System.arraycopy(region, 0, frame, Frame.HEADER_BYTES, region.length);
       System.arraycopy(region, 0, frame, Frame.HEADER_BYTES + 28, region.length);
-      frame[frame.length - 4] = 4;
+      frame[Frame.HEADER_BYTES + 64] = 4;
+      frame[Frame.HEADER_BYTES + 68] = (byte) ScriptedRank.SEGMENT_BYTES;
       for (int changes = one() % 8; changes > 0; changes--) {
-        frame[Frame.HEADER_BYTES + one() % 68] = (byte) one();
+        frame[Frame.HEADER_BYTES + one() % 76] = (byte) one();
       }
       peer.says(frame);
     }

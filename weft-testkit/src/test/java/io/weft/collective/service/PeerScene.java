@@ -79,7 +79,8 @@ final class PeerScene implements AutoCloseable {
         .putLong(Frame.HEADER_BYTES + 8, bytes)
         .putLong(Frame.HEADER_BYTES + 36, bytes)
         .putLong(Frame.HEADER_BYTES + 56, base)
-        .putInt(Frame.HEADER_BYTES + 64, slots);
+        .putInt(Frame.HEADER_BYTES + 64, slots)
+        .putLong(Frame.HEADER_BYTES + 68, ScriptedRank.SEGMENT_BYTES);
     return frame;
   }
 

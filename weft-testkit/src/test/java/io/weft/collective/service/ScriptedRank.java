@@ -53,7 +53,9 @@ final class ScriptedRank implements AutoCloseable {
   private static final long TURN_NANOS = 1_000_000;
 
   /// Small enough that a few floats take every way that tensors can.
-  private static final Tuning TUNING = new Tuning(64, 128, 4);
+  static final int SEGMENT_BYTES = 128;
+
+  private static final Tuning TUNING = new Tuning(64, SEGMENT_BYTES, 4);
 
   private final ScriptedTransport[] opened = new ScriptedTransport[1];
   private final Mesh mesh;

@@ -162,7 +162,7 @@ final class Dial extends Pollable {
     if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
       throw new IOException("nobody listens (the socket met itself)");
     }
-    TcpSockets.connected(socket);
+    TcpSockets.connected(socket, transport.piece());
     registered.interestOps(SelectionKey.OP_READ);
     state = State.SECURING;
     secure(open, registered);

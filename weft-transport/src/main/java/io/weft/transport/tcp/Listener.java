@@ -113,7 +113,7 @@ final class Listener extends Pollable {
 
   private void welcome(SocketChannel socket, long nowNanos) {
     try {
-      TcpSockets.accepted(socket);
+      TcpSockets.accepted(socket, transport.piece());
       SocketAddress from = socket.getRemoteAddress();
       Stranger stranger =
           new Stranger(

@@ -7,6 +7,7 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
+import java.util.Map;
 
 /// TCP between any hosts that reach each other. Stateless; any thread.
 public final class TcpProvider implements TransportProvider {
@@ -23,7 +24,7 @@ public final class TcpProvider implements TransportProvider {
 
   @Override
   public Availability probe() {
-    return new Availability.Available(List.of(TcpTransport.CAPABILITIES));
+    return new Availability.Available(List.of(TcpTransport.capabilities(HostPiece.of(Map.of()))));
   }
 
   @Override

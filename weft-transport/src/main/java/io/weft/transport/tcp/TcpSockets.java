@@ -17,10 +17,6 @@ final class TcpSockets {
   /// limits of Linux allow.
   static final int BUFFER_BYTES = 4 << 20;
 
-  /// What a sender may have in the kernel for a peer of its own host, where more than a cache holds
-  /// makes both of them slow (`docs/adr/0066`); the kernel itself takes twice as much.
-  private static final int HOST_SEND_BYTES = 128 << 10;
-
   private TcpSockets() {}
 
   /// A socket to connect with.
@@ -36,8 +32,8 @@ final class TcpSockets {
   }
 
   /// Sets up an accepted socket, whose receive buffer comes from the listener.
-  static void accepted(SocketChannel channel) throws IOException {
-    connected(prepare(channel));
+  static void accepted(SocketChannel channel, HostPiece piece) throws IOException {
+    connected(prepare(channel), piece);
   }
 
   private static SocketChannel prepare(SocketChannel channel) throws IOException {
@@ -46,10 +42,11 @@ final class TcpSockets {
     return channel;
   }
 
-  /// Sets up what depends on where the peer of a connected socket is.
-  static void connected(SocketChannel channel) throws IOException {
+  /// Sets up what depends on where the peer of a connected socket is: a sender has little in the
+  /// kernel for a peer of its own host, where more makes both of them slow (`docs/adr/0066`).
+  static void connected(SocketChannel channel, HostPiece piece) throws IOException {
     channel.setOption(
-        StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? HOST_SEND_BYTES : BUFFER_BYTES);
+        StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? piece.sendBytes() : BUFFER_BYTES);
   }
 
   private static boolean isWithinHost(SocketChannel channel) throws IOException {

@@ -42,17 +42,6 @@ final class TcpTransport implements Transport {
   /// loopback, and tens in a network.
   private static final int EAGER_BYTES = 1 << 16;
 
-  static final Capabilities CAPABILITIES =
-      new Capabilities(
-          "tcp",
-          false,
-          MAX_MESSAGE_BYTES,
-          EAGER_BYTES,
-          Long.MAX_VALUE,
-          Outbound.MAX_IN_FLIGHT,
-          0,
-          false);
-
   private static final int DIRECT_ENDPOINTS = 4;
   private static final long LOOK_NANOS = 500_000;
   private static final long MILLI = 1_000_000;
@@ -65,6 +54,7 @@ final class TcpTransport implements Transport {
   private final JobProof proof;
   private final RateLimitedLog log;
   private final @Nullable TlsParty party;
+  private final HostPiece piece;
   private final OpenFiles openFiles = OpenFiles.ofThisProcess();
   private final Readiness readiness = new Readiness(openFiles);
   private final Listener listener;
@@ -85,6 +75,7 @@ final class TcpTransport implements Transport {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = config.connectDeadline().toNanos();
+    piece = HostPiece.of(config.settings());
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
@@ -115,7 +106,25 @@ final class TcpTransport implements Transport {
 
   @Override
   public Capabilities capabilities() {
-    return CAPABILITIES;
+    return capabilities(piece);
+  }
+
+  static Capabilities capabilities(HostPiece piece) {
+    return new Capabilities(
+        "tcp",
+        false,
+        MAX_MESSAGE_BYTES,
+        EAGER_BYTES,
+        Long.MAX_VALUE,
+        Outbound.MAX_IN_FLIGHT,
+        0,
+        false,
+        piece.bytes());
+  }
+
+  /// What its sockets towards this host are set up for.
+  HostPiece piece() {
+    return piece;
   }
 
   @Override

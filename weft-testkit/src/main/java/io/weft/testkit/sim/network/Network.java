@@ -113,7 +113,8 @@ public final class Network {
         Long.MAX_VALUE,
         setup.limits().operations(),
         Math.round(setup.between().bytesPerSecond() * Byte.SIZE),
-        false);
+        false,
+        0);
   }
 
   Tamper tamper() {
