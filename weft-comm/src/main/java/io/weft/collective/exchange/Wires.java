@@ -59,14 +59,14 @@ public final class Wires {
     return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
   }
 
-  /// The transport's piece, unless segments have another length than by default; not so long that a
-  /// window would not hold it, nor shorter than what is eager.
+  /// The transport's piece, unless segments have another length than by default, or it is shorter
+  /// than what is eager; not so long that a window would not hold it.
   private static int hostSegmentBytes(Capabilities transport, Tuning tuning) {
     int piece = transport.hostPieceBytes();
-    if (piece == 0 || tuning.segmentBytes() != Tuning.DEFAULT.segmentBytes()) {
-      return tuning.segmentBytes();
-    }
-    return (int) Math.clamp(piece, tuning.eagerBytes(), tuning.windowBytes());
+    boolean wanted = piece >= tuning.eagerBytes();
+    return wanted && tuning.segmentBytes() == Tuning.DEFAULT.segmentBytes()
+        ? (int) Math.min(piece, tuning.windowBytes())
+        : tuning.segmentBytes();
   }
 
   private static BitSet sharingKernel(Topology topology, int rank, Capabilities transport) {
