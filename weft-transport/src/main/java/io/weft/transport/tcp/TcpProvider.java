@@ -3,6 +3,7 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
+import io.weft.transport.host.HostPiece;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
+import io.weft.transport.host.HostPiece;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;

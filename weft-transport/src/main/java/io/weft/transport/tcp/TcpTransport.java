@@ -7,6 +7,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.host.HostPiece;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;

@@ -3,6 +3,7 @@ package io.weft.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.transport.host.HostPiece;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,6 +36,7 @@ class TcpSocketsTest {
             .isLessThanOrEqualTo(most);
         assertThat(accepted.getOption(StandardSocketOptions.SO_SNDBUF)).isLessThanOrEqualTo(most);
         assertThat(dialled.getOption(StandardSocketOptions.SO_RCVBUF)).isGreaterThan(most);
+        assertThat(TcpTransport.capabilities(piece).hostPieceBytes()).isEqualTo(pieceBytes);
       }
     }
   }

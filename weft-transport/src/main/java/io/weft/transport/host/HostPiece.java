@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.transport.tcp;
+package io.weft.transport.host;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,12 +8,14 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// How much two processes of one host send each other at once. It lies in the kernel until the peer
-/// reads it, and is read fast only from a cache; on the other hand each call costs. Which of the
-/// two counts is a matter of the processor (`docs/adr/0071`).
+/// How much two processes of one host send each other at once through its kernel. It lies in the
+/// kernel until the peer reads it, and is read fast only from a cache; on the other hand each call
+/// costs. Which of the two counts is a matter of the processor (`docs/adr/0071`).
+///
+/// Immutable.
 ///
 /// @param bytes of a piece
-record HostPiece(int bytes) {
+public record HostPiece(int bytes) {
 
   /// The setting that says it, in bytes; 0 or none = by the processor.
   private static final String SETTING = "piece-bytes";
@@ -32,13 +34,13 @@ record HostPiece(int bytes) {
   private static final HostPiece HERE = ofThisProcessor();
 
   /// As a transport is told, else as fits the processor.
-  static HostPiece of(Map<String, String> settings) {
+  public static HostPiece of(Map<String, String> settings) {
     int told = Integer.parseInt(settings.getOrDefault(SETTING, "0"));
     return told == 0 ? HERE : new HostPiece(told);
   }
 
   /// What Linux lets a socket towards the same host hold, to be asked for; it takes twice as much.
-  int sendBytes() {
+  public int sendBytes() {
     return Math.max(LEAST_SEND_BYTES, bytes / 2);
   }
 

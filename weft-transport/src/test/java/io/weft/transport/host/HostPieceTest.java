@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.transport.tcp;
+package io.weft.transport.host;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,10 +38,5 @@ class HostPieceTest {
   void aSettingGoesBeforeTheProcessor() {
     assertThat(HostPiece.of(Map.of("piece-bytes", "1048576"))).isEqualTo(new HostPiece(1 << 20));
     assertThat(HostPiece.of(Map.of("piece-bytes", "0"))).isEqualTo(HostPiece.of(Map.of()));
-  }
-
-  @Test
-  void capabilitiesTellIt() {
-    assertThat(TcpTransport.capabilities(new HostPiece(4711)).hostPieceBytes()).isEqualTo(4711);
   }
 }
