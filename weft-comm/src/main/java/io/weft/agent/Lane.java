@@ -23,8 +23,9 @@ public interface Lane extends AutoCloseable {
   /// Runs an errand in the agent's place on the calling thread, if the agent has nothing under way
   /// and nobody is inside it. Returns whether the errand is over; if not, because it was not begun
   /// or took too long, the caller should `drive`. Saves a short operation the agent's turns; the
-  /// agent gets one now and then all the same.
-  default boolean lend(Errand errand) {
+  /// agent gets one now and then all the same. It counts as begun at `sinceNanos`, when it was
+  /// submitted: a caller that waits at once need not read the clock again.
+  default boolean lend(Errand errand, long sinceNanos) {
     return false;
   }
 
@@ -32,7 +33,7 @@ public interface Lane extends AutoCloseable {
   interface Errand {
 
     /// Begins; false if it must not be done so, and then nothing has happened.
-    boolean begin(long nowNanos);
+    boolean begin(long sinceNanos);
 
     /// Goes on, without waiting; returns whether it is over.
     boolean advance();

@@ -3,6 +3,7 @@ package io.weft.agent;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -51,7 +52,7 @@ final class ThreadLane implements Lane {
   private final Thread thread;
   private volatile boolean parked;
   private volatile boolean resting;
-  private volatile long lastDriven;
+  private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
   private long lastTurn;
 
@@ -62,7 +63,7 @@ final class ThreadLane implements Lane {
     this.ownPatience = new Patience(own, ticker);
     this.callerPatience = new Patience(caller, ticker);
     this.lastTurn = ticker.nanos() - LINGER_NANOS;
-    this.lastDriven = lastTurn;
+    this.lastDriven.setPlain(lastTurn);
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
   }
 
@@ -102,7 +103,7 @@ final class ThreadLane implements Lane {
         turn(done, deadlineNanos);
         return true;
       } finally {
-        lastDriven = lastTurn;
+        lastDriven.setRelease(lastTurn);
         inside.set(false);
       }
     } finally {
@@ -114,7 +115,7 @@ final class ThreadLane implements Lane {
 
   /// Hot path.
   @Override
-  public boolean lend(Errand errand) {
+  public boolean lend(Errand errand, long sinceNanos) {
     callers.incrementAndGet();
     unattended.setOpaque(0);
     boolean over = false;
@@ -122,15 +123,14 @@ final class ThreadLane implements Lane {
       if (!inside.compareAndSet(false, true)) {
         return false;
       }
-      long now = ticker.nanos();
       try {
-        over = !closed && !agent.busy() && run(errand, now);
-        if (over && now - lastTurn > ERRANDS_NANOS) {
-          var unused = work(now);
+        over = !closed && !agent.busy() && run(errand, sinceNanos);
+        if (over && sinceNanos - lastTurn > ERRANDS_NANOS) {
+          var unused = work(ticker.nanos());
         }
       } finally {
-        lastDriven = now;
-        inside.set(false);
+        lastDriven.setRelease(sinceNanos);
+        inside.setRelease(false); // what follows is a full fence
       }
       return over;
     } finally {
@@ -141,9 +141,9 @@ final class ThreadLane implements Lane {
     }
   }
 
-  private boolean run(Errand errand, long now) {
+  private boolean run(Errand errand, long sinceNanos) {
     try {
-      if (!errand.begin(now)) {
+      if (!errand.begin(sinceNanos)) {
         return false;
       }
       callerPatience.renew();
@@ -227,7 +227,7 @@ final class ThreadLane implements Lane {
   /// just been submitted gets the moment that a caller takes to come and wait for it.
   private boolean isLeftToCallers() {
     long start = ticker.nanos();
-    if (start - lastDriven >= LINGER_NANOS) {
+    if (start - lastDriven.get() >= LINGER_NANOS) {
       return false;
     }
     while (agent.busy() || agent.hasCommands()) {

@@ -61,7 +61,7 @@ final class Commands {
     while (!deferred.compareAndSet(null, command)) {
       queueDeferred(limit);
     }
-    announce();
+    tellLane(); // the exchange is volatile, as what is read next
   }
 
   private void queueDeferred(Duration limit) {
@@ -125,6 +125,10 @@ final class Commands {
 
   private void announce() {
     VarHandle.fullFence(); // the queue's write before the read of "parked" and of "over"
+    tellLane();
+  }
+
+  private void tellLane() {
     if (over) {
       runAll();
     } else {

@@ -46,7 +46,6 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   private int observed;
   private long number;
   private long subject;
-  private long begunNanos;
   private int looks;
 
   /// An ALLREDUCE or BARRIER, which begins with this stage.
@@ -71,7 +70,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   @Override
   public T await(Duration timeout) throws InterruptedException {
     if (!isDone() && !Thread.currentThread().isInterrupted() && !lane().isOwnThread()) {
-      var unused = lane().lend(this);
+      var unused = lane().lend(this, submittedNanos);
     }
     return super.await(timeout);
   }
@@ -95,7 +94,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   }
 
   @Override
-  public boolean begin(long nowNanos) {
+  public boolean begin(long sinceNanos) {
     Slots open = collectives.boards().find(group);
     if (open == null
         || !open.isReady()
@@ -104,10 +103,9 @@ final class PromptAllreduce<T> extends PendingHandle<T>
       return false;
     }
     slots = open;
-    begunNanos = nowNanos;
     sequence = collectives.names().use(key, group, name(), signature());
-    observed = collectives.observer().onBegin(this, nowNanos);
-    collectives.observer().onStage(observed, 0, nowNanos);
+    observed = collectives.observer().onBegin(this, sinceNanos);
+    collectives.observer().onStage(observed, 0, sinceNanos);
     number = open.take();
     subject = Slots.subject(key, sequence, signature());
     if (!open.enter()) {
@@ -139,7 +137,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
       slots = null;
       stage.release();
       boolean brief = looks < FEW_LOOKS && bytes() <= FEW_BYTES;
-      long now = brief ? begunNanos : lane().nanos();
+      long now = brief ? submittedNanos : lane().nanos();
       collectives.observer().onDone(observed, now);
       complete(stage.result(), null);
     } else {
