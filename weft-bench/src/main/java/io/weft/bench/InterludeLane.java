@@ -31,10 +31,10 @@ final class InterludeLane implements Lane, Lane.Errand {
   }
 
   @Override
-  public boolean lend(Errand errand) {
+  public boolean lend(Errand errand, long sinceNanos) {
     lent = errand;
     played = false;
-    boolean over = real.lend(this);
+    boolean over = real.lend(this, sinceNanos);
     if (!played) {
       interlude.instead();
     }
@@ -44,8 +44,8 @@ final class InterludeLane implements Lane, Lane.Errand {
   // --- the errand
 
   @Override
-  public boolean begin(long nowNanos) {
-    boolean begun = lent().begin(nowNanos);
+  public boolean begin(long sinceNanos) {
+    boolean begun = lent().begin(sinceNanos);
     if (begun) {
       played = true;
       interlude.inside();
