@@ -28,8 +28,6 @@ import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -51,11 +49,12 @@ final class MeshCommunicator implements Communicator {
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final Set<String> inFlight = ConcurrentHashMap.newKeySet();
+  private final OperationNames names;
 
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
+    this.names = new OperationNames(group.key());
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
         Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
@@ -262,7 +261,7 @@ final class MeshCommunicator implements Communicator {
 
   /// Hot path.
   private <T> Handle<T> submit(PromptAllreduce<T> handle, CollectiveOptions options) {
-    if (!inFlight.add(options.name())) {
+    if (!handle.operationName().tryTake()) {
       throw alreadyInFlight(options);
     }
     collectives.commands().defer(handle, limit(options));
@@ -279,6 +278,10 @@ final class MeshCommunicator implements Communicator {
     return collectives;
   }
 
+  OperationNames names() {
+    return names;
+  }
+
   Group group() {
     return group;
   }
@@ -291,11 +294,6 @@ final class MeshCommunicator implements Communicator {
     return options.deadline().isZero() ? defaultDeadline : options.deadline();
   }
 
-  /// The operation of this name is over.
-  void ended(String name) {
-    inFlight.remove(name);
-  }
-
   private IllegalStateException alreadyInFlight(CollectiveOptions options) {
     return new IllegalStateException(
         "an operation named '"
@@ -306,18 +304,19 @@ final class MeshCommunicator implements Communicator {
   }
 
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {
-    if (!inFlight.add(options.name())) {
+    OperationName name = names.get(options.name());
+    if (!name.tryTake()) {
       script.discard();
       throw alreadyInFlight(options);
     }
     Duration limit = limit(options);
-    PendingHandle<T> handle = new PendingHandle<>(this, options.name(), signature);
+    PendingHandle<T> handle = new PendingHandle<>(this, name, signature);
     Operation<T> operation =
-        new Operation<>(group, options.name(), signature, script, handle, limit, lane.nanos());
+        new Operation<>(group, name, signature, script, handle, limit, lane.nanos());
     try {
       collectives.commands().submit(() -> collectives.begin(operation), limit);
     } catch (CommException full) {
-      inFlight.remove(options.name());
+      name.giveBack();
       script.discard();
       throw full;
     }
@@ -325,7 +324,7 @@ final class MeshCommunicator implements Communicator {
     return handle;
   }
 
-  CommException softTimeout(String name, Signature signature, Duration waited) {
+  CommException softTimeout(OperationName name, Signature signature, Duration waited) {
     return new CommException.TimedOut(
         group.self()
             + ": "

@@ -8,7 +8,6 @@ import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Script;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.frame.Frame;
-import io.weft.collective.frame.Hash;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Signature;
 import io.weft.collective.message.BadCount;
@@ -29,13 +28,12 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
 
   private final Group group;
-  private final String name;
+  private final OperationName name;
   private final Signature signature;
   private final Script<T> script;
   private final PendingHandle<T> handle;
   private final Duration limit;
   private final long submittedNanos;
-  private final long key;
   private final Answers answers;
   private int sequence;
   private int observed;
@@ -51,7 +49,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   Operation(
       Group group,
-      String name,
+      OperationName name,
       Signature signature,
       Script<T> script,
       PendingHandle<T> handle,
@@ -64,7 +62,6 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     this.handle = handle;
     this.limit = limit;
     this.submittedNanos = submittedNanos;
-    this.key = Hash.of(group.key(), name);
     this.answers = new Answers(group.rank(), group.size());
     this.verdictNanos = submittedNanos + limit.toNanos();
   }
@@ -76,7 +73,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   @Override
   public String name() {
-    return name;
+    return name.toString();
   }
 
   @Override
@@ -86,7 +83,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   @Override
   public long key() {
-    return key;
+    return name.key();
   }
 
   @Override

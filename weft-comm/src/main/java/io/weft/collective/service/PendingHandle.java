@@ -23,7 +23,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   private static final long DRIVE_NANOS = 100_000_000;
 
   private final MeshCommunicator owner;
-  private final String name;
+  private final OperationName name;
   private final Signature signature;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
   private volatile boolean watched;
@@ -32,7 +32,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   private @Nullable CommException failure;
 
   /// Of an operation of this communicator.
-  PendingHandle(MeshCommunicator owner, String name, Signature signature) {
+  PendingHandle(MeshCommunicator owner, OperationName name, Signature signature) {
     this.owner = owner;
     this.name = name;
     this.signature = signature;
@@ -43,7 +43,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   }
 
   /// Of the operation.
-  public final String name() {
+  final OperationName operationName() {
     return name;
   }
 
@@ -60,7 +60,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     if (done) {
       return;
     }
-    owner.ended(name); // before anyone can see that it is done
+    name.giveBack(); // before anyone can see that it is done
     result = value;
     failure = error;
     done = true; // volatile: releases result and failure to isDone; and before it is read who looks

@@ -6,7 +6,6 @@ import io.weft.agent.Lane;
 import io.weft.collective.CollectiveObserver;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.exchange.Script;
-import io.weft.collective.frame.Hash;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Signature;
 import io.weft.collective.plan.Kind;
@@ -40,7 +39,6 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   private final Kind kind;
   private final Duration limit;
   private final long submittedNanos;
-  private final long key;
   private @Nullable Slots slots;
   private int sequence;
   private int observed;
@@ -55,14 +53,13 @@ final class PromptAllreduce<T> extends PendingHandle<T>
       CollectiveOptions options,
       Signature signature,
       SlotStage<T> stage) {
-    super(owner, options.name(), signature);
+    super(owner, owner.names().get(options.name()), signature);
     this.collectives = owner.collectives();
     this.group = owner.group();
     this.kind = kind;
     this.stage = stage;
     this.limit = owner.limit(options);
     this.submittedNanos = owner.lane().nanos();
-    this.key = Hash.of(group.key(), options.name());
   }
 
   // --- the user's thread
@@ -90,7 +87,8 @@ final class PromptAllreduce<T> extends PendingHandle<T>
 
   private Operation<T> operation() {
     Script<T> script = stage.script(owner().plans(kind));
-    return new Operation<>(group, name(), signature(), script, this, limit, submittedNanos);
+    return new Operation<>(
+        group, operationName(), signature(), script, this, limit, submittedNanos);
   }
 
   @Override
@@ -103,15 +101,19 @@ final class PromptAllreduce<T> extends PendingHandle<T>
       return false;
     }
     slots = open;
+    long key = operationName().key();
     sequence = collectives.names().use(key, group, name(), signature());
-    observed = collectives.observer().onBegin(this, sinceNanos);
-    collectives.observer().onStage(observed, 0, sinceNanos);
     number = open.take();
     subject = Slots.subject(key, sequence, signature());
-    if (!open.enter()) {
-      becomeOperation(open, false);
-    } else if (!open.show(number, subject, stage.shown(open))) {
-      open.leave();
+    boolean entered = open.enter();
+    boolean shown = entered && open.show(number, subject, stage.shown(open));
+    // What the others need not wait for comes after it.
+    observed = collectives.observer().onBegin(this, sinceNanos);
+    collectives.observer().onStage(observed, 0, sinceNanos);
+    if (!shown) {
+      if (entered) {
+        open.leave();
+      }
       becomeOperation(open, false);
     }
     return true;
@@ -164,6 +166,11 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   }
 
   // --- for the observer
+
+  @Override
+  public String name() {
+    return operationName().toString();
+  }
 
   @Override
   public long communicator() {

@@ -213,6 +213,9 @@ public final class SlotBoard {
     LONG.set(own, slot + SUBJECT, subject);
     LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
+    // Fetches the next slot's cache line from whoever has looked at it, while we wait anyway.
+    long ahead = slot(number + 1) + STAMP;
+    LONG.setOpaque(own, ahead, (long) LONG.getOpaque(own, ahead));
   }
 
   /// An operation begins to wait, and whoever waits for it may sleep: members wake him from now on.
