@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
 /// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
 /// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
 /// own, and `roundHandoverNanos` what a cache line took between processors and back just before it,
-/// null where there are no two; bandwidths come from `p50Micros`, in 10^9 bytes per second;
-/// `iterations` is per round. `messagesPerSecond` counts requests that were answered, `outstanding`
-/// how many were on their way, or how many writes or reads; they are null where that is not what is
-/// measured. `memory` is where the tensors lay; `tensors` how many a step of `sendrecv` carried, of
-/// `bytes` each, and `requestsPerStep` how many messages asked for them; `registered` is what rank
-/// 0 has registered with a device in an average round of `registration`. `checked` says whether all
-/// results were compared and right, null where the contestant compares nothing.
+/// null where there are no two; `roundsMoved` how many more were run and left out because it took
+/// longer than was allowed, null where that was not asked for; bandwidths come from `p50Micros`, in
+/// 10^9 bytes per second; `iterations` is per round. `messagesPerSecond` counts requests that were
+/// answered, `outstanding` how many were on their way, or how many writes or reads; they are null
+/// where that is not what is measured. `memory` is where the tensors lay; `tensors` how many a step
+/// of `sendrecv` carried, of `bytes` each, and `requestsPerStep` how many messages asked for them;
+/// `registered` is what rank 0 has registered with a device in an average round of `registration`.
+/// `checked` says whether all results were compared and right, null where the contestant compares
+/// nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
@@ -42,6 +44,7 @@ record Measurement(
     String memory,
     List<Double> roundP50Micros,
     @Nullable List<Integer> roundHandoverNanos,
+    @Nullable Integer roundsMoved,
     @Nullable Boolean checked,
     HostFacts host) {
 
@@ -50,13 +53,17 @@ record Measurement(
 
   private static final MathContext SIX_DIGITS = new MathContext(6);
 
+  /// How the processors stood to each other in a contestant's rounds: see `roundHandoverNanos` and
+  /// `roundsMoved`.
+  record Handovers(@Nullable List<Integer> nanos, @Nullable Integer moved) {}
+
   /// Of the samples that one contestant's rounds gave for one case.
   static Measurement of(
       Plan plan,
       Plan.Case one,
       String peer,
       List<RankReport.Sample> samples,
-      @Nullable List<Integer> handovers,
+      Handovers handovers,
       HostFacts host) {
     Latencies latencies =
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
@@ -85,7 +92,8 @@ record Measurement(
         registered(samples),
         memory.label(),
         samples.stream().map(s -> rounded(s.latencies().p50Micros())).toList(),
-        handovers,
+        handovers.nanos(),
+        handovers.moved(),
         checked(samples),
         host);
   }

@@ -6,6 +6,7 @@ import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.Entrant;
+import io.weft.launch.perf.machine.Handover;
 import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -50,6 +51,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  weft perf allreduce --peer openmpi,gloo --plot curves.png --json figures.jsonl",
       "  weft perf allreduce -np 4 --bytes 4,1M,64M --rounds 9 --peer openmpi",
+      "  weft perf allreduce --bytes 1M --rounds 9 --handover 150 --peer openmpi",
       "  weft perf bandwidth --bytes 64M --peer c,memcpy",
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
       "  weft perf messages --outstanding 256 --peer openmpi,c,grpc",
@@ -129,7 +131,8 @@ public final class PerfCommand implements Callable<Integer> {
       throws InterruptedException {
     HostFacts host = HostFacts.here();
     try (Progress progress = Progress.to(err)) {
-      return new Rounds(plan, options.rounds(), progress).run(entrants, host);
+      return new Rounds(plan, options.rounds(), options.handover(), Handover::nanos, progress)
+          .run(entrants, host);
     }
   }
 

@@ -97,6 +97,15 @@ final class PerfOptions {
   private int rounds;
 
   @Option(
+      names = "--handover",
+      paramLabel = "NS",
+      description =
+          "on a virtual machine whose host moves its processors: a round counts if a cache line"
+              + " took at most so many nanoseconds from one to the other and back, before it and"
+              + " after it, and is run again if not, whoever's it is (default: any)")
+  private @Nullable Integer handover;
+
+  @Option(
       names = "--iterations",
       paramLabel = "N",
       description =
@@ -153,6 +162,11 @@ final class PerfOptions {
     return rounds;
   }
 
+  /// What a cache line may take in a round that counts; null for any.
+  @Nullable Integer handover() {
+    return handover;
+  }
+
   @Nullable Path json() {
     return json;
   }
@@ -176,6 +190,9 @@ final class PerfOptions {
     within("--rounds", rounds, 1, 1000);
     within("--warm-up", warmUpMillis, 0, 60_000);
     within("--limit", limitSeconds, 1, 86_400);
+    if (handover != null) {
+      within("--handover", handover, 1, 20_000);
+    }
     if (iterations != null) {
       within("--iterations", iterations, 1, 1_000_000);
     }

@@ -6,6 +6,7 @@ import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
@@ -46,6 +47,7 @@ record RatioTable(List<Measurement> measurements) {
     peers.forEach(p -> text.append(aboveEmpty(p)));
     measurements.forEach(m -> text.append(registered(m)));
     text.append(moved());
+    text.append(leftOut());
     return text.append(System.lineSeparator()).toString();
   }
 
@@ -63,6 +65,19 @@ record RatioTable(List<Measurement> measurements) {
         : ("%na cache line went from processor to processor and back in %d to %d ns before the"
                 + " rounds: something moves the processors or takes them; look at best")
             .formatted(nanos.getMin(), nanos.getMax());
+  }
+
+  /// How many rounds were left out because the host has moved the processors.
+  private String leftOut() {
+    String each =
+        measurements.stream()
+            .filter(m -> m.roundsMoved() != null)
+            .map(m -> m.peer() + " " + m.roundsMoved())
+            .distinct()
+            .collect(Collectors.joining(", "));
+    return each.isEmpty()
+        ? ""
+        : "%nrounds left out since a cache line took longer before or after: %s".formatted(each);
   }
 
   /// What was registered with a device, where that is told.

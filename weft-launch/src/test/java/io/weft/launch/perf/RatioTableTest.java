@@ -15,6 +15,8 @@ final class RatioTableTest {
   private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
   private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
 
+  private static final Measurement.Handovers NEVER_MOVED = new Measurement.Handovers(null, null);
+
   private static Measurement measured(String peer, @Nullable Boolean checked, double... p50s) {
     List<RankReport.Sample> rounds =
         java.util.Arrays.stream(p50s)
@@ -23,7 +25,7 @@ final class RatioTableTest {
                     new RankReport.Sample(
                         1 << 20, checked, new Latencies(p50, 2 * p50, p50 / 2, p50)))
             .toList();
-    return Measurement.of(PLAN, PLAN.cases().getFirst(), peer, rounds, null, HOST);
+    return Measurement.of(PLAN, PLAN.cases().getFirst(), peer, rounds, NEVER_MOVED, HOST);
   }
 
   @Test
@@ -114,7 +116,7 @@ final class RatioTableTest {
               one,
               peer,
               List.of(new RankReport.Sample(one.bytes(), true, latencies, requests, null)),
-              null,
+              NEVER_MOVED,
               HOST));
     }
     return measured;
@@ -127,7 +129,18 @@ final class RatioTableTest {
     assertThat(after(120, 200, 130)).doesNotContain("a cache line");
   }
 
+  @Test
+  void itSaysHowManyRoundsWereLeftOut() {
+    assertThat(after(120, 130)).doesNotContain("left out");
+    assertThat(leavingOut(3, 120, 130))
+        .contains("rounds left out since a cache line took longer before or after: weft 3");
+  }
+
   private static String after(Integer... handovers) {
+    return leavingOut(null, handovers);
+  }
+
+  private static String leavingOut(@Nullable Integer moved, Integer... handovers) {
     RankReport.Sample sample =
         new RankReport.Sample(1 << 20, true, new Latencies(100, 200, 50, 100));
     Measurement measured =
@@ -136,7 +149,7 @@ final class RatioTableTest {
             PLAN.cases().getFirst(),
             "weft",
             java.util.Collections.nCopies(handovers.length, sample),
-            List.of(handovers),
+            new Measurement.Handovers(List.of(handovers), moved),
             HOST);
     return new RatioTable(List.of(measured)).text();
   }

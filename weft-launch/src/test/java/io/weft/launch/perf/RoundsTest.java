@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.launch.perf.Rounds.Entrant;
+import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.process.PerfException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+final class RoundsTest {
+
+  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:1");
+  private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+
+  private final List<String> order = new ArrayList<>();
+  private final List<String> lines = new ArrayList<>();
+
+  private Entrant entrant(String name) {
+    return new Entrant(
+        name,
+        () -> {
+          order.add(name);
+          var sample = new RankReport.Sample(4, true, new Latencies(1, 1, 1, order.size()));
+          return new RankReport(name, List.of(sample));
+        });
+  }
+
+  /// The last one stays.
+  private static Rounds.Meter meter(@Nullable Integer... nanos) {
+    Deque<Integer> left = new ArrayDeque<>(List.of(nanos));
+    return () -> left.size() > 1 ? left.removeFirst() : left.getFirst();
+  }
+
+  private List<Measurement> run(@Nullable Integer most, Rounds.Meter meter, int rounds)
+      throws InterruptedException {
+    return new Rounds(PLAN, rounds, most, meter, lines::add)
+        .run(List.of(entrant("weft"), entrant("peer")), HOST);
+  }
+
+  @Test
+  void withoutALimitEachRoundCounts() throws InterruptedException {
+    List<Measurement> measured = run(null, meter(60, 300, 60, 300), 2);
+    assertThat(order).containsExactly("weft", "peer", "weft", "peer");
+    assertThat(measured.getFirst().roundHandoverNanos()).containsExactly(60, 60);
+    assertThat(measured.getLast().roundHandoverNanos()).containsExactly(300, 300);
+    assertThat(measured).allMatch(m -> m.roundsMoved() == null);
+  }
+
+  @Test
+  void aRoundWaitsForNearProcessorsAndRunsAgainWhereTheyWereMoved() throws InterruptedException {
+    List<Measurement> measured =
+        run(150, meter(300, 300, 61, 62, /* peer */ 63, 400, 64, 310, 65, 66), 1);
+    assertThat(order).containsExactly("weft", "peer", "peer", "peer");
+    assertThat(measured.getFirst().roundHandoverNanos()).containsExactly(61);
+    assertThat(measured.getFirst().roundsMoved()).isZero();
+    assertThat(measured.getLast().roundHandoverNanos()).containsExactly(65);
+    assertThat(measured.getLast().roundsMoved()).isEqualTo(2);
+    assertThat(measured.getLast().meanMicros()).as("the round that counts").isEqualTo(4);
+    assertThat(lines)
+        .contains("round 1 of 1: peer, again: a cache line took 63 ns before and 400 after");
+  }
+
+  @Test
+  void whereTheyAreAlwaysMovedItGivesUp() {
+    Rounds.Meter restless =
+        new Rounds.Meter() {
+          private int calls;
+
+          @Override
+          public Integer nanos() {
+            return calls++ % 2 == 0 ? 60 : 300;
+          }
+        };
+    assertThatThrownBy(() -> run(150, restless, 1))
+        .isInstanceOf(PerfException.Failed.class)
+        .hasMessageContaining("round 1 of 1: weft: the processors were moved apart in each of 30")
+        .hasMessageContaining("--handover");
+  }
+
+  @Test
+  void oneProcessorIsNotEnough() {
+    assertThatThrownBy(() -> run(150, () -> null, 1))
+        .isInstanceOf(PerfException.Missing.class)
+        .hasMessageContaining("--handover");
+    assertThat(order).isEmpty();
+  }
+}
