@@ -14,6 +14,7 @@ import io.weft.launch.perf.process.SearchPath;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -63,6 +64,8 @@ import picocli.CommandLine.Spec;
       "What each line means, how each peer is built, and what misleads: docs/performance.md"
     })
 public final class PerfCommand implements Callable<Integer> {
+
+  private static final Duration LONGEST_WAIT_FOR_PROCESSORS = Duration.ofMinutes(2);
 
   private final Peer weft;
   private final List<Peer> peers;
@@ -131,7 +134,13 @@ public final class PerfCommand implements Callable<Integer> {
       throws InterruptedException {
     HostFacts host = HostFacts.here();
     try (Progress progress = Progress.to(err)) {
-      return new Rounds(plan, options.rounds(), options.handover(), Handover::nanos, progress)
+      return new Rounds(
+              plan,
+              options.rounds(),
+              options.handover(),
+              Handover::nanos,
+              LONGEST_WAIT_FOR_PROCESSORS,
+              progress)
           .run(entrants, host);
     }
   }

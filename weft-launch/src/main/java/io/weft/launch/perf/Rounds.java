@@ -3,6 +3,7 @@ package io.weft.launch.perf;
 
 import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.PerfException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -17,12 +18,17 @@ import org.jspecify.annotations.Nullable;
 /// @param rounds how often, at least 1
 /// @param mostHandover nanoseconds that a line may take before and after what counts; null for any
 /// @param meter tells what a line takes now
+/// @param longestWait until the processors are near each other
 /// @param progress hears a line before each round; called on the running thread
 record Rounds(
-    Plan plan, int rounds, @Nullable Integer mostHandover, Meter meter, Consumer<String> progress) {
+    Plan plan,
+    int rounds,
+    @Nullable Integer mostHandover,
+    Meter meter,
+    Duration longestWait,
+    Consumer<String> progress) {
 
   private static final int MOST_TRIES = 30;
-  private static final long LONGEST_WAIT_NANOS = 120_000_000_000L;
   private static final long PAUSE_MILLIS = 100;
 
   /// The figures of each contestant, contestants in the order given, sizes ascending. Blocks.
@@ -48,12 +54,13 @@ record Rounds(
     for (int moved = 0; moved < MOST_TRIES; moved++) {
       int before = handoverWhenNear(mostHandover);
       RankReport report = entrant.contestant().round();
-      int after = handover();
-      if (after <= mostHandover) {
+      Integer after = meter.nanos();
+      if (after != null && after <= mostHandover) {
         return new Round(before, moved, report);
       }
       progress.accept(
-          "%s, again: a cache line took %d ns before and %d after".formatted(words, before, after));
+          "%s, again: a cache line took %d ns before and %s after"
+              .formatted(words, before, after == null ? "too long" : after + " ns"));
     }
     throw new PerfException.Failed(
         "%s: the processors were moved apart in each of %d tries; give a larger --handover"
@@ -61,29 +68,25 @@ record Rounds(
   }
 
   private int handoverWhenNear(int most) throws InterruptedException {
-    long begin = System.nanoTime();
+    long end = System.nanoTime() + longestWait.toNanos();
     int least = Integer.MAX_VALUE;
-    while (System.nanoTime() - begin < LONGEST_WAIT_NANOS) {
-      int nanos = handover();
-      if (nanos <= most) {
+    do {
+      Integer nanos = meter.nanos();
+      if (nanos != null && nanos <= most) {
         return nanos;
       }
-      least = Math.min(least, nanos);
+      least = nanos == null ? least : Math.min(least, nanos);
       Thread.sleep(PAUSE_MILLIS);
+    } while (System.nanoTime() - end < 0);
+    if (least == Integer.MAX_VALUE) {
+      throw new PerfException.Missing(
+          "--handover: two threads did not get two processors for %d s; leave it out"
+              .formatted(longestWait.toSeconds()));
     }
     throw new PerfException.Failed(
         "--handover: for %d s no cache line went there and back within %d ns, the fastest in %d;"
-                .formatted(LONGEST_WAIT_NANOS / 1_000_000_000, most, least)
+                .formatted(longestWait.toSeconds(), most, least)
             + " give a larger one");
-  }
-
-  private int handover() throws InterruptedException {
-    Integer nanos = meter.nanos();
-    if (nanos == null) {
-      throw new PerfException.Missing(
-          "--handover: two threads did not get two processors here; leave it out");
-    }
-    return nanos;
   }
 
   private List<Measurement> measurements(List<Round> ofOne, HostFacts host) {

@@ -7,10 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.PerfException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -34,13 +37,14 @@ final class RoundsTest {
 
   /// The last one stays.
   private static Rounds.Meter meter(@Nullable Integer... nanos) {
-    Deque<Integer> left = new ArrayDeque<>(List.of(nanos));
-    return () -> left.size() > 1 ? left.removeFirst() : left.getFirst();
+    Deque<Optional<Integer>> left = new ArrayDeque<>();
+    Stream.of(nanos).map(Optional::ofNullable).forEach(left::add);
+    return () -> (left.size() > 1 ? left.removeFirst() : left.getFirst()).orElse(null);
   }
 
   private List<Measurement> run(@Nullable Integer most, Rounds.Meter meter, int rounds)
       throws InterruptedException {
-    return new Rounds(PLAN, rounds, most, meter, lines::add)
+    return new Rounds(PLAN, rounds, most, meter, Duration.ofMillis(900), lines::add)
         .run(List.of(entrant("weft"), entrant("peer")), HOST);
   }
 
@@ -64,7 +68,7 @@ final class RoundsTest {
     assertThat(measured.getLast().roundsMoved()).isEqualTo(2);
     assertThat(measured.getLast().meanMicros()).as("the round that counts").isEqualTo(4);
     assertThat(lines)
-        .contains("round 1 of 1: peer, again: a cache line took 63 ns before and 400 after");
+        .contains("round 1 of 1: peer, again: a cache line took 63 ns before and 400 ns after");
   }
 
   @Test
@@ -82,6 +86,23 @@ final class RoundsTest {
         .isInstanceOf(PerfException.Failed.class)
         .hasMessageContaining("round 1 of 1: weft: the processors were moved apart in each of 30")
         .hasMessageContaining("--handover");
+  }
+
+  @Test
+  void whereTheyStayApartItSaysHowFar() {
+    assertThatThrownBy(() -> run(150, meter(320, 310), 1))
+        .isInstanceOf(PerfException.Failed.class)
+        .hasMessageContaining("within 150 ns, the fastest in 310; give a larger one");
+    assertThat(order).isEmpty();
+  }
+
+  @Test
+  void whoCannotTellAtOneMomentIsAskedAgain() throws InterruptedException {
+    List<Measurement> measured = run(150, meter(null, 60, null, null, 61, 62), 1);
+    assertThat(order).containsExactly("weft", "weft", "peer");
+    assertThat(measured.getFirst().roundsMoved()).isEqualTo(1);
+    assertThat(lines)
+        .contains("round 1 of 1: weft, again: a cache line took 60 ns before and too long after");
   }
 
   @Test
