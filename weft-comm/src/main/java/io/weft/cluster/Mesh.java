@@ -111,6 +111,11 @@ public final class Mesh implements Agent, FrameSink {
     return casualties.isPuzzled();
   }
 
+  /// The lane's clock.
+  public long nanos() {
+    return ticker.nanos();
+  }
+
   /// When the rank was last heard of, in nanoseconds of the lane's clock.
   public long lastSeen(int peer) {
     return vigil.lastSeen(peer);

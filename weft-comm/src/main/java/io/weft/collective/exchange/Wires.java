@@ -35,10 +35,12 @@ public final class Wires {
   private final MemorySegment landing;
   private final BitSet sharingKernel;
   private final int hostSegmentBytes;
+  private final StoreWay storeWay;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
+    this.storeWay = new StoreWay(mesh::nanos);
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.tuning = over(transport, tuning);
@@ -143,6 +145,11 @@ public final class Wires {
   public @Nullable PeerMemory map(Group group, int peer, RemoteRegion region) {
     int world = group.world(peer);
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
+  }
+
+  /// How what other ranks hold is stored.
+  public StoreWay storeWay() {
+    return storeWay;
   }
 
   /// Where sums grow that lie nowhere yet; the lane's, until the next use.

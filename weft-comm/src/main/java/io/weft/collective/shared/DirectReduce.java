@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
+import io.weft.collective.exchange.StoreWay;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.group.Group;
+import io.weft.tensor.kernel.Copier;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;
@@ -27,8 +29,13 @@ final class DirectReduce {
 
   private static final long STREAMED_STAGED_BYTES = 16 << 20;
 
+  /// From this length on it is learnt whether results for others are better stored past the caches.
+  private static final long LEARNT_BYTES = 64 << 10;
+
   /// What is combined before it is copied to the other outputs.
   private static final int BLOCK_BYTES = Wires.BLOCK_BYTES;
+
+  private static final @Nullable Copier STREAMING = Kernels.streamingCopier().orElse(null);
 
   private final SharedStage stage;
   private final MemorySegment block;
@@ -40,20 +47,22 @@ final class DirectReduce {
   private final boolean direct;
   private final long blockBytes;
   private final Reducer.@Nullable Twin twin;
+  private final @Nullable StoreWay learnt;
+  private final @Nullable Copier pastCaches;
   private final long outputsBegin;
   private final long end;
   private long next;
 
   private DirectReduce(
       SharedStage stage,
-      MemorySegment block,
+      Wires wires,
       int rank,
       @Nullable PeerMemory[] in,
       @Nullable PeerMemory[] out,
       boolean alone) {
     boolean onlyOwn = alone || stage.scattered();
     this.stage = stage;
-    this.block = block;
+    this.block = wires.block();
     this.in = in;
     this.out = out;
     this.inputs = segments(in, stage.input());
@@ -65,10 +74,15 @@ final class DirectReduce {
     this.outputsBegin = stage.scattered() ? next : 0;
     this.blockBytes = alone ? PIECE_BYTES : BLOCK_BYTES;
     long streamed = stage.hasStandIn() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
+    long bytes = stage.input().byteSize();
+    boolean two = in.length == 2 && !onlyOwn;
+    Reducer.Twin streaming = two && bytes >= streamed ? stage.arithmetic().streamingTwin() : null;
+    boolean learns =
+        streaming == null && outputs.length > 1 && bytes >= LEARNT_BYTES && STREAMING != null;
+    this.learnt = learns ? wires.storeWay() : null;
+    this.pastCaches = learns && wires.storeWay().isPastCaches(bytes) ? STREAMING : null;
     this.twin =
-        in.length == 2 && !onlyOwn
-            ? stage.arithmetic().twin(stage.input().byteSize() >= streamed)
-            : null;
+        streaming != null || !two || pastCaches != null ? streaming : stage.arithmetic().twin();
   }
 
   private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
@@ -108,7 +122,7 @@ final class DirectReduce {
         return null;
       }
     }
-    return new DirectReduce(stage, wires.block(), group.rank(), in, out, alone);
+    return new DirectReduce(stage, wires, group.rank(), in, out, alone);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, SharedStage stage) {
@@ -133,12 +147,12 @@ final class DirectReduce {
     boolean all = visited == in.length;
     if (all) {
       long until = Math.min(end, next + PIECE_BYTES);
-      if (twin != null) {
-        reduceForBoth(twin, next, until - next);
+      if (learnt != null) {
+        long begin = learnt.nanos();
+        reduceUntil(until);
+        learnt.took(pastCaches != null, stage.input().byteSize(), until - next, begin);
       } else {
-        for (long at = next; at < until; at += blockBytes) {
-          reduce(at, Math.min(blockBytes, until - at));
-        }
+        reduceUntil(until);
       }
       next = until;
     }
@@ -146,6 +160,16 @@ final class DirectReduce {
       leave(m);
     }
     return all;
+  }
+
+  private void reduceUntil(long until) {
+    if (twin != null) {
+      reduceForBoth(twin, next, until - next);
+      return;
+    }
+    for (long at = next; at < until; at += blockBytes) {
+      reduce(at, Math.min(blockBytes, until - at));
+    }
   }
 
   private boolean visit(int member) {
@@ -201,7 +225,9 @@ final class DirectReduce {
       Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
     for (int m = 0; m < outputs.length; m++) {
-      if (!direct || m != own) {
+      if (m != own && pastCaches != null) {
+        pastCaches.copy(sum, sumAt, outputs[m], outputAt, bytes);
+      } else if (m != own || !direct) {
         MemorySegment.copy(sum, sumAt, outputs[m], outputAt, bytes);
       }
     }

@@ -12,7 +12,6 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// An exchange of ranks that share memory: each combines its slice of all inputs and stores it to
@@ -43,12 +42,13 @@ final class SharedStage implements Stage {
     }
 
     /// Reducer and division at once, for two places. Null where there is none for this.
-    ///
-    /// @param streaming stored past the caches where that is possible
-    Reducer.@Nullable Twin twin(boolean streaming) {
-      Optional<Reducer.Twin> past =
-          streaming ? Kernels.streamingTwin(dtype, op, divisor) : Optional.empty();
-      return past.orElse(divisor == 1 ? Kernels.twin(dtype, op) : null);
+    Reducer.@Nullable Twin twin() {
+      return divisor == 1 ? Kernels.twin(dtype, op) : null;
+    }
+
+    /// The same, stored past the caches.
+    Reducer.@Nullable Twin streamingTwin() {
+      return Kernels.streamingTwin(dtype, op, divisor).orElse(null);
     }
   }
 

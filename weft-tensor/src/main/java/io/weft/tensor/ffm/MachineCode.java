@@ -9,7 +9,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.HexFormat;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /// Instructions of this processor as a function that Java can call, for what the JVM's compiler has
 /// no instruction for. The pages that hold them are written first and made executable then, never
@@ -23,9 +25,30 @@ public final class MachineCode {
   private static final int MAP_PRIVATE_ANONYMOUS = 2 | 0x20;
   private static final long MAP_FAILED = -1;
 
+  /// Of a listing: the instruction's bytes, before its words.
+  private static final int CODE_COLUMNS = 20;
+
   private static final Linker LINKER = Linker.nativeLinker();
 
   private MachineCode() {}
+
+  /// Whether listings for x86-64 and the System V calling convention fit this system.
+  static boolean isKnownHere() {
+    return System.getProperty("os.name").equals("Linux")
+        && System.getProperty("os.arch").equals("amd64");
+  }
+
+  /// See below.
+  ///
+  /// @param listing an instruction in each line, its bytes first, in hexadecimal digits
+  static Optional<MethodHandle> function(String listing, FunctionDescriptor type) {
+    String code =
+        listing
+            .lines()
+            .map(line -> line.substring(0, CODE_COLUMNS).replace(" ", ""))
+            .collect(Collectors.joining());
+    return function(HexFormat.of().parseHex(code), type);
+  }
 
   /// The function whose instructions these are, by the C calling convention of this system. Empty
   /// where this Java was not allowed native access, or where the system lets no program make code

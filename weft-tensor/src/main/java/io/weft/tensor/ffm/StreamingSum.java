@@ -6,9 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
-import java.util.HexFormat;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The sum of two runs of binary32 for two places, divided by a number, stored past the caches: a
@@ -56,13 +54,11 @@ public final class StreamingSum {
       c3                  ret
       """;
 
-  private static final int CODE_COLUMNS = 20;
-
   private static final FunctionDescriptor TYPE =
       FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_FLOAT);
 
   private static final @Nullable MethodHandle SUM =
-      isKnownHere() ? MachineCode.function(instructions(), TYPE).orElse(null) : null;
+      MachineCode.isKnownHere() ? MachineCode.function(LISTING, TYPE).orElse(null) : null;
 
   private StreamingSum() {}
 
@@ -70,20 +66,6 @@ public final class StreamingSum {
   /// for here.
   public static boolean isAllowed() {
     return SUM != null;
-  }
-
-  private static boolean isKnownHere() {
-    return System.getProperty("os.name").equals("Linux")
-        && System.getProperty("os.arch").equals("amd64");
-  }
-
-  private static byte[] instructions() {
-    String code =
-        LISTING
-            .lines()
-            .map(line -> line.substring(0, CODE_COLUMNS).replace(" ", ""))
-            .collect(Collectors.joining());
-    return HexFormat.of().parseHex(code);
   }
 
   /// Sums. All but the last two are addresses, which nobody checks.

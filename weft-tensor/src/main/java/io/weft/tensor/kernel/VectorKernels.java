@@ -3,6 +3,7 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.ffm.StreamingCopy;
 import io.weft.tensor.ffm.StreamingSum;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -54,10 +55,20 @@ final class VectorKernels implements KernelSet {
 
   @Override
   public Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
-    boolean known = isSumOfFloats(dtype, op) && FloatVectors.SPECIES.vectorByteSize() >= AVX2_BYTES;
-    return known && StreamingSum.isAllowed()
+    return isSumOfFloats(dtype, op) && hasAvx2() && StreamingSum.isAllowed()
         ? Optional.of(new Streaming(twin(dtype, op), divider(dtype), divisor))
         : Optional.empty();
+  }
+
+  @Override
+  public Optional<Copier> streamingCopier() {
+    return hasAvx2() && StreamingCopy.isAllowed()
+        ? Optional.of(new StreamingCopier())
+        : Optional.empty();
+  }
+
+  private static boolean hasAvx2() {
+    return FloatVectors.SPECIES.vectorByteSize() >= AVX2_BYTES;
   }
 
   private static boolean isSumOfFloats(DType dtype, ReduceOp op) {

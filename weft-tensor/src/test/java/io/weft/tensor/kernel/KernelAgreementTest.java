@@ -2,9 +2,11 @@
 package io.weft.tensor.kernel;
 
 import static io.weft.tensor.DType.FLOAT32;
+import static io.weft.tensor.DType.UINT8;
 import static io.weft.tensor.ReduceOp.AVERAGE;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.tensor.DType;
@@ -14,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -176,6 +179,48 @@ class KernelAgreementTest {
       assertThat(MemorySegment.mismatch(expected, 64, end, left, 64, end)).isEqualTo(-1);
       assertThat(MemorySegment.mismatch(expected, 64, end, right, 64, end)).isEqualTo(-1);
     }
+  }
+
+  @Property(tries = 400)
+  void streamingCopiersCopyWhatTheyAreToldAndNothingElse(
+      @ForAll @IntRange(max = 20000) int bytes,
+      @ForAll @IntRange(max = 67) int fromOffset,
+      @ForAll @IntRange(max = 131) int toOffset,
+      @ForAll @IntRange(max = 3) int inHeap,
+      @ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment from = Samples.of(arena, UINT8, fromOffset, bytes, random);
+      MemorySegment to = Samples.of(arena, UINT8, toOffset, bytes, random);
+      MemorySegment expected = Samples.copy(arena, to);
+      MemorySegment.copy(from, fromOffset, expected, toOffset, bytes);
+      if (inHeap == 1) {
+        from = MemorySegment.ofArray(from.toArray(JAVA_BYTE));
+      }
+      if (inHeap == 2) {
+        to = MemorySegment.ofArray(to.toArray(JAVA_BYTE));
+      }
+      streamingCopier().copy(from, fromOffset, to, toOffset, bytes);
+      assertThat(expected.mismatch(to)).isEqualTo(-1);
+    }
+  }
+
+  @Example
+  void streamingCopiersStayInBounds() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment from = arena.allocate(256, 64);
+      MemorySegment to = arena.allocate(256, 64);
+      assertThatThrownBy(() -> streamingCopier().copy(from, 128, to, 0, 129))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> streamingCopier().copy(from, 0, to, 64, 193))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  private static Copier streamingCopier() {
+    Optional<Copier> copier = OTHERS.getFirst().streamingCopier();
+    assumeThat(copier).as("stores past the caches on this machine").isPresent();
+    return copier.orElseThrow();
   }
 
   /// Skipped, and so said, where the processor has no AVX2 or the system allows no machine code.

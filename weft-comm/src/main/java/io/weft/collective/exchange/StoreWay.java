@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.exchange;
+
+import io.weft.agent.Ticker;
+
+/// Whether what other ranks hold in their caches is better stored by way of this rank's own cache
+/// or past it. That depends on the processor, on whether two of them share a cache, which the host
+/// of a virtual machine may change at any time, and on the length; so either way is timed, by
+/// length, and the other one than the better is tried now and then. Ranks choose each for itself:
+/// the bits are the same. Confined to the lane's thread.
+public final class StoreWay {
+
+  /// One in so many operations goes the way that was slower.
+  private static final int TRIED_EACH = 128;
+
+  /// What is past the caches is slow for who reads it next, which nobody times here: it must be so
+  /// much faster.
+  private static final double WORTH = 1.25;
+
+  /// How much a way's time rises when it takes longer. It falls at once: whatever else goes on on a
+  /// machine makes a store slower and never faster.
+  private static final double RISE = 1.1;
+
+  private static final int OWN_CACHE = 0;
+  private static final int PAST_CACHES = 1;
+
+  private final Ticker clock;
+  private final double[][] nanosPerByte = new double[Long.SIZE][2];
+  private final int[] operations = new int[Long.SIZE];
+
+  /// Timed by this clock.
+  StoreWay(Ticker clock) {
+    this.clock = clock;
+  }
+
+  /// Whether an operation on tensors of so many bytes, more than none, should store past the
+  /// caches.
+  ///
+  /// Hot path.
+  public boolean isPastCaches(long bytes) {
+    int length = length(bytes);
+    double[] nanos = nanosPerByte[length];
+    if (nanos[OWN_CACHE] == 0 || nanos[PAST_CACHES] == 0) {
+      return nanos[OWN_CACHE] != 0;
+    }
+    boolean faster = nanos[PAST_CACHES] * WORTH < nanos[OWN_CACHE];
+    operations[length] = (operations[length] + 1) % TRIED_EACH;
+    return operations[length] == 0 ? !faster : faster;
+  }
+
+  /// The clock, before a part of such an operation.
+  public long nanos() {
+    return clock.nanos();
+  }
+
+  /// A part of an operation on tensors of so many bytes has taken from `sinceNanos` until now.
+  ///
+  /// Hot path.
+  ///
+  /// @param part bytes of it, more than none
+  public void took(boolean pastCaches, long bytes, long part, long sinceNanos) {
+    double[] nanos = nanosPerByte[length(bytes)];
+    int way = pastCaches ? PAST_CACHES : OWN_CACHE;
+    double now = Math.max(1, clock.nanos() - sinceNanos) / (double) part;
+    nanos[way] = nanos[way] == 0 ? now : Math.min(now, nanos[way] * RISE);
+  }
+
+  /// Lengths that differ by less than twice are one.
+  private static int length(long bytes) {
+    return Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
+  }
+}

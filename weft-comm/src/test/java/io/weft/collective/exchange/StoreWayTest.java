@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+final class StoreWayTest {
+
+  private static final long BYTES = 1 << 20;
+
+  private long now;
+  private final StoreWay way = new StoreWay(() -> now);
+
+  /// Runs operations that take so many nanoseconds either way; returns how many of them went past
+  /// the caches.
+  private int run(int operations, long ownCache, long pastCaches) {
+    int past = 0;
+    for (int i = 0; i < operations; i++) {
+      past += one(ownCache, pastCaches) ? 1 : 0;
+    }
+    return past;
+  }
+
+  private boolean one(long ownCache, long pastCaches) {
+    boolean past = way.isPastCaches(BYTES);
+    long begin = way.nanos();
+    now += past ? pastCaches : ownCache;
+    way.took(past, BYTES, BYTES / 2, begin);
+    return past;
+  }
+
+  @Test
+  void eitherWayIsTriedFirst() {
+    assertThat(one(100, 100)).isFalse();
+    assertThat(one(100, 100)).isTrue();
+  }
+
+  @Test
+  void theFasterWayIsTaken() {
+    run(2, 500_000, 80_000);
+    assertThat(run(1000, 500_000, 80_000)).isBetween(980, 999);
+  }
+
+  @Test
+  void whatIsHardlyFasterIsNotWorthIt() {
+    run(2, 90_000, 80_000);
+    assertThat(run(1000, 90_000, 80_000)).isBetween(1, 20);
+  }
+
+  @Test
+  void processorsThatAreMovedApartAreNoticedSoonAndWhenTheyAreBack() {
+    run(200, 35_000, 80_000);
+    assertThat(run(100, 500_000, 80_000)).as("apart").isGreaterThan(80);
+    assertThat(run(260, 35_000, 80_000)).as("near again").isLessThan(140);
+    assertThat(run(1000, 35_000, 80_000)).isLessThan(20);
+  }
+
+  @Test
+  void oneInterruptedOperationChangesNothing() {
+    run(200, 35_000, 80_000);
+    one(10_000_000, 10_000_000);
+    assertThat(run(100, 35_000, 80_000)).isLessThan(3);
+  }
+
+  @Test
+  void lengthsLearnApart() {
+    run(200, 500_000, 80_000);
+    assertThat(way.isPastCaches(BYTES / 4)).as("not known yet").isFalse();
+    assertThat(way.isPastCaches(BYTES)).isTrue();
+  }
+}
