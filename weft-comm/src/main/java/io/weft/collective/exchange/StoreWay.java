@@ -2,6 +2,8 @@
 package io.weft.collective.exchange;
 
 import io.weft.agent.Ticker;
+import io.weft.tensor.kernel.Copier;
+import org.jspecify.annotations.Nullable;
 
 /// Whether what other ranks hold in their caches is better stored by way of this rank's own cache
 /// or past it. That depends on the processor, on whether two of them share a cache, which the host
@@ -25,27 +27,32 @@ public final class StoreWay {
   private static final int PAST_CACHES = 1;
 
   private final Ticker clock;
+  private final @Nullable Copier streaming;
   private final double[][] nanosPerByte = new double[Long.SIZE][2];
   private final int[] operations = new int[Long.SIZE];
 
-  /// Timed by this clock.
-  StoreWay(Ticker clock) {
+  /// Timed by this clock; null where nothing can be stored past the caches.
+  StoreWay(Ticker clock, @Nullable Copier streaming) {
     this.clock = clock;
+    this.streaming = streaming;
   }
 
-  /// Whether an operation on tensors of so many bytes, more than none, should store past the
-  /// caches.
+  /// What an operation on tensors of so many bytes, more than none, should copy with to store past
+  /// the caches; null if by way of its own.
   ///
   /// Hot path.
-  public boolean isPastCaches(long bytes) {
+  public @Nullable Copier pastCaches(long bytes) {
+    if (streaming == null) {
+      return null;
+    }
     int length = length(bytes);
     double[] nanos = nanosPerByte[length];
     if (nanos[OWN_CACHE] == 0 || nanos[PAST_CACHES] == 0) {
-      return nanos[OWN_CACHE] != 0;
+      return nanos[OWN_CACHE] == 0 ? null : streaming;
     }
     boolean faster = nanos[PAST_CACHES] * WORTH < nanos[OWN_CACHE];
     operations[length] = (operations[length] + 1) % TRIED_EACH;
-    return operations[length] == 0 ? !faster : faster;
+    return faster == operations[length] > 0 ? streaming : null;
   }
 
   /// The clock, before a part of such an operation.
@@ -57,10 +64,11 @@ public final class StoreWay {
   ///
   /// Hot path.
   ///
+  /// @param by what `pastCaches` gave
   /// @param part bytes of it, more than none
-  public void took(boolean pastCaches, long bytes, long part, long sinceNanos) {
+  public void took(@Nullable Copier by, long bytes, long part, long sinceNanos) {
     double[] nanos = nanosPerByte[length(bytes)];
-    int way = pastCaches ? PAST_CACHES : OWN_CACHE;
+    int way = by == null ? OWN_CACHE : PAST_CACHES;
     double now = Math.max(1, clock.nanos() - sinceNanos) / (double) part;
     nanos[way] = nanos[way] == 0 ? now : Math.min(now, nanos[way] * RISE);
   }

@@ -7,6 +7,7 @@ import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.Frame;
 import io.weft.collective.group.Group;
+import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -40,7 +41,7 @@ public final class Wires {
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
-    this.storeWay = new StoreWay(mesh::nanos);
+    this.storeWay = new StoreWay(mesh::nanos, Kernels.streamingCopier().orElse(null));
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.tuning = over(transport, tuning);
@@ -147,7 +148,7 @@ public final class Wires {
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
   }
 
-  /// How what other ranks hold is stored.
+  /// How results are stored to other ranks' memory.
   public StoreWay storeWay() {
     return storeWay;
   }

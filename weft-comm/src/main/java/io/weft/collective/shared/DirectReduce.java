@@ -35,8 +35,6 @@ final class DirectReduce {
   /// What is combined before it is copied to the other outputs.
   private static final int BLOCK_BYTES = Wires.BLOCK_BYTES;
 
-  private static final @Nullable Copier STREAMING = Kernels.streamingCopier().orElse(null);
-
   private final SharedStage stage;
   private final MemorySegment block;
   private final @Nullable PeerMemory[] in;
@@ -77,10 +75,9 @@ final class DirectReduce {
     long bytes = stage.input().byteSize();
     boolean two = in.length == 2 && !onlyOwn;
     Reducer.Twin streaming = two && bytes >= streamed ? stage.arithmetic().streamingTwin() : null;
-    boolean learns =
-        streaming == null && outputs.length > 1 && bytes >= LEARNT_BYTES && STREAMING != null;
+    boolean learns = streaming == null && outputs.length > 1 && bytes >= LEARNT_BYTES;
     this.learnt = learns ? wires.storeWay() : null;
-    this.pastCaches = learns && wires.storeWay().isPastCaches(bytes) ? STREAMING : null;
+    this.pastCaches = learns ? wires.storeWay().pastCaches(bytes) : null;
     this.twin =
         streaming != null || !two || pastCaches != null ? streaming : stage.arithmetic().twin();
   }
@@ -150,7 +147,7 @@ final class DirectReduce {
       if (learnt != null) {
         long begin = learnt.nanos();
         reduceUntil(until);
-        learnt.took(pastCaches != null, stage.input().byteSize(), until - next, begin);
+        learnt.took(pastCaches, stage.input().byteSize(), until - next, begin);
       } else {
         reduceUntil(until);
       }

@@ -3,14 +3,18 @@ package io.weft.collective.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.tensor.kernel.Copier;
 import org.junit.jupiter.api.Test;
 
 final class StoreWayTest {
 
   private static final long BYTES = 1 << 20;
 
+  /// Nothing is copied here.
+  private static final Copier STREAMING = (from, fromAt, to, toAt, bytes) -> {};
+
   private long now;
-  private final StoreWay way = new StoreWay(() -> now);
+  private final StoreWay way = new StoreWay(() -> now, STREAMING);
 
   /// Runs operations that take so many nanoseconds either way; returns how many of them went past
   /// the caches.
@@ -23,11 +27,11 @@ final class StoreWayTest {
   }
 
   private boolean one(long ownCache, long pastCaches) {
-    boolean past = way.isPastCaches(BYTES);
+    Copier by = way.pastCaches(BYTES);
     long begin = way.nanos();
-    now += past ? pastCaches : ownCache;
-    way.took(past, BYTES, BYTES / 2, begin);
-    return past;
+    now += by == null ? ownCache : pastCaches;
+    way.took(by, BYTES, BYTES / 2, begin);
+    return by != null;
   }
 
   @Test
@@ -66,7 +70,16 @@ final class StoreWayTest {
   @Test
   void lengthsLearnApart() {
     run(200, 500_000, 80_000);
-    assertThat(way.isPastCaches(BYTES / 4)).as("not known yet").isFalse();
-    assertThat(way.isPastCaches(BYTES)).isTrue();
+    assertThat(way.pastCaches(BYTES / 4)).as("not known yet").isNull();
+    assertThat(way.pastCaches(BYTES)).isSameAs(STREAMING);
+  }
+
+  @Test
+  void whereThereIsNoWayPastTheCachesNothingIsLearnt() {
+    var only = new StoreWay(() -> now, null);
+    for (int i = 0; i < 3; i++) {
+      assertThat(only.pastCaches(BYTES)).isNull();
+      only.took(null, BYTES, BYTES, only.nanos());
+    }
   }
 }
