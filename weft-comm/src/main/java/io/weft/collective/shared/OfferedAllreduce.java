@@ -204,7 +204,8 @@ final class OfferedAllreduce extends SlotStage<TensorView> {
 
   @Override
   protected boolean needs(Slots slots, int member, long number) {
-    return !slots.hasTold(member, number, END);
+    // Until this rank's slice is done, of everybody's memory: who has done his may fail and leave.
+    return !told || !slots.hasTold(member, number, END);
   }
 
   @Override
