@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors in memory that a transport has registered. Any thread.
+/// Tensors in memory that a transport has registered, and how other ranks' memory is stored to.
 @NullMarked
 package io.weft.memory;
 

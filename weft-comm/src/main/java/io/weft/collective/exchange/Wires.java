@@ -7,7 +7,8 @@ import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.Frame;
 import io.weft.collective.group.Group;
-import io.weft.tensor.kernel.Kernels;
+import io.weft.memory.StoreWay;
+import io.weft.tensor.copy.Copier;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -41,7 +42,7 @@ public final class Wires {
 
   public Wires(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
-    this.storeWay = new StoreWay(mesh::nanos, Kernels.streamingCopier().orElse(null));
+    this.storeWay = new StoreWay(mesh::nanos, Copier.streaming().orElse(null));
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.tuning = over(transport, tuning);

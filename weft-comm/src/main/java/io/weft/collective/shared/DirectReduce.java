@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.StoreWay;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.group.Group;
-import io.weft.tensor.kernel.Copier;
+import io.weft.memory.StoreWay;
+import io.weft.tensor.copy.Copier;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;

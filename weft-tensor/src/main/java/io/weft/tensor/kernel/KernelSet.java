@@ -27,11 +27,6 @@ interface KernelSet {
     return Optional.empty();
   }
 
-  /// The copier that stores past the caches, where there is one.
-  default Optional<Copier> streamingCopier() {
-    return Optional.empty();
-  }
-
   /// The divider of this type.
   Divider divider(DType dtype);
 

@@ -21,7 +21,6 @@ public final class Kernels {
   private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = byTypeAndOp(FASTEST::reducer);
   private static final Map<DType, Map<ReduceOp, Reducer.Twin>> TWINS = byTypeAndOp(FASTEST::twin);
   private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
-  private static final Optional<Copier> STREAMING_COPIER = FASTEST.streamingCopier();
 
   private Kernels() {}
 
@@ -42,12 +41,6 @@ public final class Kernels {
   /// this type, this operation or this machine has none.
   public static Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
     return FASTEST.streamingTwin(dtype, op, divisor);
-  }
-
-  /// The copier that stores past the caches, always the same object: for memory whose lines others
-  /// hold in their caches. Empty where this machine has none.
-  public static Optional<Copier> streamingCopier() {
-    return STREAMING_COPIER;
   }
 
   /// The reducer that defines the result, one element at a time and slow: a model for tests.

@@ -3,7 +3,6 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
-import io.weft.tensor.ffm.StreamingCopy;
 import io.weft.tensor.ffm.StreamingSum;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -57,13 +56,6 @@ final class VectorKernels implements KernelSet {
   public Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
     return isSumOfFloats(dtype, op) && hasAvx2() && StreamingSum.isAllowed()
         ? Optional.of(new Streaming(twin(dtype, op), divider(dtype), divisor))
-        : Optional.empty();
-  }
-
-  @Override
-  public Optional<Copier> streamingCopier() {
-    return hasAvx2() && StreamingCopy.isAllowed()
-        ? Optional.of(new StreamingCopier())
         : Optional.empty();
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.exchange;
+package io.weft.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.tensor.kernel.Copier;
+import io.weft.tensor.copy.Copier;
 import org.junit.jupiter.api.Test;
 
 final class StoreWayTest {

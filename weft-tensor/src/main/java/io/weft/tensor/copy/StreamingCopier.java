@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.tensor.kernel;
+package io.weft.tensor.copy;
 
 import io.weft.tensor.ffm.StreamingCopy;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.Objects;
 
@@ -22,8 +23,7 @@ final class StreamingCopier implements Copier {
     long whole = (bytes - head) / LINE_BYTES * LINE_BYTES;
     if (whole > 0) {
       try {
-        StreamingCopy.copy(
-            Runs.at(to, toAt + head, whole), Runs.at(from, fromAt + head, whole), whole);
+        StreamingCopy.copy(address(to, toAt + head), address(from, fromAt + head), whole);
       } finally {
         Reference.reachabilityFence(from);
         Reference.reachabilityFence(to);
@@ -32,5 +32,11 @@ final class StreamingCopier implements Copier {
     MemorySegment.copy(from, fromAt, to, toAt, head);
     long done = head + whole;
     MemorySegment.copy(from, fromAt + done, to, toAt + done, bytes - done);
+  }
+
+  /// Of a byte within these bounds, which are alive and this thread's to touch.
+  private static long address(MemorySegment memory, long offset) {
+    byte unused = memory.get(ValueLayout.JAVA_BYTE, offset);
+    return memory.address() + offset;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.exchange;
+package io.weft.memory;
 
-import io.weft.agent.Ticker;
-import io.weft.tensor.kernel.Copier;
+import io.weft.tensor.copy.Copier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Whether what other ranks hold in their caches is better stored by way of this rank's own cache
@@ -26,13 +26,13 @@ public final class StoreWay {
   private static final int OWN_CACHE = 0;
   private static final int PAST_CACHES = 1;
 
-  private final Ticker clock;
+  private final LongSupplier clock;
   private final @Nullable Copier streaming;
   private final double[][] nanosPerByte = new double[Long.SIZE][2];
   private final int[] operations = new int[Long.SIZE];
 
-  /// Timed by this clock; null where nothing can be stored past the caches.
-  StoreWay(Ticker clock, @Nullable Copier streaming) {
+  /// Timed by this clock, in nanoseconds; null where nothing can be stored past the caches.
+  public StoreWay(LongSupplier clock, @Nullable Copier streaming) {
     this.clock = clock;
     this.streaming = streaming;
   }
@@ -57,7 +57,7 @@ public final class StoreWay {
 
   /// The clock, before a part of such an operation.
   public long nanos() {
-    return clock.nanos();
+    return clock.getAsLong();
   }
 
   /// A part of an operation on tensors of so many bytes has taken from `sinceNanos` until now.
@@ -69,7 +69,7 @@ public final class StoreWay {
   public void took(@Nullable Copier by, long bytes, long part, long sinceNanos) {
     double[] nanos = nanosPerByte[length(bytes)];
     int way = by == null ? OWN_CACHE : PAST_CACHES;
-    double now = Math.max(1, clock.nanos() - sinceNanos) / (double) part;
+    double now = Math.max(1, clock.getAsLong() - sinceNanos) / (double) part;
     nanos[way] = nanos[way] == 0 ? now : Math.min(now, nanos[way] * RISE);
   }
 
