@@ -44,7 +44,7 @@ final class PeerRegion implements PeerMemory {
 
   @Override
   public void leave() {
-    // Nobody else writes it. Pairs with the volatile read in Visitors.
+    // Only the polling thread of this end writes it. Pairs with the volatile read in Visitors.
     Layout.INT.setRelease(link, claim, (int) Layout.INT.get(link, claim) - 1);
   }
 }

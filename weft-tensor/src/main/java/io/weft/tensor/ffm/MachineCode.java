@@ -38,7 +38,7 @@ public final class MachineCode {
         && System.getProperty("os.arch").equals("amd64");
   }
 
-  /// See below.
+  /// The function of a listing; empty as `function` of bytes is.
   ///
   /// @param listing an instruction in each line, its bytes first, in hexadecimal digits
   static Optional<MethodHandle> function(String listing, FunctionDescriptor type) {
