@@ -119,10 +119,10 @@ final class PerfOptions {
       paramLabel = "MS",
       defaultValue = "200",
       description =
-          "untimed work per size in milliseconds, once over all sizes and once before each; Weft's"
-              + " first pass takes at least 30 times that in all, since a JVM compiles meanwhile,"
-              + " and of a collective at most 200 times that for each size; sendrecv's takes 4 to"
-              + " 10 turns of all sizes (default: ${DEFAULT-VALUE})")
+          "untimed work per size in milliseconds, once over all sizes and once before each; the"
+              + " first pass takes at least 30 times that in all, Weft's of a collective longer"
+              + " while its JVMs compile, at most 200 times that for each size; sendrecv's takes 4"
+              + " to 10 turns of all sizes (default: ${DEFAULT-VALUE})")
   private long warmUpMillis;
 
   @Option(

@@ -13,7 +13,7 @@ public record RankArguments(
     String benchmark, List<String> settings, long warmUpNanos, List<Case> cases) {
 
   /// The first pass over all sizes lasts at least this many warm-ups of one: it runs until the JVM
-  /// has compiled what it will time.
+  /// has compiled what it will time. Programs in C do the same, `FIRST_WARM_UP_TIMES` in `perf.h`.
   private static final long COMPILING_TIMES = 30;
 
   /// And of one size at most so many: by then the JVM has compiled what it will time, or never
