@@ -47,7 +47,7 @@ final class ScalarKernels implements KernelSet {
       long q,
       long bytes) {
     for (long i = 0; i < bytes; i += dtype.bytes()) {
-      combine(dtype, op, into, at + i, left, p + i, right, q + i);
+      reduceOne(dtype, op, into, at + i, left, p + i, right, q + i);
     }
   }
 
@@ -58,7 +58,8 @@ final class ScalarKernels implements KernelSet {
     }
   }
 
-  private static void combine(
+  /// Combines one element; the segments check their bounds.
+  static void reduceOne(
       DType dtype,
       ReduceOp op,
       MemorySegment into,

@@ -28,7 +28,7 @@ final class VectorKernels implements KernelSet {
   public Reducer reducer(DType dtype, ReduceOp op) {
     return dtype == DType.FLOAT16
         ? HalfTiles.reducer(op, HalfVectors::canonical)
-        : anywhere(dtype, loop(dtype, op), tiles.reducer(dtype, op));
+        : anywhere(dtype, op, loop(dtype, op), tiles.reducer(dtype, op));
   }
 
   private static Reducer loop(DType dtype, ReduceOp op) {
@@ -79,10 +79,14 @@ final class VectorKernels implements KernelSet {
   }
 
   /// A reducer of any segments: by one that finds everything by `Runs.in`, or by `tiles` where a
-  /// run lies in the heap, as messages do that came early. Whoever calls it keeps the memory until
-  /// it returns.
-  private static Reducer anywhere(DType dtype, Reducer loop, Reducer tiles) {
+  /// run lies in the heap, as messages do that came early. One element alone, a loss or a count, is
+  /// combined before it is found out which. Whoever calls it keeps the memory until it returns.
+  private static Reducer anywhere(DType dtype, ReduceOp op, Reducer loop, Reducer tiles) {
     return (into, at, left, p, right, q, elements) -> {
+      if (elements == 1) {
+        ScalarKernels.reduceOne(dtype, op, into, at, left, p, right, q);
+        return;
+      }
       if (!(into.isNative() && left.isNative() && right.isNative())) {
         tiles.combine(into, at, left, p, right, q, elements);
         return;
