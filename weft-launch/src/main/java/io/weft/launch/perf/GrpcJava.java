@@ -24,7 +24,7 @@ record GrpcJava(String classPath) implements Peer {
   public Contestant prepare(Plan plan) {
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = WeftPeer.sendRecv(plan);
-      return () -> RankReport.parse(tasks.underGrpc(plan.limit()), plan);
+      return stage -> RankReport.parse(tasks.underGrpc(stage.limit(plan)), plan);
     }
     if (plan.benchmark() != Benchmark.MESSAGES) {
       throw new IllegalArgumentException(

@@ -11,16 +11,16 @@ import org.jspecify.annotations.Nullable;
 
 /// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
 /// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
-/// own, and `roundHandoverNanos` what a cache line took between processors and back just before it,
-/// null where there are no two; `roundsMoved` how many more were run and left out because it took
-/// longer than was allowed, null where that was not asked for; bandwidths come from `p50Micros`, in
-/// 10^9 bytes per second; `iterations` is per round. `messagesPerSecond` counts requests that were
-/// answered, `outstanding` how many were on their way, or how many writes or reads; they are null
-/// where that is not what is measured. `memory` is where the tensors lay; `tensors` how many a step
-/// of `sendrecv` carried, of `bytes` each, and `requestsPerStep` how many messages asked for them;
-/// `registered` is what rank 0 has registered with a device in an average round of `registration`.
-/// `checked` says whether all results were compared and right, null where the contestant compares
-/// nothing.
+/// own, and `roundHandoverNanos` what a cache line took between processors and back before what was
+/// timed in it, null where there are no two; `roundsMoved` how many more were run and left out
+/// because it took longer than was allowed, null where that was not asked for; bandwidths come from
+/// `p50Micros`, in 10^9 bytes per second; `iterations` is per round. `messagesPerSecond` counts
+/// requests that were answered, `outstanding` how many were on their way, or how many writes or
+/// reads; they are null where that is not what is measured. `memory` is where the tensors lay;
+/// `tensors` how many a step of `sendrecv` carried, of `bytes` each, and `requestsPerStep` how many
+/// messages asked for them; `registered` is what rank 0 has registered with a device in an average
+/// round of `registration`. `checked` says whether all results were compared and right, null where
+/// the contestant compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,

@@ -3,7 +3,9 @@ package io.weft.launch.perf;
 
 import io.weft.launch.perf.process.Child;
 import io.weft.launch.perf.process.PerfException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /// A system that can be measured beside Weft, or Weft itself.
 interface Peer {
@@ -24,8 +26,8 @@ interface Peer {
   /// @param title who it is, for messages
   static Contestant program(String title, List<String> command, Plan plan) {
     List<String> words = List.copyOf(command);
-    return () -> {
-      Child.Outcome outcome = Child.run(words, plan.limit());
+    return stage -> {
+      Child.Outcome outcome = Child.run(words, stage.variables(), stage.limit(plan));
       if (outcome.exit() != 0) {
         throw new PerfException.Failed(
             "%s ended with status %d:%n%s%n(%s)"
@@ -41,6 +43,30 @@ interface Peer {
 
     /// One round in fresh processes, none of which is left on return. Throws
     /// `PerfException.Failed`.
-    RankReport round() throws InterruptedException;
+    RankReport round(Stage stage) throws InterruptedException;
+
+    /// One round without others.
+    default RankReport round() throws InterruptedException {
+      return round(Stage.ALONE);
+    }
+  }
+
+  /// What a round takes place in.
+  ///
+  /// @param variables that all its ranks are given beside their own
+  /// @param contestants that take turns, at least 1
+  record Stage(Map<String, String> variables, int contestants) {
+
+    /// Nobody else.
+    static final Stage ALONE = new Stage(Map.of(), 1);
+
+    public Stage {
+      variables = Map.copyOf(variables);
+    }
+
+    /// How long a round may take, in which all others have their turns as well.
+    Duration limit(Plan plan) {
+      return plan.limit().multipliedBy(contestants);
+    }
   }
 }

@@ -36,10 +36,12 @@ import picocli.CommandLine.Spec;
       "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
           + " named peers in the same run.",
       "",
-      "Each round starts Weft's ranks, then each peer's, afresh; all of them run the same sizes and"
-          + " iterations. Before each timed call the data is rewritten and an untimed barrier"
-          + " passes; after it the whole result is compared. A call takes as long as its slowest"
-          + " rank. A round's p50, p99 and mean are reduced to medians over the rounds.",
+      "Each round starts Weft's ranks and each peer's afresh; all of them run the same sizes and"
+          + " iterations. Of a collective one contestant works while the others wait: each size is"
+          + " timed in five turns of each. Before each timed call the data is rewritten and an"
+          + " untimed barrier passes; after it the whole result is compared. A call takes as long"
+          + " as its slowest rank. A round's p50, p99 and mean are reduced to medians over the"
+          + " rounds.",
       "",
       "The table has three ratios to each peer, each above 1 where Weft is ahead: of the medians"
           + " over the rounds (p50), the median of the ratios within each round (pairs), and of the"

@@ -101,8 +101,8 @@ final class PerfOptions {
       paramLabel = "NS",
       description =
           "on a virtual machine whose host moves its processors: a round counts if a cache line"
-              + " took at most so many nanoseconds from one to the other and back, before it and"
-              + " after it, and is run again if not, whoever's it is (default: any)")
+              + " took at most so many nanoseconds from one to the other and back, before and after"
+              + " each series of turns, and all run it again if not (default: any)")
   private @Nullable Integer handover;
 
   @Option(

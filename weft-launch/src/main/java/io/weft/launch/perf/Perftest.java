@@ -84,7 +84,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
                             .formatted(name, program)));
     List<String> device = device(System.getenv(), WeftPeer.devices(TRANSPORT));
     String title = program + " " + version(file);
-    return () -> {
+    return stage -> {
       List<RankReport.Sample> samples = new ArrayList<>();
       for (Plan.Case one : plan.cases()) {
         samples.add(sample(file, device, plan, one));

@@ -6,7 +6,6 @@ import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
@@ -69,15 +68,10 @@ record RatioTable(List<Measurement> measurements) {
 
   /// How many rounds were left out because the host has moved the processors.
   private String leftOut() {
-    String each =
-        measurements.stream()
-            .filter(m -> m.roundsMoved() != null)
-            .map(m -> m.peer() + " " + m.roundsMoved())
-            .distinct()
-            .collect(Collectors.joining(", "));
-    return each.isEmpty()
+    Integer rounds = measurements.getFirst().roundsMoved();
+    return rounds == null
         ? ""
-        : "%nrounds left out since a cache line took longer before or after: %s".formatted(each);
+        : "%nrounds left out since a cache line took longer before or after: %d".formatted(rounds);
   }
 
   /// What was registered with a device, where that is told.

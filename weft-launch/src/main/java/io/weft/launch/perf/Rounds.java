@@ -3,16 +3,23 @@ package io.weft.launch.perf;
 
 import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.PerfException;
+import io.weft.launch.perf.turns.TurnTable;
+import io.weft.launch.perf.turns.Turns;
+import java.io.Serial;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Runs contestants in turn, A B A B …, so that what else happens on the machine meets all of them.
-/// With a limit for the handover of a cache line each runs while the processors are near each
-/// other, and runs again where they were moved apart meanwhile: whoever it is, whatever it took.
+/// Runs contestants in turn, A B A B …, so that what else happens on the machine meets all of them:
+/// collectives part by part of each size, all else a whole round at a time. With a limit for the
+/// handover of a cache line each series of turns waits until the processors are near each other,
+/// and the round of all runs again where they were moved apart meanwhile.
 ///
 /// @param plan what each runs in each round
 /// @param rounds how often, at least 1
@@ -35,39 +42,109 @@ record Rounds(
   /// Throws `PerfException.Failed` with the contestant's own words, or where the processors do not
   /// stay near each other for long enough; `PerfException.Missing` where nobody can tell.
   List<Measurement> run(List<Entrant> entrants, HostFacts host) throws InterruptedException {
-    List<List<Round>> ran = new ArrayList<>();
-    entrants.forEach(e -> ran.add(new ArrayList<>()));
+    List<Round> ran = new ArrayList<>();
+    String names = entrants.stream().map(Entrant::name).collect(Collectors.joining(", "));
     for (int round = 1; round <= rounds; round++) {
-      for (int e = 0; e < entrants.size(); e++) {
-        String words = "round %d of %d: %s".formatted(round, rounds, entrants.get(e).name());
-        progress.accept(words);
-        ran.get(e).add(round(entrants.get(e), words));
-      }
+      String words = "round %d of %d: %s".formatted(round, rounds, names);
+      progress.accept(words);
+      ran.add(round(entrants, words));
     }
-    return ran.stream().flatMap(of -> measurements(of, host).stream()).toList();
+    List<Measurement> measurements = new ArrayList<>();
+    for (int e = 0; e < entrants.size(); e++) {
+      measurements.addAll(measurements(ran, e, host));
+    }
+    return measurements;
   }
 
-  private Round round(Entrant entrant, String words) throws InterruptedException {
-    if (mostHandover == null) {
-      return new Round(meter.nanos(), 0, entrant.contestant().round());
-    }
+  private Round round(List<Entrant> entrants, String words) throws InterruptedException {
     for (int moved = 0; moved < MOST_TRIES; moved++) {
-      int before = handoverWhenNear(mostHandover);
-      RankReport report = entrant.contestant().round();
-      Integer after = meter.nanos();
-      if (after != null && after <= mostHandover) {
-        return new Round(before, moved, report);
+      Watch watch = new Watch();
+      try {
+        List<RankReport> reports = TurnTable.play(players(entrants), watch);
+        watch.afterwards();
+        return new Round(watch.median(), moved, reports);
+      } catch (Moved apart) {
+        progress.accept("%s, again: %s".formatted(words, apart.getMessage()));
       }
-      progress.accept(
-          "%s, again: a cache line took %d ns before and %s after"
-              .formatted(words, before, after == null ? "too long" : after + " ns"));
     }
     throw new PerfException.Failed(
         "%s: the processors were moved apart in each of %d tries; give a larger --handover"
             .formatted(words, MOST_TRIES));
   }
 
-  private int handoverWhenNear(int most) throws InterruptedException {
+  private List<TurnTable.Player<RankReport>> players(List<Entrant> entrants) {
+    List<TurnTable.Player<RankReport>> players = new ArrayList<>();
+    for (Entrant entrant : entrants) {
+      players.add(socket -> entrant.contestant().round(stage(socket, entrants.size())));
+    }
+    return players;
+  }
+
+  private Peer.Stage stage(Path socket, int contestants) {
+    return plan.benchmark().isCollective()
+        ? new Peer.Stage(Map.of(Turns.VARIABLE, socket.toString()), contestants)
+        : Peer.Stage.ALONE;
+  }
+
+  private List<Measurement> measurements(List<Round> ran, int entrant, HostFacts host) {
+    List<RankReport> reports = ran.stream().map(round -> round.reports().get(entrant)).toList();
+    List<Integer> told = ran.stream().map(Round::handover).filter(Objects::nonNull).toList();
+    Integer moved =
+        mostHandover == null ? null : ran.stream().mapToInt(Round::moved).reduce(0, Integer::sum);
+    Measurement.Handovers handovers =
+        new Measurement.Handovers(told.size() < ran.size() ? null : told, moved);
+    List<Measurement> measurements = new ArrayList<>();
+    for (int c = 0; c < plan.cases().size(); c++) {
+      int index = c;
+      measurements.add(
+          Measurement.of(
+              plan,
+              plan.cases().get(c),
+              reports.getFirst().peer(),
+              reports.stream().map(report -> report.samples().get(index)).toList(),
+              handovers,
+              host));
+    }
+    return measurements;
+  }
+
+  /// Asks between series of turns what a line takes. The first series of a collective warms up; its
+  /// end does not matter.
+  private final class Watch implements TurnTable.Interlude {
+
+    private final List<@Nullable Integer> before = new ArrayList<>();
+
+    @Override
+    public void before(int series) throws InterruptedException {
+      if (series > 2) {
+        afterwards();
+      }
+      before.add(mostHandover == null ? meter.nanos() : handoverWhenNear(mostHandover));
+    }
+
+    /// Throws `Moved` where the processors have not stayed near.
+    private void afterwards() throws InterruptedException {
+      if (mostHandover != null) {
+        Integer after = meter.nanos();
+        if (after == null || after > mostHandover) {
+          throw new Moved(before.getLast(), after);
+        }
+      }
+    }
+
+    /// Of the series that were timed; null where nothing was told before any.
+    private @Nullable Integer median() {
+      List<Integer> told =
+          before.stream()
+              .skip(before.size() > 1 ? 1 : 0)
+              .filter(Objects::nonNull)
+              .sorted()
+              .toList();
+      return told.isEmpty() ? null : told.get(told.size() / 2);
+    }
+  }
+
+  private Integer handoverWhenNear(int most) throws InterruptedException {
     long end = System.nanoTime() + longestWait.toNanos();
     int least = Integer.MAX_VALUE;
     do {
@@ -89,33 +166,21 @@ record Rounds(
             + " give a larger one");
   }
 
-  private List<Measurement> measurements(List<Round> ofOne, HostFacts host) {
-    List<Measurement> measurements = new ArrayList<>();
-    Integer moved =
-        mostHandover == null ? null : ofOne.stream().mapToInt(Round::moved).reduce(0, Integer::sum);
-    for (int c = 0; c < plan.cases().size(); c++) {
-      int index = c;
-      measurements.add(
-          Measurement.of(
-              plan,
-              plan.cases().get(c),
-              ofOne.getFirst().report().peer(),
-              ofOne.stream().map(round -> round.report().samples().get(index)).toList(),
-              new Measurement.Handovers(handovers(ofOne), moved),
-              host));
+  /// The processors were moved apart during a series of turns.
+  private static final class Moved extends RuntimeException {
+
+    @Serial private static final long serialVersionUID = 1L;
+
+    private Moved(@Nullable Integer before, @Nullable Integer after) {
+      super(
+          "a cache line took %d ns before and %s after"
+              .formatted(before, after == null ? "too long" : after + " ns"));
     }
-    return measurements;
   }
 
-  /// Of all rounds, if each could tell.
-  private static @Nullable List<Integer> handovers(List<Round> ofOne) {
-    List<Integer> told = ofOne.stream().map(Round::handover).filter(Objects::nonNull).toList();
-    return told.size() < ofOne.size() ? null : told;
-  }
-
-  /// What a contestant said, how far the processors were from each other just before, and how often
-  /// it had run in vain because they were moved.
-  private record Round(@Nullable Integer handover, int moved, RankReport report) {}
+  /// What all contestants said, how far the processors were from each other, and how often all had
+  /// run in vain because they were moved.
+  private record Round(@Nullable Integer handover, int moved, List<RankReport> reports) {}
 
   /// See `Handover.nanos`.
   interface Meter {

@@ -54,14 +54,16 @@ record WeftPeer(String name, Map<String, String> settings) implements Peer {
     probe(plan.transport());
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = sendRecv(plan);
-      return () -> RankReport.parse(tasks.underWeft(plan.limit()), plan);
+      return stage -> RankReport.parse(tasks.underWeft(stage.limit(plan)), plan);
     }
     Class<?> program = plan.benchmark().isCollective() ? PerfRank.class : LinkRank.class;
     LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan), settings);
-    return () ->
-        RankReport.parse(
-                ranks.run(plan.transport(), plan.secure(), plan.arguments(), plan.limit()), plan)
-            .named(name);
+    return stage -> {
+      LocalRanks there = ranks.with(stage.variables());
+      List<String> said =
+          there.run(plan.transport(), plan.secure(), plan.arguments(), stage.limit(plan));
+      return RankReport.parse(said, plan).named(name);
+    };
   }
 
   /// The two processes of `SENDRECV`, under either runtime. Throws `PerfException.Missing`.

@@ -15,11 +15,15 @@
 #ifndef WEFT_PERF_H
 #define WEFT_PERF_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 static const long PERIOD = 1024;
 enum { SHORTEST_WARM_UP = 3, WARM_UP_BATCH = 16 };
@@ -27,6 +31,9 @@ enum { SHORTEST_WARM_UP = 3, WARM_UP_BATCH = 16 };
 // The first pass over all sizes lasts at least so many warm-ups of one, as Weft's does while its JVM compiles: what a
 // machine gives to short work it need not give to work that lasts.
 enum { FIRST_WARM_UP_TIMES = 30 };
+
+// Where others have turns between, each size is timed in so many turns, as Weft's is.
+enum { PARTS = 5 };
 
 // Who runs this, and what the peer's own library gives all programs. `largest` replaces each value by the largest of all
 // ranks. `tensor` and `give_back` are there where tensors lie in memory of the peer's; the last one is given back first.
@@ -43,6 +50,42 @@ static struct world world = {0, 1, NULL, NULL, NULL, NULL};
 static inline void die(const char *what) {
   perror(what);
   exit(1);
+}
+
+// ---- turns -----------------------------------------------------------------------------------------------------------
+
+// The seat of this rank's contestant where contestants take turns, or -1. See the package io.weft.launch.perf.turns.
+static int seat = -1;
+
+static void await_turn(void) {
+  char word;
+  ssize_t n;
+  do n = read(seat, &word, 1);
+  while (n < 0 && errno == EINTR);
+  if (n != 1) fprintf(stderr, "rank %d: weft perf ended before its ranks\n", world.rank), exit(1);
+}
+
+// Lets the others have theirs.
+static void pass_on(void) {
+  char word = 1;
+  if (seat < 0) return;
+  if (write(seat, &word, 1) != 1) die("pass the turn on");
+  await_turn();
+}
+
+static void take_seat(void) {
+  const char *path = getenv("WEFT_PERF_TURNS");
+  if (!path) return;
+  struct sockaddr_un there;
+  memset(&there, 0, sizeof there);
+  there.sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof there.sun_path) errno = ENAMETOOLONG, die("WEFT_PERF_TURNS");
+  strcpy(there.sun_path, path);
+  unsigned char ranks = world.ranks > 1 ? world.ranks : 1;
+  seat = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (seat < 0 || connect(seat, (struct sockaddr *)&there, sizeof there) || write(seat, &ranks, 1) != 1)
+    die("take a seat at WEFT_PERF_TURNS");
+  await_turn();
 }
 
 // ---- data ------------------------------------------------------------------------------------------------------------
@@ -209,13 +252,19 @@ static void report(long bytes, int good, const int64_t *times, long iterations) 
   fflush(stdout);
 }
 
-static void measure(const struct benchmark *b, struct work *w, long iterations) {
+static void measure(const struct benchmark *b, struct work *w, long iterations, int64_t warm_up_nanos) {
   int64_t *times = (int64_t *)calloc(iterations, sizeof *times);
   int64_t *entered = (int64_t *)calloc(iterations, sizeof *entered);
   int64_t *left = (int64_t *)calloc(iterations, sizeof *left);
   int64_t bad = 0;
+  long parts = seat < 0 || b->stream ? 1 : iterations < PARTS ? iterations : PARTS, part = 1;
   if (b->stream) bad |= !b->stream(w, iterations, times);
   for (long t = 0; !b->stream && t < iterations; t++) {
+    if (t == iterations * part / parts) {
+      part++;
+      pass_on();
+      warm_up(b, w, warm_up_nanos / PARTS);
+    }
     int right = iterate(b, w, t, &entered[t], &left[t]);
     if (!right && !bad)
       fprintf(stderr, "rank %d: %s of %ld bytes is wrong in iteration %ld\n", world.rank, b->name, w->bytes, t);
@@ -239,12 +288,13 @@ static void run_case(const struct benchmark *b, const char *text, int64_t warm_u
     fprintf(stderr, "case '%s' is not BYTES:ITERATIONS\n", text);
     exit(2);
   }
+  if (measured) pass_on();
   w.elements = w.bytes / (long)sizeof(float);
   w.share = w.elements / world.ranks;
   w.in = world.tensor ? world.tensor(w.bytes) : tensor(w.bytes);
   w.out = world.tensor ? world.tensor(w.bytes) : tensor(w.bytes);
   warm_up(b, &w, warm_up_nanos);
-  if (measured) measure(b, &w, iterations);
+  if (measured) measure(b, &w, iterations, warm_up_nanos);
   if (world.give_back) world.give_back(w.out), world.give_back(w.in);
   else free(w.out), free(w.in);
 }
@@ -268,6 +318,7 @@ static int run(int argc, char **argv, const char *peer, const struct benchmark *
     return 2;
   }
   if (world.rank == 0) printf("peer %s\n", peer);
+  take_seat();
   int64_t warm_up_nanos = atol(argv[2]) * INT64_C(1000000);
   int64_t share_nanos = FIRST_WARM_UP_TIMES * warm_up_nanos / (argc - 3);
   int64_t first_nanos = share_nanos > warm_up_nanos ? share_nanos : warm_up_nanos;

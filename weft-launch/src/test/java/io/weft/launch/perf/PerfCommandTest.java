@@ -41,7 +41,7 @@ final class PerfCommandTest {
 
       @Override
       public Contestant prepare(Plan plan) {
-        return () -> {
+        return stage -> {
           order.add(name);
           List<String> lines = new ArrayList<>(List.of("peer " + reported));
           for (Plan.Case one : plan.cases()) {
@@ -72,7 +72,7 @@ final class PerfCommandTest {
   void roundsAreInterleaved() {
     assertThat(weftPerf("allreduce", "--peer", "openmpi", "--rounds", "3")).isZero();
     assertThat(order).containsExactly("weft", "openmpi", "weft", "openmpi", "weft", "openmpi");
-    assertThat(err.toString()).contains("round 3 of 3: openmpi");
+    assertThat(err.toString()).contains("round 3 of 3: weft, openmpi");
     assertThat(out.toString()).contains("64 MiB").contains("2.00");
   }
 

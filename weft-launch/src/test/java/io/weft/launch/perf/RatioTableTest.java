@@ -133,7 +133,7 @@ final class RatioTableTest {
   void itSaysHowManyRoundsWereLeftOut() {
     assertThat(after(120, 130)).doesNotContain("left out");
     assertThat(leavingOut(3, 120, 130))
-        .contains("rounds left out since a cache line took longer before or after: weft 3");
+        .contains("rounds left out since a cache line took longer before or after: 3");
   }
 
   private static String after(Integer... handovers) {

@@ -60,7 +60,13 @@ public final class Child implements AutoCloseable {
 
   /// Starts a program, waits for its end.
   public static Outcome run(List<String> command, Duration limit) throws InterruptedException {
-    try (Child child = start(command, Map.of())) {
+    return run(command, Map.of(), limit);
+  }
+
+  /// The same with `variables` more.
+  public static Outcome run(List<String> command, Map<String, String> variables, Duration limit)
+      throws InterruptedException {
+    try (Child child = start(command, variables)) {
       return child.await(limit);
     }
   }

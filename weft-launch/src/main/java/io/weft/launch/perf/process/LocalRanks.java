@@ -43,6 +43,13 @@ public record LocalRanks(
     this(program, size, directMemoryBytes, Map.of());
   }
 
+  /// The same with `more` settings.
+  public LocalRanks with(Map<String, String> more) {
+    Map<String, String> all = new HashMap<>(settings);
+    all.putAll(more);
+    return new LocalRanks(program, size, directMemoryBytes, all);
+  }
+
   /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
   /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
   /// what the ranks said last.

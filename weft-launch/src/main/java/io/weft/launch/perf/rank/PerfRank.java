@@ -5,12 +5,17 @@ import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.launch.perf.rank.RankArguments.Case;
+import io.weft.launch.perf.turns.Turns;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
 
 /// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
 /// reads.
 public final class PerfRank {
+
+  /// Turns in which each size is timed, as many as those of programs in C, `PARTS` in `perf.h`.
+  private static final int PARTS = 5;
 
   private final Weft weft;
   private final Communicator communicator;
@@ -33,31 +38,48 @@ public final class PerfRank {
   private static void measure(List<String> words, PrintStream out, PrintStream err)
       throws InterruptedException {
     RankArguments arguments = RankArguments.parse(words);
-    try (Weft weft = Weft.init()) {
-      new PerfRank(weft, arguments, err).runAll(new SpokenReport(out, weft.rank()));
+    try (Weft weft = Weft.init();
+        Turns turns = Turns.join(System.getenv(), weft.communicator().size())) {
+      new PerfRank(weft, arguments, err).runAll(turns, new SpokenReport(out, weft.rank()));
     }
   }
 
-  private void runAll(SpokenReport report) throws InterruptedException {
+  private void runAll(Turns turns, SpokenReport report) throws InterruptedException {
     report.peer("weft");
-    long each = arguments.warmUpNanos();
-    long first = arguments.firstWarmUpNanos();
     long longest = arguments.longestWarmUpNanos();
     for (Case one : arguments.cases()) {
       try (Tensors tensors = tensors()) {
-        stopwatch(one, tensors).warmUp(first, longest);
+        stopwatch(one, tensors).warmUp(arguments.firstWarmUpNanos(), longest);
       }
     }
     for (Case one : arguments.cases()) {
+      turns.passOn();
       try (Tensors tensors = tensors()) {
         Stopwatch stopwatch = stopwatch(one, tensors);
-        stopwatch.warmUp(each, longest);
-        Stopwatch.Times times = stopwatch.measure(one.iterations());
+        stopwatch.warmUp(arguments.warmUpNanos(), longest);
+        Stopwatch.Times times = inParts(turns, stopwatch, one.iterations());
         complain(one, times);
         report.times(one.bytes(), times.allRight(), times.nanos());
       }
     }
     report.done();
+  }
+
+  /// Between parts others have their turns; whoever comes back warms up again.
+  private Stopwatch.Times inParts(Turns turns, Stopwatch stopwatch, int iterations)
+      throws InterruptedException {
+    int parts = turns.hasOthers() ? Math.min(PARTS, iterations) : 1;
+    List<Stopwatch.Times> times = new ArrayList<>();
+    for (int part = 0; part < parts; part++) {
+      if (part > 0) {
+        turns.passOn();
+        stopwatch.warmUp(arguments.warmUpNanos() / PARTS, arguments.longestWarmUpNanos());
+      }
+      int begin = (int) ((long) iterations * part / parts);
+      int end = (int) ((long) iterations * (part + 1) / parts);
+      times.add(stopwatch.measure(end - begin));
+    }
+    return Stopwatch.Times.of(times);
   }
 
   /// As the setting says, which is `own` or `private`.

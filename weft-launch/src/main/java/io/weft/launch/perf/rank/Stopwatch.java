@@ -3,7 +3,9 @@ package io.weft.launch.perf.rank;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 
 /// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
 final class Stopwatch {
@@ -106,5 +108,14 @@ final class Stopwatch {
   /// @param nanos of each iteration, the slowest rank's
   /// @param allRight whether every result of every rank was right
   /// @param rightHere whether this rank's were
-  record Times(long[] nanos, boolean allRight, boolean rightHere) {}
+  record Times(long[] nanos, boolean allRight, boolean rightHere) {
+
+    /// One after the other.
+    static Times of(List<Times> parts) {
+      return new Times(
+          parts.stream().flatMapToLong(part -> LongStream.of(part.nanos())).toArray(),
+          parts.stream().allMatch(Times::allRight),
+          parts.stream().allMatch(Times::rightHere));
+    }
+  }
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.turns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.launch.perf.process.PerfException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class TurnTableTest {
+
+  private final List<String> said = Collections.synchronizedList(new ArrayList<>());
+
+  private Turns join(Path socket, int ranks) {
+    return Turns.join(Map.of(Turns.VARIABLE, socket.toString()), ranks);
+  }
+
+  /// Works for so many turns, then gives its name.
+  private TurnTable.Player<String> player(String name, int turns) {
+    return socket -> {
+      try (Turns own = join(socket, 1)) {
+        for (int turn = 1; turn <= turns; turn++) {
+          said.add(name + turn);
+          if (turn < turns) {
+            own.passOn();
+          }
+        }
+      }
+      return name;
+    };
+  }
+
+  @Test
+  void oneWorksWhileTheOthersWait() throws InterruptedException {
+    List<String> names =
+        TurnTable.play(
+            List.of(player("a", 3), player("b", 1), player("c", 3)), n -> said.add("series " + n));
+    assertThat(names).containsExactly("a", "b", "c");
+    assertThat(said)
+        .containsExactly(
+            "series 1", "a1", "b1", "c1", "series 2", "a2", "c2", "series 3", "a3", "c3");
+  }
+
+  @Test
+  void aTurnIsOverWhenAllRanksHavePassedItOn() throws InterruptedException {
+    TurnTable.Player<String> ofTwo =
+        socket -> {
+          Thread late =
+              Thread.startVirtualThread(
+                  () -> {
+                    try (Turns own = join(socket, 2)) {
+                      pause(50);
+                      said.add("late");
+                      own.passOn();
+                      said.add("late");
+                    }
+                  });
+          try (Turns own = join(socket, 2)) {
+            own.passOn();
+          }
+          late.join();
+          return "two";
+        };
+    var unused = TurnTable.play(List.of(ofTwo, player("b", 2)), n -> {});
+    assertThat(said).containsExactly("late", "b1", "late", "b2");
+  }
+
+  private static void pause(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void whoNeverTakesASeatHasOneTurn() throws InterruptedException {
+    TurnTable.Player<String> apart =
+        socket -> {
+          said.add("apart");
+          return "apart";
+        };
+    assertThat(TurnTable.play(List.of(apart, player("b", 2)), n -> {}))
+        .containsExactly("apart", "b");
+    assertThat(said).containsExactly("apart", "b1", "b2");
+  }
+
+  @Test
+  void whoFailsEndsTheOthers() throws InterruptedException {
+    CountDownLatch ended = new CountDownLatch(1);
+    TurnTable.Player<String> patient =
+        socket -> {
+          try (Turns own = join(socket, 1)) {
+            own.passOn();
+            return "never";
+          } finally {
+            ended.countDown();
+          }
+        };
+    TurnTable.Player<String> failing =
+        socket -> {
+          try (Turns own = join(socket, 1)) {
+            throw new PerfException.Failed(own.hasOthers() ? "it fell over" : "it is alone");
+          }
+        };
+    assertThatThrownBy(() -> TurnTable.play(List.of(patient, failing), n -> {}))
+        .isInstanceOf(PerfException.Failed.class)
+        .hasMessage("it fell over");
+    assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void whatAnInterludeThrowsEndsAll() {
+    assertThatThrownBy(
+            () ->
+                TurnTable.play(
+                    List.of(player("a", 9)),
+                    n -> {
+                      if (n == 2) {
+                        throw new PerfException.Failed("no more");
+                      }
+                    }))
+        .hasMessage("no more");
+    assertThat(said).containsExactly("a1");
+  }
+
+  @Test
+  void nothingIsLeftBehind() throws InterruptedException {
+    List<Path> sockets = new ArrayList<>();
+    TurnTable.Player<String> a = player("a", 2);
+    var unused =
+        TurnTable.play(
+            List.of(
+                socket -> {
+                  sockets.add(socket);
+                  return a.play(socket);
+                }),
+            n -> {});
+    assertThat(sockets).hasSize(1).noneMatch(Files::exists);
+    assertThat(sockets.getFirst().getParent()).doesNotExist();
+  }
+
+  @Test
+  void aloneItIsAlwaysOnesTurn() {
+    try (Turns alone = Turns.join(Map.of(), 2)) {
+      assertThat(alone.hasOthers()).isFalse();
+      alone.passOn();
+    }
+  }
+
+  @Test
+  void aTableThatIsGoneIsSaid() {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> join(Path.of("gone", "away"), 1))
+        .withMessageContaining("cannot reach weft perf through WEFT_PERF_TURNS");
+  }
+}
