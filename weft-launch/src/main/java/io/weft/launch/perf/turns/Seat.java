@@ -30,6 +30,7 @@ final class Seat implements AutoCloseable {
     this.path = path;
     this.listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     listener.bind(UnixDomainSocketAddress.of(path));
+    path.toFile().deleteOnExit();
   }
 
   Path path() {

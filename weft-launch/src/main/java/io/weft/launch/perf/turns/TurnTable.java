@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.turns;
 
+import io.weft.launch.perf.process.PerfException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -41,13 +41,15 @@ public final class TurnTable {
   }
 
   /// Blocks until all players have ended, gives what they give, in their order. If one fails the
-  /// others are ended, and what it threw is thrown.
+  /// others are ended, and what it threw is thrown. Throws `PerfException.Failed` where no socket
+  /// can be had.
   public static <T> List<T> play(List<Player<T>> players, Interlude interlude)
       throws InterruptedException {
     List<Place<T>> places = new ArrayList<>();
     try (ExecutorService threads =
         Executors.newThreadPerTaskExecutor(Thread.ofPlatform().name("weft-perf-", 0).factory())) {
       Path directory = Files.createTempDirectory("weft-perf-");
+      directory.toFile().deleteOnExit(); // should this process be ended meanwhile
       try {
         for (Player<T> player : players) {
           Seat seat = new Seat(directory.resolve(Integer.toString(places.size())));
@@ -63,7 +65,10 @@ public final class TurnTable {
         Files.deleteIfExists(directory);
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot let ranks take turns in " + tmp(), e);
+      throw new PerfException.Failed(
+          "ranks cannot take turns by a socket in %s: %s"
+              .formatted(System.getProperty("java.io.tmpdir"), e),
+          e);
     }
   }
 
@@ -87,10 +92,6 @@ public final class TurnTable {
       results.add(place.result());
     }
     return results;
-  }
-
-  private static String tmp() {
-    return System.getProperty("java.io.tmpdir");
   }
 
   private static final class Place<T> {
