@@ -50,11 +50,13 @@ final class MeshCommunicator implements Communicator {
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final OperationNames names;
+  private final Parting parting;
 
   MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
+    this.parting = Parting.of(group, collectives.mesh());
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
         Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
@@ -284,6 +286,10 @@ final class MeshCommunicator implements Communicator {
 
   Group group() {
     return group;
+  }
+
+  Parting parting() {
+    return parting;
   }
 
   Lane lane() {

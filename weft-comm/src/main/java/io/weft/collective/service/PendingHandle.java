@@ -26,6 +26,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   private final OperationName name;
   private final Signature signature;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
+  private int looks; // of all who wait, roughly
   private volatile boolean watched;
   private volatile boolean done;
   private @Nullable T result;
@@ -108,7 +109,8 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   }
 
   private void awaitDriving(Lane lane, Duration timeout) throws InterruptedException {
-    long now = lane.nanos();
+    long begun = lane.nanos();
+    long now = begun;
     long end = now + Math.min(timeout.toNanos(), FOREVER.toNanos());
     while (true) {
       if (Thread.interrupted()) {
@@ -117,8 +119,9 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       if (now - end >= 0) {
         throw owner.softTimeout(name, signature, timeout);
       }
-      boolean driven = lane.drive(this::isDone, Math.min(end, now + DRIVE_NANOS));
+      boolean driven = lane.drive(this::looksDone, Math.min(end, now + DRIVE_NANOS));
       if (done) {
+        owner.parting().leave(looks, signature.bytes(), begun, lane);
         return;
       }
       if (!driven) {
@@ -131,6 +134,12 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       }
       now = lane.nanos();
     }
+  }
+
+  /// Asked before each turn of the lane.
+  private boolean looksDone() {
+    looks++;
+    return done;
   }
 
   @SuppressWarnings("NullAway") // null only where T is Void

@@ -65,6 +65,11 @@ public class ForwardingTransport implements Transport {
   }
 
   @Override
+  public long partingNanos() {
+    return real.partingNanos();
+  }
+
+  @Override
   public String trouble() {
     return real.trouble();
   }
