@@ -54,19 +54,21 @@ final class TurnTableTest {
 
   @Test
   void aTurnIsOverWhenAllRanksHavePassedItOn() throws InterruptedException {
+    CountDownLatch early = new CountDownLatch(1);
     TurnTable.Player<String> ofTwo =
         socket -> {
           Thread late =
               Thread.startVirtualThread(
                   () -> {
                     try (Turns own = join(socket, 2)) {
-                      pause(50);
+                      await(early);
                       said.add("late");
                       own.passOn();
                       said.add("late");
                     }
                   });
           try (Turns own = join(socket, 2)) {
+            early.countDown();
             own.passOn();
           }
           late.join();
@@ -76,9 +78,9 @@ final class TurnTableTest {
     assertThat(said).containsExactly("late", "b1", "late", "b2");
   }
 
-  private static void pause(long millis) {
+  private static void await(CountDownLatch latch) {
     try {
-      Thread.sleep(millis);
+      assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
