@@ -19,7 +19,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The server's side of one connection, on its own virtual thread.
+/// The server's side of one connection, on its own thread.
 final class StoreSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreSession.class);

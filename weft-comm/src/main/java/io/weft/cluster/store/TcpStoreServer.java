@@ -16,7 +16,9 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -25,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
 /// it knows the job's secret, and proves it in turn; everybody else is disconnected after at most 5
 /// s. At most 128 connections may be unproved at a time, as `WaitingRoom` has it, and 16,384 open.
-/// One virtual thread for each connection, and one more while it is unproved.
+/// A thread of the platform for each connection: what else blocks the threads that carry virtual
+/// ones, be it a program's own native call, must not keep ranks from meeting.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
@@ -35,6 +38,9 @@ public final class TcpStoreServer implements AutoCloseable {
   private static final int MOST_UNREAD_BYTES = 1 << 16;
   private static final int BACKLOG = 1_024;
 
+  private final ScheduledThreadPoolExecutor limits =
+      new ScheduledThreadPoolExecutor(
+          1, Thread.ofPlatform().daemon().name("weft-store-limit").factory());
   private final OpenFiles openFiles;
   private final ServerSocket listener;
   private final Secret secret;
@@ -49,6 +55,7 @@ public final class TcpStoreServer implements AutoCloseable {
     this.listener = listener;
     this.secret = secret;
     this.party = party;
+    limits.setRemoveOnCancelPolicy(true);
   }
 
   /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
@@ -66,7 +73,7 @@ public final class TcpStoreServer implements AutoCloseable {
         throw refused;
       }
       var server = new TcpStoreServer(openFiles, listener, trust.secret(), party);
-      Thread.ofVirtual().name("weft-store").start(server::accept);
+      thread("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {
       throw new CommException.Setup(
@@ -102,6 +109,7 @@ public final class TcpStoreServer implements AutoCloseable {
   @Override
   public void close() {
     closeQuietly(listener);
+    limits.shutdownNow();
     open.forEach(TcpStoreServer::closeQuietly);
   }
 
@@ -116,12 +124,24 @@ public final class TcpStoreServer implements AutoCloseable {
         }
         open.add(socket);
         strangers.admit(socket).ifPresent(TcpStoreServer::closeQuietly);
-        Thread.ofVirtual().name("weft-store-session").start(() -> session(socket));
+        serve(socket);
       } catch (IOException closedOrLimited) {
         if (!listener.isClosed()) {
           pause(closedOrLimited);
         }
       }
+    }
+  }
+
+  /// Throws `IOException` where the system has no thread for it.
+  private void serve(Socket socket) throws IOException {
+    try {
+      thread("weft-store-session").start(() -> session(socket));
+    } catch (OutOfMemoryError noThread) {
+      open.remove(socket);
+      strangers.forget(socket);
+      closeQuietly(socket);
+      throw new IOException(noThread.getMessage(), noThread);
     }
   }
 
@@ -149,8 +169,14 @@ public final class TcpStoreServer implements AutoCloseable {
 
   private Optional<StoreSession> opened(Socket socket) throws IOException {
     SocketAddress from = socket.getRemoteSocketAddress();
-    var decided = new CountDownLatch(1);
-    Thread.ofVirtual().name("weft-store-limit").start(() -> limit(socket, decided));
+    // Ends a connection that is not opened in time, wherever it stands.
+    Future<?> limit;
+    try {
+      limit =
+          limits.schedule(() -> closeQuietly(socket), OPENING.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException closed) {
+      return Optional.empty();
+    }
     try {
       socket.setTcpNoDelay(true);
       var session = new StoreSession(StoreLine.answer(socket, party), values, secret);
@@ -164,7 +190,7 @@ public final class TcpStoreServer implements AutoCloseable {
       dismiss(socket);
       return Optional.empty();
     } finally {
-      decided.countDown();
+      limit.cancel(false);
       strangers.forget(socket);
     }
   }
@@ -179,15 +205,8 @@ public final class TcpStoreServer implements AutoCloseable {
     }
   }
 
-  /// Ends a connection that is not opened in time, wherever it stands.
-  private static void limit(Socket socket, CountDownLatch decided) {
-    try {
-      if (!decided.await(OPENING.toMillis(), TimeUnit.MILLISECONDS)) {
-        closeQuietly(socket);
-      }
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-    }
+  private static Thread.Builder thread(String name) {
+    return Thread.ofPlatform().daemon().name(name);
   }
 
   private static void closeQuietly(AutoCloseable closeable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
-import io.weft.launch.job.Programs;
+import io.weft.launch.process.Programs;
 import java.util.List;
 
 /// Programs that parts of Weft call.

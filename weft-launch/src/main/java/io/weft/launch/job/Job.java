@@ -4,6 +4,7 @@ package io.weft.launch.job;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.launch.process.LocalStart;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;

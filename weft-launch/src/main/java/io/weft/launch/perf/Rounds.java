@@ -60,7 +60,7 @@ record Rounds(
     for (int moved = 0; moved < MOST_TRIES; moved++) {
       Watch watch = new Watch();
       try {
-        List<RankReport> reports = TurnTable.play(players(entrants), watch);
+        List<RankReport> reports = TurnTable.play(players(entrants), limit(entrants.size()), watch);
         watch.afterwards();
         return new Round(watch.median(), moved, reports);
       } catch (Moved apart) {
@@ -78,6 +78,13 @@ record Rounds(
       players.add(socket -> entrant.contestant().round(stage(socket, entrants.size())));
     }
     return players;
+  }
+
+  private Duration limit(int contestants) {
+    return (plan.benchmark().isCollective()
+            ? new Peer.Stage(Map.of(), contestants)
+            : Peer.Stage.ALONE)
+        .limit(plan);
   }
 
   private Peer.Stage stage(Path socket, int contestants) {

@@ -66,7 +66,15 @@ final class SystemRules {
             .resideOutsideOfPackages("io.weft.launch..", "io.weft.testkit..")
             .should()
             .accessTargetWhere(CONSOLE)
-            .because("a library's output belongs to the program that uses it"));
+            .because("a library's output belongs to the program that uses it"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages("io.weft.testkit..")
+            .should()
+            .accessTargetWhere(VIRTUAL_THREAD)
+            .because(
+                "a pipe, a file or a native call that blocks keeps the thread that carries it, and"
+                    + " where all are kept nothing runs that would end that"));
   }
 
   private static final DescribedPredicate<JavaClass> SOCKETS =
@@ -91,6 +99,15 @@ final class SystemRules {
       describe(
           "the standard streams are used",
           access -> target(access).matches("java\\.lang\\.System\\.(out|err|in)"));
+
+  private static final DescribedPredicate<JavaAccess<?>> VIRTUAL_THREAD =
+      describe(
+          "a virtual thread is started",
+          access ->
+              target(access)
+                  .matches(
+                      "java\\.lang\\.Thread\\.(ofVirtual|startVirtualThread)"
+                          + "|java\\.util\\.concurrent\\.Executors\\.newVirtualThread.*"));
 
   private static String target(JavaAccess<?> access) {
     return access.getTargetOwner().getFullName() + "." + access.getTarget().getName();

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
-import java.io.BufferedReader;
+import io.weft.launch.process.OutputLines;
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /// A running program whose output is collected. Closed, or when this JVM ends, its processes are
 /// gone. Confined to one thread but for `exited`.
@@ -30,17 +25,15 @@ public final class Child implements AutoCloseable {
   private final String name;
   private final Process process;
   private final Thread atExit;
-  private final List<String> out = new ArrayList<>();
-  private final Deque<String> err = new ArrayDeque<>();
-  private final List<Thread> readers;
+  private final OutputLines out;
+  private final OutputLines err;
 
   private Child(String name, Process process) {
     this.name = name;
     this.process = process;
     this.atExit = new Thread(() -> end(process), "end-" + process.pid());
-    this.readers =
-        List.of(
-            drain(process.inputReader(), out::add), drain(process.errorReader(), this::keepLast));
+    this.out = OutputLines.of(process.inputReader(), Integer.MAX_VALUE);
+    this.err = OutputLines.of(process.errorReader(), ERROR_LINES_KEPT);
     Runtime.getRuntime().addShutdownHook(atExit);
   }
 
@@ -89,12 +82,10 @@ public final class Child implements AutoCloseable {
           "%s was still running after %d s; measure fewer or smaller --bytes, or raise --limit"
               .formatted(name, limit.toSeconds()));
     }
-    for (Thread reader : readers) {
-      if (!reader.join(GRACE)) {
-        throw new PerfException.Failed(name + " ended, but its output did not");
-      }
+    if (!out.hasEnded(GRACE) || !err.hasEnded(GRACE)) {
+      throw new PerfException.Failed(name + " ended, but its output did not");
     }
-    return new Outcome(process.exitValue(), List.copyOf(out), List.copyOf(err));
+    return new Outcome(process.exitValue(), out.soFar(), err.soFar());
   }
 
   @Override
@@ -104,24 +95,6 @@ public final class Child implements AutoCloseable {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
       // The JVM is ending: the hook does, once more, what has been done.
-    }
-  }
-
-  private static Thread drain(BufferedReader from, Consumer<String> line) {
-    return Thread.startVirtualThread(
-        () -> {
-          try (from) {
-            from.lines().forEach(line);
-          } catch (IOException | UncheckedIOException e) {
-            line.accept("(output lost: " + e.getMessage() + ")");
-          }
-        });
-  }
-
-  private void keepLast(String line) {
-    err.addLast(line);
-    if (err.size() > ERROR_LINES_KEPT) {
-      err.removeFirst();
     }
   }
 

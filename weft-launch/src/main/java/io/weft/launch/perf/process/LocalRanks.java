@@ -33,6 +33,9 @@ public record LocalRanks(
 
   private static final int LAST_LINES = 20;
 
+  /// How long a job that is over its limit has to be ended.
+  private static final Duration ENDING = Duration.ofSeconds(30);
+
   /// Copies the map.
   public LocalRanks {
     settings = Map.copyOf(settings);
@@ -88,19 +91,25 @@ public record LocalRanks(
     CountDownLatch ended = new CountDownLatch(1);
     AtomicBoolean expired = new AtomicBoolean();
     Thread watch =
-        Thread.startVirtualThread(
-            () -> {
-              if (!arrives(ended, limit)) {
-                expired.set(true);
-                job.close();
-              }
-            });
+        Thread.ofPlatform()
+            .daemon()
+            .name("weft-limit")
+            .start(
+                () -> {
+                  if (!arrives(ended, limit)) {
+                    expired.set(true);
+                    job.close();
+                  }
+                });
     int code;
     try {
       code = job.await();
     } finally {
       ended.countDown();
-      watch.join();
+    }
+    if (!watch.join(ENDING)) {
+      throw new PerfException.Failed(
+          "Weft's ranks were not ended %d s after --limit".formatted(ENDING.toSeconds()));
     }
     if (expired.get()) {
       throw new PerfException.Failed(

@@ -5,6 +5,7 @@ import io.weft.launch.perf.process.PerfException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -13,11 +14,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /// Runs contestants at the same time, of which one works while the others wait. Each starts when
 /// its first turn comes. Whoever never takes its seat has one turn, to its end.
 public final class TurnTable {
+
+  /// How long a contestant has to be ended that is over its limit, or that others have failed.
+  private static final Duration ENDING = Duration.ofSeconds(45);
 
   private TurnTable() {}
 
@@ -42,22 +49,36 @@ public final class TurnTable {
 
   /// Blocks until all players have ended, gives what they give, in their order. If one fails the
   /// others are ended, and what it threw is thrown. Throws `PerfException.Failed` where no socket
-  /// can be had.
-  public static <T> List<T> play(List<Player<T>> players, Interlude interlude)
+  /// can be had, or where one does not end.
+  ///
+  /// @param limit in which each player ends by itself once it has started
+  public static <T> List<T> play(List<Player<T>> players, Duration limit, Interlude interlude)
+      throws InterruptedException {
+    return play(players, limit, ENDING, interlude);
+  }
+
+  static <T> List<T> play(
+      List<Player<T>> players, Duration limit, Duration ending, Interlude interlude)
       throws InterruptedException {
     List<Place<T>> places = new ArrayList<>();
-    try (ExecutorService threads =
-        Executors.newThreadPerTaskExecutor(Thread.ofPlatform().name("weft-perf-", 0).factory())) {
+    ExecutorService threads =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofPlatform().daemon().name("weft-perf-", 0).factory());
+    ScheduledExecutorService timer =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("weft-limit").factory());
+    try {
       Path directory = Files.createTempDirectory("weft-perf-");
       directory.toFile().deleteOnExit(); // should this process be ended meanwhile
       try {
         for (Player<T> player : players) {
           Seat seat = new Seat(directory.resolve(Integer.toString(places.size())));
-          places.add(new Place<>(seat, player));
+          places.add(new Place<>(seat, player, limit.plus(ending)));
         }
-        series(places, threads, interlude);
+        series(places, threads, timer, interlude);
         return results(places);
       } finally {
+        timer.shutdownNow();
         threads.shutdownNow();
         for (Place<T> place : places) {
           place.seat.close();
@@ -69,17 +90,23 @@ public final class TurnTable {
           "ranks cannot take turns by a socket in %s: %s"
               .formatted(System.getProperty("java.io.tmpdir"), e),
           e);
+    } finally {
+      // What does not end within that is a daemon's, and ends with this process.
+      var unused = threads.awaitTermination(ending.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
   private static <T> void series(
-      List<Place<T>> places, ExecutorService threads, Interlude interlude)
+      List<Place<T>> places,
+      ExecutorService threads,
+      ScheduledExecutorService timer,
+      Interlude interlude)
       throws InterruptedException, IOException {
     List<Place<T>> left = new ArrayList<>(places);
     for (int series = 1; !left.isEmpty(); series++) {
       interlude.before(series);
       for (Place<T> place : List.copyOf(left)) {
-        if (!place.turn(threads)) {
+        if (!place.turn(threads, timer)) {
           left.remove(place);
         }
       }
@@ -98,10 +125,13 @@ public final class TurnTable {
 
     private final Seat seat;
     private final Callable<T> program;
+    private final Duration limit;
     private @Nullable Future<T> running;
+    private long begun;
 
-    private Place(Seat seat, Player<T> player) {
+    private Place(Seat seat, Player<T> player, Duration limit) {
       this.seat = seat;
+      this.limit = limit;
       this.program =
           () -> {
             try (seat) {
@@ -111,9 +141,12 @@ public final class TurnTable {
     }
 
     /// False if it was the last one: then it has ended, and well.
-    private boolean turn(ExecutorService threads) throws InterruptedException, IOException {
+    private boolean turn(ExecutorService threads, ScheduledExecutorService timer)
+        throws InterruptedException, IOException {
       if (running == null) {
+        begun = System.nanoTime();
         running = threads.submit(program);
+        var unused = timer.schedule(this::leave, limit.toNanos(), TimeUnit.NANOSECONDS);
       }
       if (seat.turn()) {
         return true;
@@ -123,9 +156,25 @@ public final class TurnTable {
       return false;
     }
 
-    private T result() throws InterruptedException {
+    /// Ends a turn that would last for ever.
+    private void leave() {
       try {
-        return Objects.requireNonNull(running, "it has had a turn").get();
+        seat.close();
+      } catch (IOException gone) {
+        assert !gone.toString().isEmpty();
+      }
+    }
+
+    private T result() throws InterruptedException {
+      long left = Math.max(begun + limit.toNanos() - System.nanoTime(), 0);
+      Future<T> contestant = Objects.requireNonNull(running, "it has had a turn");
+      try {
+        return contestant.get(left, TimeUnit.NANOSECONDS);
+      } catch (TimeoutException deaf) {
+        throw new PerfException.Failed(
+            "a contestant had not ended after %d s, though its limit was over; look for what it left"
+                .formatted(limit.toSeconds()),
+            deaf);
       } catch (ExecutionException e) {
         if (e.getCause() instanceof RuntimeException failed) {
           throw failed;

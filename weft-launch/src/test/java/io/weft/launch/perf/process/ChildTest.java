@@ -4,6 +4,7 @@ package io.weft.launch.perf.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.weft.testkit.job.BusyCarriers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +56,16 @@ final class ChildTest {
     try (Child child =
         Child.start(shell("env | grep -c '^OMPI_'; echo $WEFT_RANK"), Map.of("WEFT_RANK", "3"))) {
       assertThat(child.await(LONG).out()).containsExactly("0", "3");
+    }
+  }
+
+  /// A virtual thread that reads a pipe keeps its carrier: two silent programs on two cores then
+  /// kept the third's output, and whoever waited for it, for ever.
+  @Test
+  void outputIsReadWhereNoVirtualThreadCanRun() throws Exception {
+    try (var carriers = new BusyCarriers()) {
+      assertThat(carriers.count()).isPositive();
+      assertThat(Child.run(shell("echo heard"), LONG).out()).containsExactly("heard");
     }
   }
 }

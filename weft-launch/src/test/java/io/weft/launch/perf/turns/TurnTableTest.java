@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.launch.perf.process.PerfException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class TurnTableTest {
+
+  private static final Duration LONG = Duration.ofSeconds(50);
 
   private final List<String> said = Collections.synchronizedList(new ArrayList<>());
 
@@ -45,7 +48,9 @@ final class TurnTableTest {
   void oneWorksWhileTheOthersWait() throws InterruptedException {
     List<String> names =
         TurnTable.play(
-            List.of(player("a", 3), player("b", 1), player("c", 3)), n -> said.add("series " + n));
+            List.of(player("a", 3), player("b", 1), player("c", 3)),
+            LONG,
+            n -> said.add("series " + n));
     assertThat(names).containsExactly("a", "b", "c");
     assertThat(said)
         .containsExactly(
@@ -74,7 +79,7 @@ final class TurnTableTest {
           late.join();
           return "two";
         };
-    var unused = TurnTable.play(List.of(ofTwo, player("b", 2)), n -> {});
+    var unused = TurnTable.play(List.of(ofTwo, player("b", 2)), LONG, n -> {});
     assertThat(said).containsExactly("late", "b1", "late", "b2");
   }
 
@@ -93,7 +98,7 @@ final class TurnTableTest {
           said.add("apart");
           return "apart";
         };
-    assertThat(TurnTable.play(List.of(apart, player("b", 2)), n -> {}))
+    assertThat(TurnTable.play(List.of(apart, player("b", 2)), LONG, n -> {}))
         .containsExactly("apart", "b");
     assertThat(said).containsExactly("apart", "b1", "b2");
   }
@@ -116,7 +121,7 @@ final class TurnTableTest {
             throw new PerfException.Failed(own.hasOthers() ? "it fell over" : "it is alone");
           }
         };
-    assertThatThrownBy(() -> TurnTable.play(List.of(patient, failing), n -> {}))
+    assertThatThrownBy(() -> TurnTable.play(List.of(patient, failing), LONG, n -> {}))
         .isInstanceOf(PerfException.Failed.class)
         .hasMessage("it fell over");
     assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
@@ -128,6 +133,7 @@ final class TurnTableTest {
             () ->
                 TurnTable.play(
                     List.of(player("a", 9)),
+                    LONG,
                     n -> {
                       if (n == 2) {
                         throw new PerfException.Failed("no more");
@@ -135,6 +141,28 @@ final class TurnTableTest {
                     }))
         .hasMessage("no more");
     assertThat(said).containsExactly("a1");
+  }
+
+  @Test
+  void whoNeitherPlaysNorEndsIsLeftAlone() {
+    CountDownLatch never = new CountDownLatch(1);
+    TurnTable.Player<String> deaf =
+        socket -> {
+          boolean isOver = false;
+          while (!isOver) {
+            try {
+              isOver = never.await(20, TimeUnit.SECONDS);
+            } catch (InterruptedException unheard) {
+              said.add("interrupted");
+            }
+          }
+          return "deaf";
+        };
+    Duration soon = Duration.ofMillis(100);
+    assertThatThrownBy(() -> TurnTable.play(List.of(deaf), soon, soon, n -> {}))
+        .isInstanceOf(PerfException.Failed.class)
+        .hasMessageContaining("had not ended");
+    never.countDown();
   }
 
   @Test
@@ -148,6 +176,7 @@ final class TurnTableTest {
                   sockets.add(socket);
                   return a.play(socket);
                 }),
+            LONG,
             n -> {});
     assertThat(sockets).hasSize(1).noneMatch(Files::exists);
     assertThat(sockets.getFirst().getParent()).doesNotExist();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.job;
+package io.weft.launch.process;
 
 import java.io.File;
 import java.nio.file.Files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.job;
+package io.weft.launch.process;
 
 import java.io.File;
 import java.io.IOException;
@@ -7,16 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Starts a rank on this host. Where the system can, the rank dies with the thread that started it
-/// (so that a killed launcher leaves none), and has a session of its own (so that Ctrl-C reaches
-/// the launcher alone, which then ends the ranks in order).
-final class LocalStart {
+/// Starts a program on this host. Where the system can, it dies with the thread that started it (so
+/// that a killed launcher leaves none), and has a session of its own (so that Ctrl-C reaches the
+/// launcher alone, which then ends what it started in order).
+public final class LocalStart {
 
   private static final File NOTHING = new File("/dev/null");
 
   private final List<String> wrapper;
 
-  LocalStart() {
+  /// With what PATH has.
+  public LocalStart() {
     var wrapped = new ArrayList<String>();
     Programs.find("setpriv")
         .ifPresent(path -> wrapped.addAll(List.of(path.toString(), "--pdeathsig", "KILL")));
@@ -25,7 +26,7 @@ final class LocalStart {
   }
 
   /// `variables` go over this process's environment, without `removed`.
-  Process start(List<String> command, Map<String, String> variables, List<String> removed)
+  public Process start(List<String> command, Map<String, String> variables, List<String> removed)
       throws IOException {
     var wrapped = new ArrayList<>(wrapper);
     wrapped.addAll(command);
