@@ -156,7 +156,7 @@ public final class Job implements AutoCloseable {
     if (plan.dispensable().isEmpty()) {
       return await(inOrder);
     }
-    var survival = new Survival(ranks, ended, plan.dispensable(), err);
+    var survival = new Survival(ranks, ended, plan, err);
     OptionalInt code = survival.await(() -> signalled);
     if (code.isPresent()) {
       close();
@@ -169,20 +169,26 @@ public final class Job implements AutoCloseable {
     return await(inOrder);
   }
 
-  /// Waits for the others.
+  /// Waits for the others; not for ranks that are stopped when no other is left.
   ///
   /// @param inOrder a rank of which the job fails, or none; then all that have ended
   private int await(List<RankProcess> inOrder) throws InterruptedException {
     @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
+    var stopped = new StoppedRanks(plan.config());
     long end = System.nanoTime() + GRACE.toNanos();
     while (inOrder.size() + settled.size() < plan.ranks().size()) {
-      long left = failed == null ? LOOK.toNanos() : end - System.nanoTime();
+      Duration look = inOrder.isEmpty() ? LOOK : StoppedRanks.LOOK;
+      long left = failed == null ? look.toNanos() : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
-      if (rank == null) {
-        if (failed != null) {
-          break;
+      if (rank == null && failed == null) {
+        List<RankProcess> running = running(inOrder);
+        if (inOrder.isEmpty() || !stopped.areAllThatIsLeft(running)) {
+          continue;
         }
-        continue;
+        failed = running.getFirst();
+      }
+      if (rank == null) {
+        break;
       }
       inOrder.add(rank);
       rank.drain(DRAIN);
@@ -199,11 +205,15 @@ public final class Job implements AutoCloseable {
     return conclude(failed, inOrder);
   }
 
+  private List<RankProcess> running(List<RankProcess> inOrder) {
+    return ranks.stream()
+        .filter(rank -> !inOrder.contains(rank) && !settled.contains(rank))
+        .toList();
+  }
+
   /// Says which rank the job failed of, which is not always the first that ended.
   private int conclude(RankProcess first, List<RankProcess> inOrder) {
-    ranks.stream()
-        .filter(rank -> !inOrder.contains(rank) && !settled.contains(rank))
-        .forEach(inOrder::add);
+    inOrder.addAll(running(inOrder));
     List<Culprit.Fate> fates = inOrder.stream().map(RankProcess::fate).toList();
     Culprit.Fate culprit = Culprit.of(fates);
     RankProcess named = inOrder.get(fates.indexOf(culprit));
@@ -277,7 +287,7 @@ public final class Job implements AutoCloseable {
     }
   }
 
-  private void interrupted() {
+  void interrupted() {
     signalled = true;
     err.println("weft: interrupted; ending " + plan.ranks().size() + " ranks");
     close();

@@ -7,6 +7,7 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
@@ -23,40 +24,53 @@ final class Survival {
 
   private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
   private static final Duration DRAIN = Duration.ofMillis(500);
-  private static final long LOOK_MILLIS = 1000;
+
+  /// How long a rank that is needed has to end once all others have, beyond what its operations may
+  /// take: it may have something to save.
+  private static final Duration LEAVING = Duration.ofSeconds(30);
+
+  private static final int MOST_NAMED = 6;
+  private static final String NO_MAJORITY = "which is no majority";
 
   private final List<RankProcess> ranks;
   private final BlockingQueue<RankProcess> ended;
   private final Set<Integer> dispensable;
   private final PrintStream err;
+  private final StoppedRanks stopped;
+  private final Duration leaving;
   private final List<RankProcess> settled = new ArrayList<>();
   private final List<RankProcess> lost = new ArrayList<>();
+
+  /// Those that were ended here, since no other outcome was left.
+  private final Set<RankProcess> given = new HashSet<>();
+
   private @Nullable RankProcess indispensable;
   private boolean done;
 
   /// @param ended brings each rank once it has ended
-  /// @param dispensable which ranks may be lost
+  /// @param plan whose dispensable ranks may be lost
   Survival(
-      List<RankProcess> ranks,
-      BlockingQueue<RankProcess> ended,
-      Set<Integer> dispensable,
-      PrintStream err) {
+      List<RankProcess> ranks, BlockingQueue<RankProcess> ended, JobPlan plan, PrintStream err) {
     this.ranks = List.copyOf(ranks);
     this.ended = ended;
-    this.dispensable = Set.copyOf(dispensable);
+    this.dispensable = plan.dispensable();
+    this.stopped = new StoppedRanks(plan.config());
+    this.leaving = LEAVING.plus(plan.config().deadline());
     this.err = err;
   }
 
-  /// Waits until all ranks have ended. Returns 0 if a dispensable one has ended well, else the exit
-  /// code of the last; empty as soon as a rank has failed that is not dispensable, with which the
-  /// job fails.
+  /// Waits until all ranks have ended, and ends those that nobody is left to wait for: stopped ones
+  /// when no other runs, and ranks that are needed but outlive all others. Returns 0 if a
+  /// dispensable one has ended well, else the exit code of the last; empty as soon as a rank has
+  /// failed that is not dispensable, with which the job fails.
   OptionalInt await(BooleanSupplier interrupted) throws InterruptedException {
+    long alone = System.nanoTime();
     while (settled.size() < ranks.size()) {
-      RankProcess rank = ended.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+      RankProcess rank = ended.poll(StoppedRanks.LOOK.toMillis(), TimeUnit.MILLISECONDS);
       if (rank != null) {
         rank.drain(DRAIN);
         boolean failed = rank.status().code() != 0 && !interrupted.getAsBoolean();
-        if (failed && !dispensable.contains(rank.rank())) {
+        if (failed && !dispensable.contains(rank.rank()) && !given.contains(rank)) {
           indispensable = rank;
           return OptionalInt.empty();
         }
@@ -66,11 +80,15 @@ final class Survival {
         } else if (rank.status().code() == 0) {
           done |= dispensable.contains(rank.rank());
         }
-      } else if (done) {
-        endStopped();
+        alone = System.nanoTime();
+      } else if (!settled.isEmpty()) {
+        endHopeless(System.nanoTime() - alone);
       }
     }
-    if (done || interrupted.getAsBoolean()) {
+    if (interrupted.getAsBoolean()) {
+      return OptionalInt.of(0);
+    }
+    if (done) {
       if (!lost.isEmpty()) {
         err.println("weft: the job is done, without " + words());
       }
@@ -96,7 +114,11 @@ final class Survival {
 
   private void lose(RankProcess rank) {
     lost.add(rank);
-    int running = ranks.size() - settled.size();
+    if (given.contains(rank)) {
+      return;
+    }
+    List<String> last = rank.lastLines();
+    boolean outvoted = last.stream().anyMatch(line -> line.contains(NO_MAJORITY));
     err.println(
         "weft: "
             + rank.describe()
@@ -104,29 +126,77 @@ final class Survival {
             + rank.status()
             + ") at "
             + LocalTime.now(ZoneId.systemDefault()).format(CLOCK)
-            + (running == 0
-                ? "; no rank is left"
-                : "; the job goes on with " + running + (running == 1 ? " rank" : " ranks")));
-    List<String> last = rank.lastLines();
+            + "; "
+            + outlook(outvoted));
     if (!last.isEmpty()) {
       err.println("weft: its last output:");
       last.forEach(line -> err.println("  | " + line));
     }
   }
 
-  /// A rank that is stopped ends never by itself; the others have gone on without it.
-  private void endStopped() {
-    for (RankProcess rank : ranks) {
-      if (rank.fate().stopped()) {
-        err.println("weft: " + rank.describe() + " is stopped, and the others are done; ending it");
-        rank.kill();
+  /// Whether the job goes on is for those to say that still run, unless it can be seen that they do
+  /// not.
+  private String outlook(boolean outvoted) {
+    List<RankProcess> running = running();
+    if (running.isEmpty()) {
+      return "no rank is left";
+    }
+    boolean able =
+        running.stream().anyMatch(rank -> dispensable.contains(rank.rank()))
+            && running.stream().noneMatch(rank -> rank.fate().stopped());
+    return able && !outvoted
+        ? "the job goes on with " + running.size() + (running.size() == 1 ? " rank" : " ranks")
+        : "still there: "
+            + running.stream()
+                .limit(MOST_NAMED)
+                .map(rank -> rank.describe() + (rank.fate().stopped() ? " (stopped)" : ""))
+                .collect(Collectors.joining(", "))
+            + (running.size() > MOST_NAMED
+                ? " and " + (running.size() - MOST_NAMED) + " more"
+                : "");
+  }
+
+  private List<RankProcess> running() {
+    return ranks.stream().filter(rank -> !settled.contains(rank)).toList();
+  }
+
+  /// @param nanos since a rank ended
+  private void endHopeless(long nanos) {
+    List<RankProcess> running = running();
+    if (stopped.areAllThatIsLeft(running)) {
+      end(running, " is stopped, and no other rank is left; ending it");
+    } else if (done) {
+      List<RankProcess> silent = running.stream().filter(rank -> rank.fate().stopped()).toList();
+      end(silent, " is stopped, and the others are done; ending it");
+    }
+    if (nanos > leaving.toNanos()
+        && running.stream().noneMatch(rank -> dispensable.contains(rank.rank()))) {
+      end(
+          running,
+          " has not ended within "
+              + leaving.toSeconds()
+              + " s after those that it was there for; ending it");
+    }
+  }
+
+  private void end(List<RankProcess> hopeless, String why) {
+    for (RankProcess rank : hopeless) {
+      if (given.add(rank)) {
+        err.println("weft: " + rank.describe() + why);
       }
+      rank.kill();
     }
   }
 
   private String words() {
     return lost.stream()
-        .map(rank -> rank.describe() + " (" + rank.status() + ")")
+        .map(
+            rank ->
+                rank.describe()
+                    + " ("
+                    + rank.status()
+                    + (given.contains(rank) ? ", by the launcher" : "")
+                    + ")")
         .collect(Collectors.joining(", "));
   }
 }

@@ -16,6 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -110,17 +112,30 @@ class JobTest {
     assertThat(directory.resolve("out/rank.0/exit")).hasContent("143");
   }
 
-  private int survive(int ranks, String script) throws Exception {
-    JobPlan plan = plan(ranks, JobPlan.Output.PREFIXED, script);
-    return run(
-        new JobPlan(
-            plan.ranks(),
-            plan.command(),
-            plan.environment(),
-            WeftConfig.load(Map.of("WEFT_ON_FAILURE", "shrink"), new Properties()),
-            plan.output(),
-            plan.outputDirectory(),
-            plan.ssh()));
+  private static JobPlan with(JobPlan plan, String... settings) {
+    var variables = new HashMap<String, String>();
+    for (int i = 0; i < settings.length; i += 2) {
+      variables.put(settings[i], settings[i + 1]);
+    }
+    return new JobPlan(
+        plan.ranks(),
+        plan.command(),
+        plan.environment(),
+        WeftConfig.load(variables, new Properties()),
+        plan.output(),
+        plan.outputDirectory(),
+        plan.ssh());
+  }
+
+  private JobPlan shrinking(int ranks, String script, String... settings) {
+    String[] all = Arrays.copyOf(settings, settings.length + 2);
+    all[settings.length] = "WEFT_ON_FAILURE";
+    all[settings.length + 1] = "shrink";
+    return with(plan(ranks, JobPlan.Output.PREFIXED, script), all);
+  }
+
+  private int survive(int ranks, String script, String... settings) throws Exception {
+    return run(shrinking(ranks, script, settings));
   }
 
   @Test
@@ -181,6 +196,80 @@ class JobTest {
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("rank 1 on localhost is stopped, and the others are done; ending it")
         .contains("the job is done, without rank 1 on localhost (killed by SIGKILL");
+  }
+
+  @Test
+  void stoppedRankIsEndedWhenNoOtherCanGoOn() throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
+    String script =
+        "echo $$ > $DIR/pid.$WEFT_RANK; if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi;"
+            + " while ! grep -q '(sh) T' /proc/$(cat $DIR/pid.0)/stat; do sleep 0.1; done; exit 1";
+    assertThat(survive(2, script, "WEFT_SILENCE_LIMIT", "2s")).isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .containsPattern("rank 1 on localhost was lost \\(exit code 1\\) at ")
+        .contains("; still there: rank 0 on localhost (stopped)")
+        .contains("rank 0 on localhost is stopped, and no other rank is left; ending it")
+        .contains(
+            "the job failed: no rank has ended well: rank 1 on localhost (exit code 1), rank 0")
+        .doesNotContain("goes on", "is done");
+  }
+
+  @Test
+  void stoppedRankThatIsNeededIsEndedWithThoseItIsThereFor() throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
+    String script = "if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi; exit $WEFT_RANK";
+    JobPlan plan = shrinking(3, script, "WEFT_SILENCE_LIMIT", "2s").dispensingWith(Set.of(1, 2));
+    assertThat(run(plan)).isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 0 on localhost is stopped, and no other rank is left; ending it")
+        .contains("the job failed: no rank that it may lose has ended well: rank ")
+        .doesNotContain("is done");
+  }
+
+  @Test
+  void rankThatIsNeededDoesNotOutliveThoseItIsThereFor() throws Exception {
+    String script = "if [ $WEFT_RANK = 0 ]; then sleep 1000; fi; exit $((WEFT_RANK - 1))";
+    JobPlan plan = shrinking(3, script, "WEFT_DEADLINE", "1s").dispensingWith(Set.of(1, 2));
+    long begin = System.nanoTime();
+    assertThat(run(plan)).isZero();
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(50));
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 0 on localhost has not ended within 31 s after those")
+        .contains(
+            "the job is done, without rank 2 on localhost (exit code 1), rank 0 on localhost");
+  }
+
+  @Test
+  void jobThatIsInterruptedIsNotDone() throws Exception {
+    JobPlan plan = shrinking(2, "if [ $WEFT_RANK = 0 ]; then exit 1; fi; exec sleep 1000");
+    PrintStream shown = new PrintStream(out, true, StandardCharsets.UTF_8);
+    PrintStream told = new PrintStream(err, true, StandardCharsets.UTF_8);
+    try (Job job = Job.start(plan, shown, told)) {
+      Thread closer =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    while (!err.toString(StandardCharsets.UTF_8).contains("was lost")) {
+                      Thread.onSpinWait();
+                    }
+                    job.interrupted();
+                  });
+      assertThat(job.await()).isZero();
+      closer.join(Duration.ofSeconds(20));
+    }
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("interrupted; ending 2 ranks")
+        .doesNotContain("is done");
+  }
+
+  @Test
+  void stoppedRankFailsTheJobWhenAllOthersHaveEndedWell() throws Exception {
+    assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
+    String script = "if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi; exit 0";
+    assertThat(run(with(plan(2, JobPlan.Output.PREFIXED, script), "WEFT_SILENCE_LIMIT", "2s")))
+        .isEqualTo(137);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("the job failed: rank 0 on localhost: it did not end by itself: it was stopped");
   }
 
   @Test
