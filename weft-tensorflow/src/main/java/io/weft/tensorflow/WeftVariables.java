@@ -42,17 +42,23 @@ public final class WeftVariables {
   }
 
   /// All variables of the graph, in the order in which they were added.
-  static List<GraphOperation> variables(Graph graph) {
+  public static List<GraphOperation> variables(Graph graph) {
     List<GraphOperation> found = new ArrayList<>();
     graph
         .operations()
         .forEachRemaining(
             op -> {
-              if (REFERENCES.contains(op.type()) || op.type().equals(RESOURCE)) {
+              if (REFERENCES.contains(op.type()) || resource(op)) {
                 found.add(op);
               }
             });
     return found;
+  }
+
+  /// Whether a variable is a resource, which is read and assigned by its handle, and not a
+  /// reference to its memory.
+  public static boolean resource(GraphOperation variable) {
+    return variable.type().equals(RESOURCE);
   }
 
   /// The ops that broadcast to one communicator from one root. The node names hold the
@@ -90,7 +96,7 @@ public final class WeftVariables {
       if (existing != null) {
         return existing;
       }
-      return variable.type().equals(RESOURCE)
+      return resource(variable)
           ? assignedResource(variable, name)
           : assignedReference(variable, name);
     }

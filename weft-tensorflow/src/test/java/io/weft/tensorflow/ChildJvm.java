@@ -12,15 +12,16 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// Runs a program of the tests in a JVM of its own, for what one process can do only once.
-final class ChildJvm {
+public final class ChildJvm {
 
   private ChildJvm() {}
 
   /// What it printed, errors included, and its exit code.
-  record Output(int exitCode, String text) {}
+  public record Output(int exitCode, String text) {}
 
   /// With these options and the entries of the class path that pass the filter.
-  static Output run(List<String> options, Predicate<String> entries, Class<?> program)
+  public static Output run(
+      List<String> options, Predicate<String> entries, Class<?> program, String... arguments)
       throws Exception {
     String classPath =
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
@@ -32,6 +33,7 @@ final class ChildJvm {
     command.add("--sun-misc-unsafe-memory-access=allow");
     command.addAll(options);
     command.addAll(List.of("-cp", classPath, program.getName()));
+    command.addAll(List.of(arguments));
     Path printed = Files.createTempFile("weft-child", ".txt");
     Process process =
         new ProcessBuilder(command)

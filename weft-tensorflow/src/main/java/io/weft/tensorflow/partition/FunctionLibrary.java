@@ -4,6 +4,7 @@ package io.weft.tensorflow.partition;
 import io.weft.tensorflow.cluster.DeviceName;
 import io.weft.tensorflow.cluster.Task;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -35,6 +36,36 @@ final class FunctionLibrary {
       }
     }
     return all.build();
+  }
+
+  /// The functions that these nodes call, themselves or through others, and their gradients.
+  FunctionDefLibrary calledBy(Collection<NodeDef> nodes) {
+    Map<String, String> gradients = new HashMap<>();
+    library
+        .getGradientList()
+        .forEach(gradient -> gradients.put(gradient.getFunctionName(), gradient.getGradientFunc()));
+    Set<String> kept = new HashSet<>();
+    Deque<String> open = new ArrayDeque<>();
+    nodes.forEach(node -> open.addAll(called(node)));
+    while (!open.isEmpty()) {
+      String name = open.remove();
+      FunctionDef function = functions.get(name);
+      if (function == null || !kept.add(name)) {
+        continue;
+      }
+      function.getNodeDefList().forEach(inner -> open.addAll(called(inner)));
+      if (gradients.containsKey(name)) {
+        open.add(gradients.get(name));
+      }
+    }
+    FunctionDefLibrary.Builder some = library.toBuilder().clearFunction().clearGradient();
+    library.getFunctionList().stream()
+        .filter(function -> kept.contains(function.getSignature().getName()))
+        .forEach(some::addFunction);
+    library.getGradientList().stream()
+        .filter(gradient -> kept.contains(gradient.getFunctionName()))
+        .forEach(some::addGradient);
+    return some.build();
   }
 
   /// Throws `IllegalArgumentException` naming node and function if what `node` calls asks for

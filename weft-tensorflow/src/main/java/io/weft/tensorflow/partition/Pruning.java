@@ -8,13 +8,15 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
 /// A graph without the nodes that nothing wanted depends on.
-final class Pruning {
+public final class Pruning {
 
   private static final String CLASS = "_class";
   private static final String PREFIX = "loc:@";
@@ -24,7 +26,7 @@ final class Pruning {
   /// What these nodes need, themselves included, in the order of `graph`. Classes that name nodes
   /// which are left out are left out too, because TensorFlow would miss them. Throws
   /// `IllegalArgumentException` for a name that is not in the graph.
-  static GraphDef to(GraphDef graph, GraphIndex index, Collection<String> wanted) {
+  public static GraphDef to(GraphDef graph, GraphIndex index, Collection<String> wanted) {
     Set<String> kept = new HashSet<>();
     Deque<String> open = new ArrayDeque<>();
     wanted.forEach(name -> open.add(index.node(NodeInput.parse(name).node()).getName()));
@@ -41,6 +43,24 @@ final class Pruning {
       }
     }
     return pruned.build();
+  }
+
+  /// The same graph with those of its functions alone that its nodes call.
+  public static GraphDef withCalledFunctions(GraphDef graph) {
+    if (graph.getLibrary().getFunctionCount() == 0) {
+      return graph;
+    }
+    FunctionLibrary library = new FunctionLibrary(graph.getLibrary());
+    return graph.toBuilder().setLibrary(library.calledBy(graph.getNodeList())).build();
+  }
+
+  /// Whether `node` calls a function of the graph's in which an op of such a type is, however deep.
+  public static boolean calls(GraphDef graph, NodeDef node, Predicate<String> type) {
+    return graph.getLibrary().getFunctionCount() > 0
+        && new FunctionLibrary(graph.getLibrary())
+            .calledBy(List.of(node)).getFunctionList().stream()
+                .flatMap(function -> function.getNodeDefList().stream())
+                .anyMatch(inner -> type.test(inner.getOp()));
   }
 
   private static NodeDef known(NodeDef node, Set<String> kept) {

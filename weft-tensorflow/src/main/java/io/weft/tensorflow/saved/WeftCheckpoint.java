@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.saved;
+
+import io.weft.tensorflow.WeftVariables;
+import io.weft.tensorflow.partition.Pruning;
+import io.weft.tensorflow.placement.GraphIndex;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.stream.Stream;
+import org.tensorflow.Graph;
+import org.tensorflow.GraphOperation;
+import org.tensorflow.Session;
+import org.tensorflow.exceptions.TensorFlowException;
+import org.tensorflow.proto.GraphDef;
+
+/// Checkpoints in TensorFlow's format, with all variables of a session's graph under the names of
+/// their nodes, the optimizer's slots too. Nothing of Weft's is in them: a program without Weft
+/// that has variables of these names restores them by `Session.restore`, Python by
+/// `tf.train.load_checkpoint`. `Session.save` of TensorFlow Java is as good for reference
+/// variables, and leaves resource variables out without a word.
+public final class WeftCheckpoint {
+
+  private WeftCheckpoint() {}
+
+  /// Writes `prefix.index` and `prefix.data-00000-of-00001`, in place of older ones. Local to this
+  /// rank: call it on one rank, between two steps. Throws `IllegalStateException`, which names the
+  /// variable, if one is not initialized, and `IOException` if the files cannot be written.
+  public static void save(Session session, Path prefix) throws IOException {
+    Path target = prefix.toAbsolutePath().normalize();
+    try (Graph graph = variablesOf(session.graph())) {
+      VariableFile variables = new VariableFile(graph);
+      WholeDirectory.beside(
+          target,
+          into -> {
+            String name = target.getFileName().toString();
+            variables.write(session, into.resolve(name).toString());
+            String index = name + ".index";
+            try (Stream<Path> files = Files.list(into)) {
+              for (Path file : files.toList()) {
+                if (!file.endsWith(index)) {
+                  Files.move(
+                      file,
+                      target.resolveSibling(file.getFileName()),
+                      StandardCopyOption.ATOMIC_MOVE);
+                }
+              }
+            }
+            // Last: a checkpoint is there when its index is.
+            Files.move(
+                into.resolve(index), target.resolveSibling(index), StandardCopyOption.ATOMIC_MOVE);
+          });
+    }
+  }
+
+  /// Gives all variables of the session's graph the values of a checkpoint, whoever wrote it. Every
+  /// rank may do so, or one, followed by `WeftVariables.broadcast` on all. Throws `IOException`
+  /// with the path if it is not there, is damaged or lacks a variable; then no variable has
+  /// changed.
+  public static void restore(Session session, Path prefix) throws IOException {
+    Path source = prefix.toAbsolutePath().normalize();
+    if (!Files.isRegularFile(source.resolveSibling(source.getFileName() + ".index"))) {
+      throw new IOException("no checkpoint at " + source + ": there is no " + source + ".index");
+    }
+    try (Graph graph = variablesOf(session.graph())) {
+      new VariableFile(graph).read(session, source.toString());
+    } catch (TensorFlowException e) {
+      throw new IOException("cannot restore from " + source + ": " + e.getMessage(), e);
+    }
+  }
+
+  /// A graph with the same variables, and nothing else.
+  private static Graph variablesOf(Graph graph) {
+    GraphDef all = graph.toGraphDef();
+    List<String> names = WeftVariables.variables(graph).stream().map(GraphOperation::name).toList();
+    GraphDef.Builder some = Pruning.to(all, new GraphIndex(all), names).toBuilder().clearLibrary();
+    some.getNodeBuilderList().forEach(node -> node.clearDevice());
+    Graph variables = new Graph();
+    variables.importGraphDef(some.build());
+    return variables;
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.saved;
+
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.tensorflow.exceptions.TensorFlowException;
+
+/// Files that appear together or not at all. They are written into a directory beside their place,
+/// which nobody else can enter or foresee, and moved when they are complete.
+final class WholeDirectory {
+
+  private WholeDirectory() {}
+
+  /// Writes the files.
+  interface Content {
+    void into(Path directory) throws IOException;
+  }
+
+  /// Lets `content` fill `directory`. Throws `IOException` with the path if it exists and is not
+  /// empty, or if it cannot be written; nothing is left then.
+  static void write(Path directory, Content content) throws IOException {
+    Path target = directory.toAbsolutePath().normalize();
+    if (Files.exists(target) && !(Files.isDirectory(target) && list(target).isEmpty())) {
+      throw new FileAlreadyExistsException(
+          target.toString(), null, "is there already; give a directory that is new or empty");
+    }
+    beside(
+        target,
+        built -> {
+          content.into(built);
+          try {
+            Files.move(built, target, StandardCopyOption.ATOMIC_MOVE);
+          } catch (DirectoryNotEmptyException | FileAlreadyExistsException e) {
+            throw new IOException(target + " was filled by somebody else meanwhile", e);
+          }
+        });
+  }
+
+  /// Lets `content` fill a new directory beside `target` and move what it wants of it; then removes
+  /// it.
+  static void beside(Path target, Content content) throws IOException {
+    Path parent = target.toAbsolutePath().normalize().getParent();
+    if (parent == null) {
+      throw new IOException(target + " has no directory");
+    }
+    Files.createDirectories(parent);
+    Path closed = Files.createTempDirectory(parent, ".weft-saving-");
+    try {
+      // The inner one has the rights that the user's mask gives, and can be moved out.
+      content.into(Files.createDirectory(closed.resolve("whole")));
+    } catch (IOException e) {
+      throw new IOException("cannot write " + target + ": " + e, e);
+    } catch (TensorFlowException e) {
+      throw new IOException("cannot write " + target + ": " + e.getMessage(), e);
+    } finally {
+      remove(closed);
+    }
+  }
+
+  private static List<Path> list(Path directory) throws IOException {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.toList();
+    }
+  }
+
+  private static void remove(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
