@@ -15,8 +15,8 @@ public abstract sealed class CommException extends RuntimeException {
     super(message, cause);
   }
 
-  /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks; the
-  /// communicator works on.
+  /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks, but for
+  /// those that have completed a broadcast, see `Communicator`; the communicator works on.
   public static final class Mismatch extends CommException {
     @Serial private static final long serialVersionUID = 1L;
 

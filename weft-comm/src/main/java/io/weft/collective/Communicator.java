@@ -10,8 +10,10 @@ import java.util.List;
 
 /// Collectives over one process set in one epoch. Thread-safe. Every rank must submit the same
 /// names; the order is free. Tensors are borrowed until the handle completes. A rank that disagrees
-/// on shape, dtype or operation fails the operation on all ranks with `Mismatch`; a lost peer or a
-/// passed deadline aborts the communicator.
+/// on shape, dtype or operation fails the operation on all ranks with `Mismatch`, soon, and the
+/// communicator works on; a lost peer or a passed deadline aborts it. Only of a broadcast a rank
+/// may have completed then: one that agrees with whom it has the tensor from, and with those to
+/// whom it has handed it on.
 public interface Communicator extends AutoCloseable {
 
   /// This process's rank in the set.
@@ -36,7 +38,8 @@ public interface Communicator extends AutoCloseable {
   /// differ from rank to rank. Gives ownership of the result.
   Handle<TensorLease> allgather(TensorView input, CollectiveOptions options);
 
-  /// Copies `inOut` of rank `root` of the set to all.
+  /// Copies `inOut` of rank `root` of the set to all. The root's completes when those have
+  /// submitted it who get it from the root.
   Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options);
 
   /// Sends `splits.get(r)` rows of `input` to rank r, and concatenates in rank order what all ranks

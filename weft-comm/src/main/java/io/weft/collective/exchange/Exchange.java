@@ -69,6 +69,9 @@ public interface Exchange {
     operation().brokenBy(peer, "an offer of its memory where none is due");
   }
 
+  /// This peer has submitted the operation too; it may say so more than once.
+  default void onEntered(int peer) {}
+
   /// This peer no longer touches the others' memory.
   default void onDone(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "an end where nothing was begun");

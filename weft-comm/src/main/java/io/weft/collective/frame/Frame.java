@@ -51,9 +51,11 @@ public final class Frame {
     /// A slot was written for which the receiver waits. Says nothing; it wakes.
     SHOWN(11),
     /// This rank's operation has failed because a member, `aux`, has left the job.
-    DESERTED(12);
+    DESERTED(12),
+    /// This rank has submitted the operation, and waits for the receiver of this.
+    ENTERED(13);
 
-    private static final @Nullable Type[] BY_CODE = new Type[13];
+    private static final @Nullable Type[] BY_CODE = new Type[14];
 
     static {
       for (Type type : values()) {

@@ -2,6 +2,8 @@
 package io.weft.collective.group;
 
 import io.weft.collective.frame.Hash;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
 
 /// How often this rank has used a name, and what it submitted last: so that a late frame is told
 /// from an early one, and a disagreement is noticed even after the operation completed here.
@@ -13,6 +15,7 @@ public final class NameUse {
   private Signature last;
   private int count;
   private boolean settled;
+  private @Nullable BitSet answered;
 
   NameUse(Group group, String name, Signature first) {
     this.group = group;
@@ -29,6 +32,7 @@ public final class NameUse {
   int next(Signature signature) {
     last = signature;
     settled = false;
+    answered = null;
     return count++;
   }
 
@@ -47,13 +51,21 @@ public final class NameUse {
     return sequence == count - 1;
   }
 
-  /// The latest use has failed here, or its peer has been told: further disagreement is no news.
-  public void settle() {
+  /// The latest use has failed here: disagreement is no news.
+  void settle() {
     settled = true;
   }
 
-  public boolean settled() {
-    return settled;
+  /// Whether a member that disagrees on the latest use, which is over here, is to be told; once.
+  public boolean answers(int member) {
+    if (settled) {
+      return false;
+    }
+    BitSet known = answered == null ? new BitSet() : answered;
+    answered = known;
+    boolean first = !known.get(member);
+    known.set(member);
+    return first;
   }
 
   public Group group() {

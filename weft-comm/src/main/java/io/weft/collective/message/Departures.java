@@ -17,6 +17,7 @@ import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -95,6 +96,14 @@ final class Departures {
   /// Set ranks that have not been sent everything.
   Stream<Integer> waitingFor() {
     return Arrays.stream(outgoing).filter(out -> !out.finished()).map(out -> out.peer);
+  }
+
+  /// Set ranks to which all goes inside messages, so that they grant nothing.
+  IntStream ungranted() {
+    List<Sending> sends = stage.plan().sends();
+    return Arrays.stream(outgoing)
+        .filter(out -> Arrays.stream(out.sends).allMatch(send -> memory.eager(sends.get(send))))
+        .mapToInt(out -> out.peer);
   }
 
   /// Set ranks to which writes are on their way.

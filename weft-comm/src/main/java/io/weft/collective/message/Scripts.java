@@ -52,9 +52,7 @@ public final class Scripts {
   }
 
   public static Script<TensorView> broadcast(Plan plan, TensorView inOut) {
-    Placement place =
-        Placement.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());
-    return new OneStage<>(new WireStage(plan, place, null, inOut.dtype(), 1), inOut);
+    return new OneStage<>(WireStage.spreading(plan, inOut), inOut);
   }
 
   private static Stage reducing(Plan plan, Placement place, DType dtype, ReduceOp op, int size) {

@@ -14,6 +14,7 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -43,6 +44,9 @@ final class WireExchange implements Exchange {
   private final ExchangeMemory memory;
   private final Departures departures;
 
+  /// Peers that are to tell that they have entered, and have not.
+  private final BitSet outside = new BitSet();
+
   WireExchange(RunningOperation operation, WireStage stage, int phase, Wires wires) {
     this.operation = operation;
     this.stage = stage;
@@ -63,6 +67,9 @@ final class WireExchange implements Exchange {
         new Departures(
             operation, stage, phase, wires, memory, segments, appliedBytes, arrivedSegments);
     this.token = wires.tokens().take(this);
+    if (stage.entered()) {
+      departures.ungranted().forEach(outside::set);
+    }
   }
 
   @Override
@@ -71,6 +78,8 @@ final class WireExchange implements Exchange {
     for (Incoming in : incoming) {
       if (needsGrant(in.receives)) {
         grant(in);
+      } else if (stage.entered()) {
+        wires.send(operation, in.peer, Frame.Type.ENTERED, phase, 0, Frame.HEADER_BYTES);
       }
     }
   }
@@ -82,7 +91,7 @@ final class WireExchange implements Exchange {
 
   @Override
   public boolean done() {
-    if (!departures.done()) {
+    if (!departures.done() || !outside.isEmpty()) {
       return false;
     }
     for (Incoming in : incoming) {
@@ -137,20 +146,27 @@ final class WireExchange implements Exchange {
   @Override
   public boolean needs(int peer) {
     Incoming in = incomingFrom(peer);
-    return (in != null && due(in) != null) || departures.owes(peer);
+    return (in != null && due(in) != null) || departures.owes(peer) || outside.get(peer);
   }
 
   @Override
   public List<Integer> waitingFor() {
-    return Stream.concat(
+    return Stream.of(
             Arrays.stream(incoming).filter(in -> !in.finished()).map(in -> in.peer),
-            departures.waitingFor())
+            departures.waitingFor(),
+            outside.stream().boxed())
+        .flatMap(peers -> peers)
         .distinct()
         .sorted()
         .toList();
   }
 
   // --- what arrives
+
+  @Override
+  public void onEntered(int peer) {
+    outside.clear(peer);
+  }
 
   @Override
   public void onGrant(int peer, MemorySegment frame) {

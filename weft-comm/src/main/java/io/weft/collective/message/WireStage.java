@@ -7,6 +7,7 @@ import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.Wires;
 import io.weft.collective.plan.Plan;
 import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Reducer;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +18,29 @@ import org.jspecify.annotations.Nullable;
 /// @param reducer null where nothing is combined
 /// @param dtype element type
 /// @param divisor of AVERAGE, 1 = none
+/// @param entered whether a rank is done only when all to whom it sends have entered: where it
+///   would hear nothing of them else, they tell it
 public record WireStage(
-    Plan plan, Placement placement, @Nullable Reducer reducer, DType dtype, int divisor)
+    Plan plan,
+    Placement placement,
+    @Nullable Reducer reducer,
+    DType dtype,
+    int divisor,
+    boolean entered)
     implements Stage {
+
+  /// One whose result depends on all ranks, so that nobody need tell that it has entered.
+  public WireStage(
+      Plan plan, Placement placement, @Nullable Reducer reducer, DType dtype, int divisor) {
+    this(plan, placement, reducer, dtype, divisor, false);
+  }
+
+  /// Hands a tensor on from a root, who gets nothing of the others but that they have entered.
+  public static WireStage spreading(Plan plan, TensorView inOut) {
+    Placement place =
+        Placement.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());
+    return new WireStage(plan, place, null, inOut.dtype(), 1, true);
+  }
 
   @Override
   public Exchange exchange(RunningOperation operation, int phase, Wires wires) {

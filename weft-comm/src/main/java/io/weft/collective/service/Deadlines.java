@@ -6,9 +6,12 @@ import io.weft.cluster.Mesh;
 import io.weft.collective.frame.Frame;
 import io.weft.collective.group.Group;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /// Ends operations whose hard deadline has passed. A little before, it asks all members whether
-/// they have submitted the operation, so that the error names who was silent. Confined to the
+/// they have submitted the operation, so that the error names who was silent. Long before, whoever
+/// has waited for a moment tells whom it waits for what it has submitted: two that wait for each
+/// other, in operations in which neither sends, would not learn that they disagree. Confined to the
 /// lane's thread.
 final class Deadlines {
 
@@ -46,6 +49,10 @@ final class Deadlines {
   }
 
   private void check(Operation<?> operation, long now, boolean stalled) {
+    if (!operation.announced() && now - operation.submittedNanos() > operation.quietNanos()) {
+      operation.markAnnounced();
+      tell(operation, Frame.Type.ENTERED, operation.phase(), operation.waitingFor());
+    }
     long untilDeadline = operation.deadlineNanos() - now;
     if (untilDeadline > operation.graceNanos()) {
       return;
@@ -66,10 +73,14 @@ final class Deadlines {
 
   private void probe(Operation<?> operation) {
     Group group = operation.group();
-    for (int m = 0; m < group.size(); m++) {
-      if (m != group.rank()) {
-        collectives.wires().send(operation, m, Frame.Type.PROBE, 0, 0, Frame.HEADER_BYTES);
-      }
+    List<Integer> others =
+        IntStream.range(0, group.size()).filter(m -> m != group.rank()).boxed().toList();
+    tell(operation, Frame.Type.PROBE, 0, others);
+  }
+
+  private void tell(Operation<?> operation, Frame.Type type, int phase, List<Integer> members) {
+    for (int member : members) {
+      collectives.wires().send(operation, member, type, phase, 0, Frame.HEADER_BYTES);
     }
   }
 }

@@ -190,6 +190,7 @@ final class Inbox {
       case GRANT -> exchange.onGrant(member, message);
       case CREDIT -> exchange.onCredit(member, Frame.aux(message));
       case SHARE -> exchange.onShare(member, message);
+      case ENTERED -> exchange.onEntered(member);
       case DONE -> exchange.onDone(member, message);
       default -> throw new IllegalStateException(type.toString());
     }

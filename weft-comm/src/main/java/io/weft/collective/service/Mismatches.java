@@ -17,6 +17,9 @@ final class Mismatches {
 
   private static final Logger LOG = LoggerFactory.getLogger(Mismatches.class);
 
+  /// In `aux` of a MISMATCH: the sender has completed the operation, and needs no answer.
+  private static final int OVER = 1;
+
   private Mismatches() {}
 
   /// A frame with another signature came from this member, or its `told` submission.
@@ -51,43 +54,31 @@ final class Mismatches {
   }
 
   /// A frame came for an operation that has ended here. If the peer had submitted something else,
-  /// it is told what this rank had submitted; and if it does not know of the disagreement yet, it
-  /// may have completed too, so that only the communicator is left to fail.
+  /// it is told once what this rank had submitted. It cannot have completed as well: whoever
+  /// completes has heard the same of all with whom it exchanges.
   static void afterTheEnd(
       Collectives collectives, NameUse use, Frame.Type type, int fromRank, MemorySegment message) {
     boolean told = type == Frame.Type.MISMATCH;
-    if (use.settled() || (!told && Frame.signature(message) == use.last().hash())) {
+    boolean same =
+        told
+            ? Frame.aux(message) == OVER || Frame.text(message).equals(use.last().words())
+            : Frame.signature(message) == use.last().hash();
+    Group group = use.group();
+    if (same || !use.answers(group.member(fromRank))) {
       return;
     }
-    use.settle();
-    Group group = use.group();
-    String ours = group.self() + " had submitted " + use.last().words() + " and has completed it";
+    LOG.warn(
+        "ranks disagree on '{}': {} had submitted {} and has completed it; {} reports the failure",
+        use.name(),
+        group.self(),
+        use.last().words(),
+        group.describe(group.member(fromRank)));
     MemorySegment frame = collectives.wires().scratch();
     long key = Frame.key(message);
     int sequence = Frame.sequence(message);
-    if (told) {
-      if (!Frame.text(message).equals(use.last().words())) {
-        LOG.warn("ranks disagree on '{}': {}; {} reports the failure", use.name(), ours, fromRank);
-        Frame.header(
-            frame, Frame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, 0);
-        collectives.wires().send(fromRank, Frame.text(frame, use.last().words()));
-      }
-      return;
-    }
-    collectives
-        .failures()
-        .abort(
-            group,
-            new CommException.Mismatch(
-                "ranks disagree on '"
-                    + use.name()
-                    + "': "
-                    + ours
-                    + ", "
-                    + group.describe(group.member(fromRank))
-                    + " submitted something else; give the operation the same shape, type and"
-                    + " options on all ranks, or different names"),
-            fromRank);
+    Frame.header(
+        frame, Frame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, OVER);
+    collectives.wires().send(fromRank, Frame.text(frame, use.last().words()));
   }
 
   private static void tellAll(Collectives collectives, Operation<?> operation) {

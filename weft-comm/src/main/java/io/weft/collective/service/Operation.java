@@ -42,6 +42,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private @Nullable Exchange exchange;
   private @Nullable CommException failure;
   private @Nullable Collectives collectives;
+  private boolean announced;
   private boolean probed;
   private long verdictNanos;
   private long failedNanos;
@@ -103,6 +104,20 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   /// they have to answer.
   long graceNanos() {
     return Math.min(500_000_000L, limit.toNanos() / 4);
+  }
+
+  /// How long it waits before it tells whom it waits for that it does, if these have not heard of
+  /// it: an operation on which all agree is mostly over by then.
+  long quietNanos() {
+    return Math.min(250_000_000L, limit.toNanos() / 4);
+  }
+
+  boolean announced() {
+    return announced;
+  }
+
+  void markAnnounced() {
+    announced = true;
   }
 
   boolean probed() {

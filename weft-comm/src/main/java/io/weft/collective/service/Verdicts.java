@@ -19,9 +19,6 @@ final class Verdicts {
   /// `Aborted`, by a rank's wish or because a peer broke the protocol.
   private static final int ABORTED = 0;
 
-  /// `Mismatch`, noticed too late to fail one operation.
-  private static final int MISMATCH = 1;
-
   /// `Aborted`, because a deadline has passed.
   private static final int OVERDUE = 2;
 
@@ -29,18 +26,12 @@ final class Verdicts {
 
   /// What an ABORT says of its cause, so that all ranks throw the same type.
   static int code(CommException cause) {
-    if (cause instanceof CommException.Mismatch) {
-      return MISMATCH;
-    }
     return cause.getCause() instanceof CommException.TimedOut ? OVERDUE : ABORTED;
   }
 
   /// What another member said when it aborted the communicator.
   static CommException told(int code, String text, int culprit, String by) {
     String words = text + "; said by " + by;
-    if (code == MISMATCH) {
-      return new CommException.Mismatch(words);
-    }
     CommException.@Nullable TimedOut overdue =
         code == OVERDUE
             ? new CommException.TimedOut(words, culprit < 0 ? List.of() : List.of(culprit))

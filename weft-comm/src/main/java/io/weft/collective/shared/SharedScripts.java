@@ -137,16 +137,7 @@ public final class SharedScripts {
         new PullStage(group, only(root), takers, gift, told -> oneWhole(told[root], root, inOut));
     return new TwoStages<>(
         pull,
-        () ->
-            pull.isPrivate()
-                ? new WireStage(
-                    plan,
-                    Placement.even(
-                        inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes()),
-                    null,
-                    inOut.dtype(),
-                    1)
-                : pull.rest(inOut.dtype()),
+        () -> pull.isPrivate() ? WireStage.spreading(plan, inOut) : pull.rest(inOut.dtype()),
         () -> inOut,
         () -> {});
   }

@@ -84,12 +84,12 @@ class ClosedCommunicatorsTest {
         barrier(weft, "closed" + c % 2);
         if (weft.rank() == 1) {
           for (int i = 0; i < 8; i++) {
-            var sent = comm.broadcast(t.view(), 0, named("late" + i)).await();
-            assertThat(sent.bytes()).isEqualTo(8_000);
+            var unheard = comm.broadcast(t.view(), 0, named("late" + i));
+            assertThat(unheard.isDone()).isFalse();
           }
-          comm.close();
         }
         barrier(weft, "sent" + c % 2);
+        comm.close();
       }
     }
     return true;
