@@ -4,22 +4,29 @@ package io.weft.launch.job;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
+import io.weft.launch.process.OutputWriter;
 import io.weft.transport.limit.OpenFiles;
+import io.weft.transport.limit.Refusal;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +49,20 @@ public final class Job implements AutoCloseable {
   private static final Duration DRAIN = Duration.ofMillis(500);
   private static final Duration LOOK = Duration.ofMinutes(1);
 
+  private static final Duration SHORTLY = Duration.ofMillis(10);
+
+  /// As long as ending ranks takes at most that do not want to.
+  private static final Duration ENDING = Duration.ofSeconds(30);
+
+  private static final Path STANDARD_OUTPUT = Path.of("/dev/stdout");
+
   private final JobPlan plan;
-  private final PrintStream out;
+  private final OutputWriter out;
+  private final OutputWriter said;
+
+  /// Never waits for whoever reads it.
   private final PrintStream err;
+
   private final String mark = UUID.randomUUID().toString();
   private final List<RankProcess> ranks = new ArrayList<>();
   private final BlockingQueue<RankProcess> ended;
@@ -56,9 +74,13 @@ public final class Job implements AutoCloseable {
   private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
   private final LaunchDirectory directory;
   private final TcpStoreServer store;
+  private final DeathWatch watch;
+  private final CountDownLatch over = new CountDownLatch(1);
   private volatile @Nullable JobFlights flights;
   private volatile @Nullable Map<Integer, String> endings;
   private volatile boolean signalled;
+  private volatile boolean unread;
+  private volatile boolean incomplete;
   private volatile Duration patience = ASKED;
   private boolean closed;
 
@@ -71,8 +93,10 @@ public final class Job implements AutoCloseable {
     this.plan = plan;
     this.directory = directory;
     this.store = store;
-    this.out = out;
-    this.err = err;
+    this.out = OutputWriter.start("weft-stdout", out, this::outputRefused);
+    this.said = OutputWriter.start("weft-stderr", err, () -> {});
+    this.err = said.messages();
+    this.watch = DeathWatch.start(mark, Optional.of(directory.path()));
     this.ended = new ArrayBlockingQueue<>(plan.ranks().size());
   }
 
@@ -80,26 +104,26 @@ public final class Job implements AutoCloseable {
   /// rank cannot be started, `CommException.Setup` where secret or store cannot be had.
   public static Job start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
+    // What may take its time comes before anything is made that has to be removed.
+    InetAddress address = LauncherAddress.of(plan);
+    int port = LauncherAddress.port(plan);
+    Secret secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
+    JobTrust trust = JobTrust.of(plan.config(), secret);
     LaunchDirectory directory;
     try {
       directory = LaunchDirectory.create();
     } catch (IOException refused) {
       throw new JobFailed(
           "cannot keep the job's secret in a temporary directory: "
-              + refused
+              + Refusal.words(refused)
               + openFiles.advice(refused),
           refused);
     }
     Job job;
-    Secret secret;
     try {
-      secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
       SecretFile.write(directory.secret(), secret);
-      InetAddress address = LauncherAddress.of(plan);
-      int port = LauncherAddress.port(plan);
-      JobTrust trust = JobTrust.of(plan.config(), secret);
       job = new Job(plan, directory, TcpStoreServer.bind(address, port, trust), out, err);
-    } catch (RuntimeException | JobFailed refused) {
+    } catch (RuntimeException refused) {
       directory.close();
       throw refused;
     }
@@ -109,18 +133,19 @@ public final class Job implements AutoCloseable {
     } catch (IOException refused) {
       job.close();
       throw new JobFailed(
-          "cannot start a rank: " + refused.getMessage() + openFiles.advice(refused), refused);
+          "cannot start a rank: " + Refusal.words(refused) + openFiles.advice(refused), refused);
     }
     return job;
   }
 
   private void startRanks(Secret secret) throws IOException {
     var local = new LocalStart();
-    var remote = new RemoteStart(plan.ssh());
+    var remote = new RemoteStart(local, plan.ssh());
     var variables = new RankVariables(plan, store.location(), mark);
     var logs = new JobFlights(plan, directory, store, variables.job());
     flights = logs;
     for (Placement placement : plan.ranks()) {
+      RankProcess.Files files = RankProcess.Files.of(placement, plan, err);
       closing.lock();
       try {
         if (closed) {
@@ -139,9 +164,17 @@ public final class Job implements AutoCloseable {
               remote.start(
                   placement.host(), here, plan.command(), variables.there(placement, secret));
         }
-        RankProcess rank = RankProcess.of(placement, process, plan, out, err);
+        RankProcess rank = RankProcess.of(placement, process, files, plan, out, said);
         ranks.add(rank);
-        var unused = process.onExit().thenAccept(exited -> ended.add(rank));
+        watch.began(process.pid());
+        var unused =
+            process
+                .onExit()
+                .thenAccept(
+                    exited -> {
+                      ended.add(rank);
+                      watch.ended(process.pid());
+                    });
       } finally {
         closing.unlock();
       }
@@ -150,16 +183,25 @@ public final class Job implements AutoCloseable {
 
   /// Waits until all ranks have ended well, or one has not and the others had time to say so and
   /// were ended. Returns 0, or the exit code of the rank that the job failed of. Ranks that are
-  /// dispensable are lost without that; the job is done if one of them has ended well.
+  /// dispensable are lost without that; the job is done if one of them has ended well. 1 where the
+  /// ranks were ended because nobody reads their output any more, or some of it was lost. Waits for
+  /// whoever reads what they have said, as any program does.
   public int await() throws InterruptedException {
+    int code = outcome();
+    out.drain(DRAIN);
+    said.drain(DRAIN);
+    return code == 0 && (unread || incomplete) ? 1 : code;
+  }
+
+  private int outcome() throws InterruptedException {
     List<RankProcess> inOrder = new ArrayList<>();
     if (plan.dispensable().isEmpty()) {
       return await(inOrder);
     }
     var survival = new Survival(ranks, ended, plan, err);
-    OptionalInt code = survival.await(() -> signalled);
+    OptionalInt code = survival.await(() -> signalled || unread);
     if (code.isPresent()) {
-      close();
+      end();
       return code.getAsInt();
     }
     settled.addAll(survival.settled());
@@ -180,6 +222,9 @@ public final class Job implements AutoCloseable {
       Duration look = inOrder.isEmpty() ? LOOK : StoppedRanks.LOOK;
       long left = failed == null ? look.toNanos() : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
+      if (rank == null && over.getCount() == 0) {
+        break;
+      }
       if (rank == null && failed == null) {
         List<RankProcess> running = running(inOrder);
         if (inOrder.isEmpty() || !stopped.areAllThatIsLeft(running)) {
@@ -192,14 +237,14 @@ public final class Job implements AutoCloseable {
       }
       inOrder.add(rank);
       rank.drain(DRAIN);
-      if (failed == null && rank.status().code() != 0 && !signalled) {
+      if (failed == null && rank.status().code() != 0 && !signalled && !unread) {
         failed = rank;
         end = System.nanoTime() + GRACE.toNanos();
         report(failed);
       }
     }
     if (failed == null) {
-      close();
+      end();
       return 0;
     }
     return conclude(failed, inOrder);
@@ -222,7 +267,7 @@ public final class Job implements AutoCloseable {
     }
     endings = endings(fates);
     patience = ASKED_AGAIN;
-    close();
+    end();
     String what =
         culprit.status().map(ExitStatus::toString).orElse("it did not end by itself")
             + (culprit.stopped() ? ": it was stopped by a signal or a debugger" : "");
@@ -248,33 +293,94 @@ public final class Job implements AutoCloseable {
     return endings;
   }
 
-  /// Ends what still runs, the store, and removes the secret. A second call has no effect.
+  /// Ends what still runs, the store, and removes the secret; then lets its output arrive. A second
+  /// call waits for the first to have done so.
   @Override
   public void close() {
-    closing.lock();
+    end();
     try {
-      if (closed) {
-        return;
-      }
-      closed = true;
-      new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList()).end(patience);
-      for (RankProcess rank : ranks) {
-        rank.drain(DRAIN);
-      }
-      JobFlights logs = flights;
-      Map<Integer, String> ends = endings;
-      if (ends != null && logs != null && !signalled) {
+      out.drain(DRAIN);
+      said.drain(DRAIN);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    out.close();
+    said.close();
+    if (!Thread.currentThread().equals(onSignal)) {
+      forgetSignal();
+    }
+  }
+
+  /// Acts first: ranks, store and secret; speaks then. Whether it was this call that did so.
+  private boolean end() {
+    if (!claim()) {
+      awaitEnd();
+      return false;
+    }
+    boolean asked = signalled || unread;
+    JobFlights logs = flights;
+    Map<Integer, String> ends = endings;
+    try {
+      endRanks();
+      watch.close();
+    } finally {
+      store.close();
+      directory.removeSecret();
+      over.countDown();
+    }
+    try {
+      drain();
+      if (ends != null && logs != null && !asked) {
         logs.judge(ends).forEach(line -> err.println("weft: " + line));
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     } finally {
-      store.close();
       directory.close();
+    }
+    return true;
+  }
+
+  private boolean claim() {
+    closing.lock();
+    try {
+      boolean first = !closed;
+      closed = true;
+      return first;
+    } finally {
       closing.unlock();
     }
-    if (!Thread.currentThread().equals(onSignal)) {
-      forgetSignal();
+  }
+
+  private void awaitEnd() {
+    try {
+      var unused = over.await(ENDING.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /// Also where this thread is interrupted, which then takes no patience.
+  private void endRanks() {
+    var all = new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList());
+    try {
+      all.end(patience);
+    } catch (InterruptedException hurried) {
+      all.kill();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /// Lets what the ranks said arrive; what they started may keep their streams open.
+  private void drain() throws InterruptedException {
+    long end = System.nanoTime() + DRAIN.toNanos();
+    for (RankProcess rank : ranks) {
+      while (rank.speaks(SHORTLY) && System.nanoTime() - end < 0) {
+        if (out.isAwaited() || said.isAwaited()) {
+          end = System.nanoTime() + DRAIN.toNanos();
+        }
+      }
+      rank.drain(Duration.ZERO);
     }
   }
 
@@ -289,8 +395,30 @@ public final class Job implements AutoCloseable {
 
   void interrupted() {
     signalled = true;
+    out.hurry();
+    said.hurry();
     err.println("weft: interrupted; ending " + plan.ranks().size() + " ranks");
+    if (!end()) {
+      directory.close();
+    }
     close();
+  }
+
+  /// Nobody reads standard output any more, or the disk is full where it goes.
+  private void outputRefused() {
+    if (Files.isRegularFile(STANDARD_OUTPUT)) {
+      incomplete = true;
+      err.println(
+          "weft: cannot write to standard output, a file; is its disk full? The job goes on, what"
+              + " ranks print there is lost");
+      return;
+    }
+    if (over.getCount() > 0) {
+      unread = true;
+      err.println(
+          "weft: nobody reads standard output any more; ending " + plan.ranks().size() + " ranks");
+      end();
+    }
   }
 
   private void report(RankProcess rank) {

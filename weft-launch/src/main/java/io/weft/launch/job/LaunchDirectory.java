@@ -69,6 +69,10 @@ final class LaunchDirectory implements AutoCloseable {
     }
   }
 
+  Path path() {
+    return path;
+  }
+
   Path secret() {
     return path.resolve("secret");
   }
@@ -76,6 +80,16 @@ final class LaunchDirectory implements AutoCloseable {
   /// Where ranks leave their flight files, unless the user says where.
   Path flights() {
     return path.resolve("flight");
+  }
+
+  /// Removes the secret, which nobody needs any more.
+  void removeSecret() {
+    try {
+      Files.deleteIfExists(secret());
+    } catch (IOException left) {
+      // Removed with all else, or by the next launcher.
+      assert !left.toString().isEmpty();
+    }
   }
 
   /// Removes it with all that it holds.

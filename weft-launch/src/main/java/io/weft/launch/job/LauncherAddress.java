@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.JobProcesses;
+import io.weft.launch.process.LocalStart;
+import io.weft.launch.process.OutputLines;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /// Where the launcher keeps the store: at the address in the settings; else on loopback when all
@@ -17,6 +24,11 @@ import java.util.concurrent.TimeUnit;
 final class LauncherAddress {
 
   private static final int ANY_PORT = 9;
+
+  /// Reads its settings, and connects to nobody.
+  private static final Duration SSH_LIMIT = Duration.ofSeconds(10);
+
+  private static final int MOST_LINES = 10_000;
 
   private LauncherAddress() {}
 
@@ -57,26 +69,33 @@ final class LauncherAddress {
     }
   }
 
-  /// What ssh's configuration makes of a host's name.
+  /// What ssh's configuration makes of a host's name. Throws `IOException` where ssh does not say
+  /// it in time.
   private static String sshName(String host, List<String> ssh) throws IOException {
     var command = new ArrayList<>(ssh);
     command.addAll(List.of("-G", "--", host));
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
-      Optional<String> name =
-          lines
-              .lines()
-              .filter(line -> line.startsWith("hostname "))
-              .map(line -> line.substring("hostname ".length()).strip())
-              .findFirst();
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
+    String mark = UUID.randomUUID().toString();
+    Process process = new LocalStart().start(command, Map.of(DeathWatch.VARIABLE, mark), List.of());
+    try (DeathWatch watch = DeathWatch.start(mark, Optional.empty())) {
+      watch.began(process.pid());
+      OutputLines words = OutputLines.of(process.inputReader(StandardCharsets.UTF_8), MOST_LINES);
+      OutputLines.of(process.errorReader(StandardCharsets.UTF_8), 1);
+      if (!process.waitFor(SSH_LIMIT.toSeconds(), TimeUnit.SECONDS)
+          || !words.hasEnded(Duration.ofSeconds(1))) {
+        throw new IOException(
+            "'%s' has not ended after %d s"
+                .formatted(String.join(" ", command), SSH_LIMIT.toSeconds()));
       }
-      return name.orElse(host);
+      return words.soFar().stream()
+          .filter(line -> line.startsWith("hostname "))
+          .map(line -> line.substring("hostname ".length()).strip())
+          .findFirst()
+          .orElse(host);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new UnknownHostException("interrupted while asking ssh for " + host);
+    } finally {
+      new JobProcesses(mark, List.of(process)).kill();
     }
   }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.launch.process.OutputWriter;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -15,15 +14,16 @@ final class OutputCopy implements Runnable {
   private static final int LONGEST_LINE = 1 << 16;
 
   private final InputStream from;
-  private final PrintStream to;
-  private final OutputStream file;
+  private final OutputWriter to;
+  private final KeptOutput.Stream file;
   private final byte[] prefix;
   private final LastLines last;
   private final byte[] line;
   private int length;
 
   /// An empty `prefix` copies bytes at once, without waiting for the end of a line.
-  OutputCopy(InputStream from, PrintStream to, OutputStream file, String prefix, LastLines last) {
+  OutputCopy(
+      InputStream from, OutputWriter to, KeptOutput.Stream file, String prefix, LastLines last) {
     this.from = from;
     this.to = to;
     this.file = file;
@@ -41,23 +41,24 @@ final class OutputCopy implements Runnable {
       for (int count = from.read(chunk); count >= 0; count = from.read(chunk)) {
         if (prefix.length == 0) {
           to.write(chunk, 0, count);
-          to.flush();
         }
         file.write(chunk, 0, count);
         for (int i = 0; i < count; i++) {
           take(chunk[i]);
         }
       }
+      if (length > prefix.length) {
+        endLine();
+      }
     } catch (IOException gone) {
       // The rank ended with the stream open in a process of its own, which was ended too.
       assert length >= prefix.length;
-    }
-    if (length > prefix.length) {
-      endLine();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
-  private void take(byte next) {
+  private void take(byte next) throws InterruptedException {
     boolean redraw = prefix.length == 0 && next == '\r';
     if (next == '\n' || redraw) {
       endLine();
@@ -69,12 +70,11 @@ final class OutputCopy implements Runnable {
     }
   }
 
-  private void endLine() {
+  private void endLine() throws InterruptedException {
     last.add(Arrays.copyOfRange(line, prefix.length, length), length - prefix.length);
     if (prefix.length > 0) {
       line[length] = '\n';
       to.write(line, 0, length + 1);
-      to.flush();
     }
     length = prefix.length;
   }

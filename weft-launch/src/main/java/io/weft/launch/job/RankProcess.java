@@ -2,12 +2,10 @@
 package io.weft.launch.job;
 
 import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.launch.process.OutputWriter;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -18,21 +16,22 @@ final class RankProcess {
 
   private final Placement placement;
   private final Process process;
-  private final Optional<Path> directory;
   private final LastLines last = new LastLines();
+  private final KeptOutput kept;
   private final List<Thread> copies;
 
   private RankProcess(
-      Placement placement, Process process, PrintStream out, PrintStream err, JobPlan plan)
-      throws IOException {
+      Placement placement,
+      Process process,
+      Files files,
+      OutputWriter out,
+      OutputWriter err,
+      JobPlan plan) {
     this.placement = placement;
     this.process = process;
+    this.kept = files.kept();
     boolean raw = plan.output().isRaw(placement.rank());
     String prefix = raw ? "" : "[" + placement.rank() + "] ";
-    this.directory = plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank()));
-    if (directory.isPresent()) {
-      Files.createDirectories(directory.get());
-    }
     // What a job of `weft run` prints of its own accord is not ours to judge.
     InputStream noticeless =
         plan.output().raw().isPresent()
@@ -40,17 +39,33 @@ final class RankProcess {
             : Notices.withoutJavas(process.getErrorStream());
     this.copies =
         List.of(
-            copy(
-                new OutputCopy(
-                    process.getInputStream(), out, file(directory, "stdout"), prefix, last)),
-            copy(new OutputCopy(noticeless, err, file(directory, "stderr"), prefix, last)));
+            copy(new OutputCopy(process.getInputStream(), out, files.out(), prefix, last)),
+            copy(new OutputCopy(noticeless, err, files.err(), prefix, last)));
+  }
+
+  /// Where the output of one rank is kept.
+  record Files(KeptOutput kept, KeptOutput.Stream out, KeptOutput.Stream err) {
+
+    /// Makes them, before there is a process that would have to be ended without.
+    static Files of(Placement placement, JobPlan plan, PrintStream err) throws IOException {
+      KeptOutput kept =
+          KeptOutput.in(
+              plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank())),
+              describe(placement),
+              err);
+      return new Files(kept, kept.stream("stdout"), kept.stream("stderr"));
+    }
   }
 
   /// Takes the process over.
   static RankProcess of(
-      Placement placement, Process process, JobPlan plan, PrintStream out, PrintStream err)
-      throws IOException {
-    var rank = new RankProcess(placement, process, out, err, plan);
+      Placement placement,
+      Process process,
+      Files files,
+      JobPlan plan,
+      OutputWriter out,
+      OutputWriter err) {
+    var rank = new RankProcess(placement, process, files, out, err, plan);
     rank.copies.forEach(Thread::start);
     return rank;
   }
@@ -75,17 +90,23 @@ final class RankProcess {
   /// Lets its output arrive, when it has ended; what it started may keep the streams open. Then
   /// notes its exit code beside its output.
   void drain(Duration limit) throws InterruptedException {
+    long end = System.nanoTime() + limit.toNanos();
     for (Thread copy : copies) {
-      copy.join(limit);
+      copy.join(Duration.ofNanos(Math.max(end - System.nanoTime(), 0)));
     }
-    if (directory.isPresent() && !process.isAlive()) {
-      try {
-        Files.writeString(directory.get().resolve("exit"), status().code() + "\n");
-      } catch (IOException full) {
-        // As its output, which is lost then too.
-        assert !full.toString().isEmpty();
+    if (!process.isAlive()) {
+      kept.exit(status().code());
+    }
+  }
+
+  /// Waits at most so long for the end of its output; whether more may come.
+  boolean speaks(Duration within) throws InterruptedException {
+    for (Thread copy : copies) {
+      if (!copy.join(within)) {
+        return true;
       }
     }
+    return false;
   }
 
   /// Ends it at once, with what it started.
@@ -113,16 +134,14 @@ final class RankProcess {
 
   /// "rank 1 on node7".
   String describe() {
+    return describe(placement);
+  }
+
+  private static String describe(Placement placement) {
     return "rank " + placement.rank() + " on " + placement.host();
   }
 
   private static Thread copy(OutputCopy copy) {
     return Thread.ofPlatform().daemon().name("weft-output").unstarted(copy);
-  }
-
-  private static OutputStream file(Optional<Path> directory, String name) throws IOException {
-    return directory.isPresent()
-        ? Files.newOutputStream(directory.get().resolve(name))
-        : OutputStream.nullOutputStream();
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.launch.process.DeathWatch;
 import io.weft.transport.spi.Secret;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ final class RankVariables {
     this.common = new HashMap<>(plan.environment());
     common.put("WEFT_STORE", store);
     common.put("WEFT_JOB", job);
-    common.put("WEFT_LAUNCHER", mark);
+    common.put(DeathWatch.VARIABLE, mark);
   }
 
   /// The job's name.

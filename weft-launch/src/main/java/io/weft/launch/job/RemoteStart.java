@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.launch.process.LocalStart;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -28,9 +29,12 @@ final class RemoteStart {
           "-o",
           "ServerAliveCountMax=3");
 
+  private final LocalStart local;
   private final List<String> ssh;
 
-  RemoteStart(List<String> ssh) {
+  /// @param local starts ssh, which so ends with the launcher
+  RemoteStart(LocalStart local, List<String> ssh) {
+    this.local = local;
     this.ssh = ssh;
   }
 
@@ -42,17 +46,23 @@ final class RemoteStart {
     line.add("--");
     line.add(host);
     line.add("exec /bin/sh -c 'eval \"$(dd bs=1 count=" + script.length + " 2>/dev/null)\"'");
-    Process process = new ProcessBuilder(line).start();
+    Process process = local.start(line, ProcessBuilder.Redirect.PIPE, Map.of(), List.of());
+    var unused =
+        Thread.ofPlatform().daemon().name("weft-ssh-input").start(() -> write(script, process));
+    return process;
+  }
+
+  /// On a thread of its own: a pipe takes as much as ssh reads.
+  private static void write(byte[] script, Process ssh) {
     try {
       // Left open: its end is the sign to end.
-      OutputStream in = process.getOutputStream();
+      OutputStream in = ssh.getOutputStream();
       in.write(script);
       in.flush();
     } catch (IOException refused) {
       // ssh has ended already; its exit code and words say why.
       assert !refused.toString().isEmpty();
     }
-    return process;
   }
 
   static String script(Path directory, List<String> command, Map<String, String> variables) {

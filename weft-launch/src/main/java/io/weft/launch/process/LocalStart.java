@@ -28,9 +28,19 @@ public final class LocalStart {
   /// `variables` go over this process's environment, without `removed`.
   public Process start(List<String> command, Map<String, String> variables, List<String> removed)
       throws IOException {
+    return start(command, ProcessBuilder.Redirect.from(NOTHING), variables, removed);
+  }
+
+  /// The same with this input.
+  public Process start(
+      List<String> command,
+      ProcessBuilder.Redirect input,
+      Map<String, String> variables,
+      List<String> removed)
+      throws IOException {
     var wrapped = new ArrayList<>(wrapper);
     wrapped.addAll(command);
-    var builder = new ProcessBuilder(wrapped).redirectInput(ProcessBuilder.Redirect.from(NOTHING));
+    var builder = new ProcessBuilder(wrapped).redirectInput(input);
     removed.forEach(builder.environment()::remove);
     builder.environment().putAll(variables);
     return builder.start();

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
+import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.JobProcesses;
+import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
-import java.io.File;
+import io.weft.launch.process.Programs;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -17,21 +25,25 @@ public final class Child implements AutoCloseable {
 
   private static final int ERROR_LINES_KEPT = 20;
   private static final Duration GRACE = Duration.ofSeconds(3);
-  private static final File NOTHING = new File("/dev/null");
 
   /// Variables by which a launcher tells its ranks who they are: not for grandchildren.
   private static final List<String> RANK_VARIABLES = List.of("OMPI_", "PMIX_", "PMI_", "WEFT_");
 
   private final String name;
   private final Process process;
+  private final JobProcesses all;
+  private final DeathWatch watch;
   private final Thread atExit;
   private final OutputLines out;
   private final OutputLines err;
 
-  private Child(String name, Process process) {
+  private Child(String name, Process process, String mark) {
     this.name = name;
     this.process = process;
-    this.atExit = new Thread(() -> end(process), "end-" + process.pid());
+    this.all = new JobProcesses(mark, List.of(process));
+    this.watch = DeathWatch.start(mark, Optional.empty());
+    this.atExit = new Thread(this::end, "end-" + process.pid());
+    watch.began(process.pid());
     this.out = OutputLines.of(process.inputReader(), Integer.MAX_VALUE);
     this.err = OutputLines.of(process.errorReader(), ERROR_LINES_KEPT);
     Runtime.getRuntime().addShutdownHook(atExit);
@@ -40,14 +52,24 @@ public final class Child implements AutoCloseable {
   /// Starts `command` with this process's environment, less what makes it a rank, plus `variables`.
   /// Throws `PerfException.Failed` if it cannot be started.
   public static Child start(List<String> command, Map<String, String> variables) {
-    ProcessBuilder builder = new ProcessBuilder(command).redirectInput(NOTHING);
-    builder.environment().keySet().removeIf(k -> RANK_VARIABLES.stream().anyMatch(k::startsWith));
-    builder.environment().putAll(variables);
+    String program = command.getFirst();
+    if (program.contains("/")
+        ? !Files.isExecutable(Path.of(program))
+        : Programs.find(program).isEmpty()) {
+      throw new PerfException.Failed("cannot start " + program + ": it is not there");
+    }
+    List<String> removed =
+        System.getenv().keySet().stream()
+            .filter(name -> RANK_VARIABLES.stream().anyMatch(name::startsWith))
+            .toList();
+    String mark = UUID.randomUUID().toString();
+    Map<String, String> marked = new HashMap<>(variables);
+    marked.put(DeathWatch.VARIABLE, mark);
     try {
-      String name = Path.of(command.getFirst()).getFileName().toString();
-      return new Child(name, builder.start());
+      String name = Path.of(program).getFileName().toString();
+      return new Child(name, new LocalStart().start(command, marked, removed), mark);
     } catch (IOException e) {
-      throw new PerfException.Failed("cannot start " + command.getFirst(), e);
+      throw new PerfException.Failed("cannot start " + program + ": " + Refusal.words(e), e);
     }
   }
 
@@ -90,7 +112,7 @@ public final class Child implements AutoCloseable {
 
   @Override
   public void close() {
-    end(process);
+    end();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
@@ -98,20 +120,15 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /// Asks the process to end, then makes it and what it started.
-  private static void end(Process process) {
-    if (!process.isAlive()) {
-      return;
-    }
-    List<ProcessHandle> offspring = process.descendants().toList();
-    process.destroy();
+  /// Asks the process and what it started to end, then makes them.
+  private void end() {
     try {
-      process.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
+      all.end(GRACE);
+    } catch (InterruptedException hurried) {
+      all.kill();
       Thread.currentThread().interrupt();
     }
-    process.destroyForcibly();
-    offspring.forEach(ProcessHandle::destroyForcibly);
+    watch.close();
   }
 
   /// How a program ended.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.job;
+package io.weft.launch.process;
 
 import io.weft.cluster.watch.ProcessIdentity;
 import java.io.IOException;
@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 /// All processes of a job on this host: its ranks, what they started, and what is left of those
 /// that have ended. The latter carry the launcher's mark in their environment, where the system
 /// shows it.
-final class JobProcesses {
+public final class JobProcesses {
 
   private static final Path PROC = Path.of("/proc");
 
@@ -34,14 +34,15 @@ final class JobProcesses {
   private final byte[] mark;
   private final Collection<Process> ranks;
 
-  JobProcesses(String mark, Collection<Process> ranks) {
-    this.mark = ("WEFT_LAUNCHER=" + mark).getBytes(StandardCharsets.UTF_8);
+  /// @param mark the value of `DeathWatch.VARIABLE` in their environment
+  public JobProcesses(String mark, Collection<Process> ranks) {
+    this.mark = (DeathWatch.VARIABLE + "=" + mark).getBytes(StandardCharsets.UTF_8);
     this.ranks = ranks;
   }
 
   /// Ends all: asks, waits so long, then makes them; at once those that are stopped, which hear
   /// nothing. Returns when none is left.
-  void end(Duration grace) throws InterruptedException {
+  public void end(Duration grace) throws InterruptedException {
     List<ProcessHandle> alive = alive();
     for (ProcessHandle process : alive) {
       if (ProcessIdentity.of(process).isStopped()) {
@@ -55,6 +56,11 @@ final class JobProcesses {
       deaf.forEach(ProcessHandle::destroyForcibly);
       var unused = await(deaf, BURIAL);
     }
+  }
+
+  /// Makes all end, without waiting for it.
+  public void kill() {
+    alive().forEach(ProcessHandle::destroyForcibly);
   }
 
   /// Without this process.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import io.weft.transport.limit.Refusal;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// What is kept of one rank's output in files, as far as the disk takes it: what it does not take
+/// is said once for each file, and the job goes on. Each stream is written by one thread.
+final class KeptOutput {
+
+  private final Optional<Path> directory;
+  private final String rank;
+  private final PrintStream err;
+
+  private KeptOutput(Optional<Path> directory, String rank, PrintStream err) {
+    this.directory = directory;
+    this.rank = rank;
+    this.err = err;
+  }
+
+  /// Makes the directory; nothing is kept without one. Throws `IOException` where it cannot be.
+  static KeptOutput in(Optional<Path> directory, String rank, PrintStream err) throws IOException {
+    if (directory.isPresent()) {
+      Files.createDirectories(directory.get());
+    }
+    return new KeptOutput(directory, rank, err);
+  }
+
+  /// A file for one of the rank's streams, empty. Throws `IOException` where something else than a
+  /// file is there.
+  Stream stream(String name) throws IOException {
+    if (directory.isEmpty()) {
+      return new Stream(Path.of(name), OutputStream.nullOutputStream());
+    }
+    Path file = directory.get().resolve(name);
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IOException(file + " is there, and is not a file");
+    }
+    return new Stream(file, Files.newOutputStream(file));
+  }
+
+  /// Notes how it ended.
+  void exit(int code) {
+    if (directory.isEmpty()) {
+      return;
+    }
+    Path file = directory.get().resolve("exit");
+    try {
+      Files.writeString(file, code + "\n");
+    } catch (IOException refused) {
+      complain(file, "its exit code, " + code + ",", refused);
+    }
+  }
+
+  private void complain(Path file, String what, IOException refused) {
+    err.println(
+        "weft: "
+            + what
+            + " of "
+            + rank
+            + " is not kept in "
+            + file
+            + ": "
+            + Refusal.words(refused)
+            + "; the job goes on");
+  }
+
+  /// One stream's file.
+  final class Stream implements AutoCloseable {
+
+    private final Path file;
+    private final OutputStream to;
+    private final List<IOException> refused = new ArrayList<>(1);
+
+    private Stream(Path file, OutputStream to) {
+      this.file = file;
+      this.to = to;
+    }
+
+    void write(byte[] bytes, int offset, int length) {
+      if (refused.isEmpty()) {
+        try {
+          to.write(bytes, offset, length);
+        } catch (IOException full) {
+          refuse(full);
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      try {
+        to.close();
+      } catch (IOException full) {
+        if (refused.isEmpty()) {
+          refuse(full);
+        }
+      }
+    }
+
+    private void refuse(IOException why) {
+      refused.add(why);
+      complain(file, "the rest of the output", why);
+    }
+  }
+}
