@@ -6,7 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,5 +35,84 @@ class ScriptTest {
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(ExitCodes.MISSING);
     assertThat(said.lines()).singleElement().asString().contains("JDK 999", "install", "JAVA_HOME");
+  }
+
+  /// A copy of the script in a root of its own, with a Maven that this test writes.
+  private Process build(String maven) throws IOException {
+    Path root = Files.createDirectories(directory.resolve("root"));
+    Files.copy(SCRIPT, root.resolve("weft"), StandardCopyOption.REPLACE_EXISTING);
+    Path mvn = Files.createDirectories(directory.resolve("bin")).resolve("mvn");
+    Path draft = mvn.resolveSibling("mvn.new");
+    Files.writeString(draft, "#!/bin/sh\n" + maven);
+    Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rwx------"));
+    Files.move(draft, mvn, StandardCopyOption.REPLACE_EXISTING);
+    var builder = new ProcessBuilder("sh", root.resolve("weft").toString(), "doctor");
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("PATH", mvn.getParent() + ":" + System.getenv("PATH"));
+    builder.environment().put("DIR", directory.toString());
+    return builder
+        .redirectErrorStream(true)
+        .redirectOutput(directory.resolve("said").toFile())
+        .start();
+  }
+
+  private List<String> lines(String file) throws IOException {
+    Path path = directory.resolve(file);
+    return Files.exists(path) ? Files.readAllLines(path) : List.of();
+  }
+
+  private void awaitLine(String file) throws IOException {
+    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+    while (lines(file).isEmpty()) {
+      assertThat(System.nanoTime() - end).as("nanoseconds over").isNegative();
+      LockSupport.parkNanos(20_000_000);
+    }
+  }
+
+  @Test
+  void nextCallWaitsForTheMavenOfAKilledOne() throws IOException, InterruptedException {
+    String slow =
+        """
+        trap '' TERM
+        echo begin >> $DIR/log
+        i=0
+        while [ $i -lt 10 ]; do sleep 0.2; i=$((i + 1)); done
+        echo end >> $DIR/log
+        exit 1
+        """;
+    Process killed = build(slow);
+    awaitLine("log");
+    assertThat(killed.destroyForcibly().waitFor(30, TimeUnit.SECONDS)).isTrue();
+    Process next = build("echo next >> $DIR/log; exit 1");
+    assertThat(next.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(next.exitValue()).isEqualTo(ExitCodes.MISSING);
+    assertThat(lines("log")).containsExactly("begin", "end", "next");
+  }
+
+  @Test
+  void signalEndsMavenAndWhatItStarted() throws IOException, InterruptedException {
+    Process script = build("sleep 1000 & echo $! > $DIR/new; mv $DIR/new $DIR/child; wait; :");
+    awaitLine("child");
+    List<ProcessHandle> started = script.descendants().toList();
+    String child = lines("child").getFirst();
+    assertThat(started).anyMatch(process -> child.equals(Long.toString(process.pid())));
+    script.destroy();
+    assertThat(script.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(script.exitValue()).isEqualTo(143);
+    for (ProcessHandle process : started) {
+      process.onExit().orTimeout(20, TimeUnit.SECONDS).join();
+    }
+  }
+
+  @Test
+  void lockThatCannotBeMadeIsNamedWithTheReason() throws IOException, InterruptedException {
+    Files.createDirectories(directory.resolve("root/target/weft/lock"));
+    Process script = build("exit 1");
+    assertThat(script.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(script.exitValue()).isEqualTo(ExitCodes.MISSING);
+    assertThat(lines("said"))
+        .singleElement()
+        .asString()
+        .contains("target/weft/lock cannot be written: Is a directory");
   }
 }
