@@ -20,7 +20,9 @@ module io.weft.comm {
   exports io.weft.collective.schedule;
   exports io.weft.flight;
   exports io.weft.memory;
+  exports io.weft.natives;
   exports io.weft.rendezvous;
 
+  uses io.weft.natives.NativeLibraries;
   uses io.weft.transport.spi.TransportProvider;
 }

@@ -27,6 +27,7 @@ import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;
 import io.weft.flight.FlightWriter;
 import io.weft.memory.TensorPool;
+import io.weft.natives.NativeLibraries;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;
@@ -91,6 +92,9 @@ public final class Weft implements AutoCloseable {
   /// Joins the job that the environment names (`WEFT_RANK`…, or what Open MPI, MPICH, Slurm,
   /// Kubernetes or torchrun set); without one, a job of one rank. Blocks until all ranks are
   /// connected, at most the start deadline. Throws `CommException.Setup` with what to set.
+  ///
+  /// Unpacks native libraries of modules on the class path (TensorFlow's) first, one process of a
+  /// host after the other: a program that uses them calls this before it does.
   public static Weft init() {
     return init(WeftConfig.load());
   }
@@ -107,6 +111,7 @@ public final class Weft implements AutoCloseable {
   /// @param environment where the secret may stand (`WEFT_SECRET`)
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
+    NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try (JobStore job = JobStore.open(launch, config, environment)) {
       var surroundings =

@@ -41,10 +41,10 @@ public final class ChildJvm {
             .redirectOutput(printed.toFile())
             .start();
     try {
-      boolean ended = process.waitFor(60, TimeUnit.SECONDS);
+      boolean ended = process.waitFor(180, TimeUnit.SECONDS);
       String text = Files.readString(printed);
       if (!ended) {
-        throw new AssertionError("still running after 60 s, printed:\n" + text);
+        throw new AssertionError("still running after 180 s, printed:\n" + text);
       }
       return new Output(process.exitValue(), text);
     } finally {

@@ -2,6 +2,7 @@
 package io.weft.tensorflow.ffm;
 
 import io.weft.CommException;
+import io.weft.tensorflow.natives.TensorFlowLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -12,7 +13,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
-import org.tensorflow.TensorFlow;
 
 /// The shared library that TensorFlow Java has loaded. Looking it up by its path gives the library
 /// instance that TensorFlow itself uses, and so its one op registry.
@@ -29,7 +29,7 @@ public final class FrameworkLibrary {
   /// used.
   public static String load() {
     try {
-      String version = TensorFlow.version();
+      String version = TensorFlowLibraries.load();
       if (path() == null) {
         throw new CommException.Setup(
             "TensorFlow "

@@ -7,11 +7,11 @@ import static org.tensorflow.internal.c_api.global.tensorflow.TF_ServerTarget;
 
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.natives.TensorFlowLibraries;
 import java.util.Map;
 import java.util.TreeMap;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.PointerScope;
-import org.tensorflow.TensorFlow;
 import org.tensorflow.internal.c_api.TF_Server;
 import org.tensorflow.internal.c_api.TF_Status;
 import org.tensorflow.proto.ClusterDef;
@@ -48,7 +48,7 @@ public final class GrpcServer {
   ///   session or server of a process decides for all of them
   public static GrpcServer start(ClusterSpec cluster, Task task, int threads) {
     byte[] definition = definition(cluster, cluster.require(task), threads).toByteArray();
-    var unused = TensorFlow.version(); // loads the library
+    var unused = TensorFlowLibraries.load();
     try (PointerScope _ = new PointerScope()) {
       TF_Status status = TF_Status.newStatus();
       // No deallocator is attached, so it is never deleted, on which TensorFlow would abort.

@@ -11,6 +11,7 @@ import static org.tensorflow.internal.c_api.global.tensorflow.TF_SetConfig;
 import static org.tensorflow.internal.c_api.global.tensorflow.TF_SetTarget;
 
 import io.weft.tensorflow.TensorViews;
+import io.weft.tensorflow.natives.TensorFlowLibraries;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
 import io.weft.tensorflow.session.SharedNames;
@@ -24,7 +25,6 @@ import org.bytedeco.javacpp.PointerPointer;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.Tensor;
-import org.tensorflow.TensorFlow;
 import org.tensorflow.internal.c_api.TF_Buffer;
 import org.tensorflow.internal.c_api.TF_Graph;
 import org.tensorflow.internal.c_api.TF_ImportGraphDefOptions;
@@ -67,7 +67,7 @@ public final class GrpcSession implements AutoCloseable {
   ///
   /// @param target `grpc://HOST:PORT`
   public static GrpcSession open(String target, GraphDef definition, Duration limit) {
-    var unused = TensorFlow.version(); // loads the library
+    var unused = TensorFlowLibraries.load();
     TF_Graph graph = TF_Graph.newGraph().retainReference();
     boolean opened = false;
     try (PointerScope _ = new PointerScope()) {

@@ -2,6 +2,7 @@
 package io.weft.tensorflow.placement;
 
 import io.weft.tensorflow.DataTypes;
+import io.weft.tensorflow.natives.TensorFlowLibraries;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ public final class OpTypes {
   /// All ops that are registered now. Loads TensorFlow. Takes some milliseconds: keep it.
   public static OpTypes registered() {
     Map<String, OpDef> ops = new HashMap<>();
+    var unused = TensorFlowLibraries.load();
     TensorFlow.registeredOpList().getOpList().forEach(op -> ops.put(op.getName(), op));
     return new OpTypes(ops);
   }

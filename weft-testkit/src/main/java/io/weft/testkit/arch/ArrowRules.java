@@ -23,6 +23,7 @@ final class ArrowRules {
           List.of(
               part("io.weft.agent.."),
               part("io.weft.memory.."),
+              part("io.weft.natives.."),
               part("io.weft.shm.."),
               part("io.weft.verbs..")),
           List.of(part("io.weft.cluster..")),

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.natives;
+
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import io.weft.CommException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Lets one process of a host at a time work in a directory. A process that ends, however, has left
+/// it: the lock is the system's, the file that carries it stays.
+public final class UnpackLock {
+
+  private static final Logger LOG = LoggerFactory.getLogger(UnpackLock.class);
+  private static final String FILE = ".weft.lock";
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  // The system's lock is one per process, so that threads of this process need one before it.
+  private static final ReentrantLock HERE = new ReentrantLock();
+
+  private UnpackLock() {}
+
+  /// Runs `work` while no other process that calls this is in `directory`. Where the directory
+  /// cannot be locked (it is read-only, or its file system has no locks) it runs at once: nothing
+  /// can be unpacked there, or nobody can know. Throws `CommException.Setup` if others take longer
+  /// than `limit`.
+  ///
+  /// @param what that is unpacked, for messages
+  public static void alone(Path directory, String what, Duration limit, Runnable work) {
+    long start = System.nanoTime();
+    long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : limit.toNanos();
+    try {
+      if (!HERE.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+        throw late(directory, what, limit);
+      }
+    } catch (InterruptedException e) {
+      throw interrupted(what, e);
+    }
+    try (FileChannel channel = open(directory);
+        FileLock _ = lock(channel, directory, what, start, nanos, limit)) {
+      work.run();
+    } catch (IOException unlockable) {
+      LOG.debug("unpacks {} without a lock of {}", what, directory, unlockable);
+      work.run();
+    } finally {
+      HERE.unlock();
+    }
+  }
+
+  private static FileChannel open(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    return FileChannel.open(directory.resolve(FILE), CREATE, WRITE, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static FileLock lock(
+      FileChannel channel, Path directory, String what, long start, long nanos, Duration limit)
+      throws IOException {
+    while (true) {
+      FileLock lock = channel.tryLock();
+      if (lock != null) {
+        return lock;
+      }
+      if (System.nanoTime() - start >= nanos) {
+        throw late(directory, what, limit);
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+      if (Thread.interrupted()) {
+        throw interrupted(what, new InterruptedException());
+      }
+    }
+  }
+
+  private static CommException.Setup late(Path directory, String what, Duration limit) {
+    return new CommException.Setup(
+        ("another process has been unpacking %s into %s for %d s (it holds the lock of %s): look"
+                + " whether it is stopped and end it, or raise --start-deadline")
+            .formatted(what, directory, limit.toSeconds(), directory.resolve(FILE)),
+        null);
+  }
+
+  private static CommException.Setup interrupted(String what, InterruptedException cause) {
+    Thread.currentThread().interrupt();
+    return new CommException.Setup(
+        "interrupted while another process was unpacking " + what, cause);
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.natives;
+
+import io.weft.natives.NativeLibraries;
+import io.weft.natives.UnpackLock;
+import java.io.IOException;
+import java.net.JarURLConnection;
+import java.net.URI;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.bytedeco.javacpp.Loader;
+import org.tensorflow.TensorFlow;
+
+/// TensorFlow's native libraries, 700 MB that JavaCPP unpacks from a jar into its cache when the
+/// first class of TensorFlow is used. Processes that do so at the same moment map files that others
+/// write and die of SIGBUS, so it is done here, by one process at a time. A file in the cache says
+/// what was unpacked whole; while that is true nobody waits.
+public final class TensorFlowLibraries implements NativeLibraries {
+
+  private static final String UNPACKED = ".weft-tensorflow";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  /// For the service loader.
+  public TensorFlowLibraries() {}
+
+  /// Loads them, unpacked if need be, and returns TensorFlow's version. Throws `LinkageError` where
+  /// they are missing or do not load, `CommException.Setup` if another process unpacks for more
+  /// than five minutes.
+  public static String load() {
+    load(LIMIT);
+    return TensorFlow.version();
+  }
+
+  @Override
+  public void unpack(Duration limit) {
+    try {
+      if (!unpacked(cache())) {
+        load(limit);
+      }
+    } catch (LinkageError missing) {
+      // Who uses TensorFlow says what to do; a program without it need not care.
+    }
+  }
+
+  private static void load(Duration limit) {
+    Optional<Path> cache = cache();
+    if (cache.isEmpty() || unpacked(cache)) {
+      return;
+    }
+    UnpackLock.alone(
+        cache.get(),
+        "TensorFlow's libraries",
+        limit,
+        () -> {
+          var unused = TensorFlow.version(); // unpacks and loads
+          note(cache.get());
+        });
+  }
+
+  /// JavaCPP's directory, if it has one that can be written.
+  private static Optional<Path> cache() {
+    try {
+      return Optional.of(Loader.getCacheDir().toPath());
+    } catch (IOException none) {
+      return Optional.empty();
+    }
+  }
+
+  private static boolean unpacked(Optional<Path> cache) {
+    if (cache.isEmpty()) {
+      return false;
+    }
+    Path noted = cache.get().resolve(UNPACKED);
+    try {
+      if (!Files.isRegularFile(noted)) {
+        return false;
+      }
+      List<String> lines = Files.readAllLines(noted);
+      if (lines.size() < 2 || !lines.getFirst().equals(jar())) {
+        return false;
+      }
+      for (String line : lines.subList(1, lines.size())) {
+        int space = line.indexOf(' ');
+        if (space < 0
+            || Files.size(Path.of(line.substring(space + 1)))
+                != Long.parseLong(line.substring(0, space))) {
+          return false;
+        }
+      }
+      return true;
+    } catch (IOException | RuntimeException unreadable) {
+      return false;
+    }
+  }
+
+  private static void note(Path cache) {
+    List<String> lines = new ArrayList<>();
+    try {
+      lines.add(jar());
+      for (String library : Loader.getLoadedLibraries().values()) {
+        Path file = Path.of(library);
+        if (file.startsWith(cache) && Files.exists(file)) {
+          lines.add(Files.size(file) + " " + file);
+        }
+      }
+      if (lines.size() > 1) {
+        Files.write(cache.resolve(UNPACKED), lines);
+      }
+    } catch (IOException | RuntimeException unwritable) {
+      // Then every process takes the lock in turn, as if nothing were unpacked.
+    }
+  }
+
+  /// Path, length and age of the jar from which JavaCPP takes them.
+  private static String jar() throws IOException {
+    URL library =
+        TensorFlow.class
+            .getClassLoader()
+            .getResource(
+                "org/tensorflow/internal/c_api/" + Loader.getPlatform() + "/libjnitensorflow.so");
+    if (library == null || !(library.openConnection() instanceof JarURLConnection connection)) {
+      throw new IOException("no jar has TensorFlow's libraries");
+    }
+    Path jar = Path.of(URI.create(connection.getJarFileURL().toString()));
+    return jar + " " + Files.size(jar) + " " + Files.getLastModifiedTime(jar).toMillis();
+  }
+}
