@@ -155,11 +155,20 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     } else {
       DoneCallback.runInPlace(done);
     }
-    // TensorFlow starts no further op of a failed step, so this rank will not submit the step's
-    // other
-    // tensors, and a tensor of the next step must not meet another rank's of this one.
-    if (failure instanceof CommException.Mismatch mismatch) {
-      communicator.abort(mismatch);
+    if (failure != null) {
+      end(failure);
+    }
+  }
+
+  /// TensorFlow starts no further op of a failed step, so this rank will not submit the step's
+  /// other tensors, and a tensor of the next step must not meet another rank's of this one.
+  private void end(Throwable failure) {
+    switch (failure) {
+      case CommException.PeerLost lost -> {} // has ended it on all ranks
+      case CommException.Aborted ended -> {}
+      case CommException.Excluded ended -> {}
+      case CommException other -> communicator.abort(other);
+      default -> communicator.abort(new CommException.Aborted(messageOf(failure), failure));
     }
   }
 
@@ -187,18 +196,19 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
   /// The kernel is running already, so nothing of it may be touched.
   private void refuse(long refusedContext, long done) {
+    String why =
+        "tensor '"
+            + options.name()
+            + "' is still in flight on rank "
+            + communicator.rank()
+            + ": two runs of one graph at once cannot be told apart on the other ranks; let one"
+            + " Session.run end before the next, or use a graph and a communicator per thread";
     try (Status refused = new Status()) {
-      refused.set(
-          StatusCode.FAILED_PRECONDITION,
-          "tensor '"
-              + options.name()
-              + "' is still in flight on rank "
-              + communicator.rank()
-              + ": two runs of one graph at once cannot be told apart on the other ranks; let one"
-              + " Session.run end before the next, or use a graph and a communicator per thread");
+      refused.set(StatusCode.FAILED_PRECONDITION, why);
       KernelContext.fail(refusedContext, refused);
     }
     DoneCallback.runInPlace(done);
+    communicator.abort(new CommException.Aborted(why, null));
   }
 
   private static StatusCode codeOf(Throwable failure) {

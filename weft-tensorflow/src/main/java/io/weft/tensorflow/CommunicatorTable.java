@@ -5,6 +5,7 @@ import io.weft.collective.Communicator;
 import java.lang.ref.WeakReference;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// The numbers by which ops name their communicator. TensorFlow makes a kernel from nothing but the
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class CommunicatorTable {
 
   private final Map<Integer, Entry> entries = new HashMap<>();
+  private final Map<Communicator, GraphNumbers> graphs = new WeakHashMap<>();
   private int next;
 
   private record Entry(WeakReference<Communicator> communicator, KernelMode mode) {}
@@ -37,6 +39,11 @@ final class CommunicatorTable {
     return number;
   }
 
+  /// The graphs on a communicator.
+  synchronized GraphNumbers graphs(Communicator communicator) {
+    return graphs.computeIfAbsent(communicator, _ -> new GraphNumbers());
+  }
+
   /// The numbers of `from` stand for `to` from now on.
   synchronized void rebind(Communicator from, Communicator to) {
     entries.replaceAll(
@@ -44,6 +51,16 @@ final class CommunicatorTable {
             entry.communicator.refersTo(from)
                 ? new Entry(new WeakReference<>(to), entry.mode)
                 : entry);
+    GraphNumbers kept = graphs.remove(from);
+    if (kept != null) {
+      graphs.put(to, kept);
+    }
+  }
+
+  /// The communicator of this number, if it is known and not gone.
+  synchronized @Nullable Communicator find(int number) {
+    Entry entry = entries.get(number);
+    return entry == null ? null : entry.communicator.get();
   }
 
   /// Throws `IllegalStateException` if the number is unknown or its communicator is gone.

@@ -11,6 +11,7 @@ import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.tensorflow.ExecutionEnvironment;
 import org.tensorflow.Graph;
 import org.tensorflow.TensorFlow;
 import org.tensorflow.proto.ConfigProto;
@@ -120,6 +121,14 @@ public final class OpLibrary {
   /// The number for kernels of another mode than this process's.
   int numberOf(Communicator communicator, KernelMode kernelMode) {
     return communicators.numberOf(communicator, kernelMode);
+  }
+
+  /// What the names of a graph's tensors on this communicator begin with; see `GraphNumbers`.
+  String prefix(ExecutionEnvironment environment, int communicator) {
+    @Nullable Communicator served = communicators.find(communicator);
+    return served != null && served.size() > 1 && environment instanceof Graph graph
+        ? communicators.graphs(served).prefix(graph, served)
+        : "";
   }
 
   HandleTable<CollectiveKernel> kernels() {

@@ -13,12 +13,16 @@ import org.tensorflow.types.family.TType;
 /// Adds Weft's ops to a graph. Every rank adds the same ops, with the same names; they may run in
 /// any order. Not thread-safe, as a graph's scope is not.
 ///
-/// An op's tensor name, by which ranks match it, is its node's name: unique in the graph. Let no
-/// two runs of a graph overlap; give graphs that run at the same time a communicator each.
+/// An op's tensor name, by which ranks match it, is its node's name, unique in the graph; behind
+/// the first graph with ops on a communicator, the second one's names begin with `graph-1/`, the
+/// third one's with `graph-2/`, so that all ranks must begin their graphs in the same order. Graphs
+/// of several threads have no such order: give each a communicator of its own; else the second one
+/// is refused, by `IllegalStateException` here and `Aborted` on all ranks. Let no two runs of a
+/// graph overlap.
 ///
-/// When an op fails (a lost peer, ranks that disagree), `Session.run` throws with the
-/// communicator's message. A disagreement aborts the communicator, because TensorFlow gives up the
-/// rest of the step and ranks would no longer be in step.
+/// When an op fails (a lost peer, ranks that disagree, a second run), `Session.run` throws with the
+/// communicator's message. It also aborts the communicator, because TensorFlow gives up the rest of
+/// the step and ranks would no longer be in step.
 public final class WeftOps {
 
   private final Scope scope;
@@ -76,7 +80,7 @@ public final class WeftOps {
     DataTypes.of(value.dataType());
     return builder
         .addInput(value)
-        .setAttr("tensor_name", tensorName)
+        .setAttr("tensor_name", OpLibrary.load().prefix(scope.env(), communicator) + tensorName)
         .setAttr("communicator", communicator)
         .build()
         .output(0);

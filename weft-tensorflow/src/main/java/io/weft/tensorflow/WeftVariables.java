@@ -69,12 +69,14 @@ public final class WeftVariables {
     private final int communicator;
     private final int root;
     private final String prefix;
+    private final String tensors;
 
     Broadcast(Graph graph, Communicator communicator, int root) {
       this.graph = graph;
       this.communicator = OpLibrary.load().numberOf(communicator);
       this.root = root;
       this.prefix = "weft/broadcast_" + this.communicator + "_" + root + "/";
+      this.tensors = OpLibrary.load().prefix(graph, this.communicator) + "weft/broadcast/";
     }
 
     /// Name of the node that broadcasts all these variables.
@@ -128,7 +130,7 @@ public final class WeftVariables {
       requireCarried(variable, value);
       return node(OpLibrary.BROADCAST, name)
           .addInput(value)
-          .setAttr("tensor_name", "weft/broadcast/" + variable.name())
+          .setAttr("tensor_name", tensors + variable.name())
           .setAttr("communicator", communicator)
           .setAttr("root", root)
           .build()
