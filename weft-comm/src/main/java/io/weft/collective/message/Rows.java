@@ -3,6 +3,7 @@ package io.weft.collective.message;
 
 import io.weft.tensor.TensorView;
 import java.util.Arrays;
+import java.util.List;
 
 /// How the rows of tensors are shared out among ranks, in rows and in bytes.
 public final class Rows {
@@ -16,9 +17,22 @@ public final class Rows {
     return each;
   }
 
-  /// Bytes of one row.
+  /// Bytes of one row. Throws `IllegalArgumentException` where these are beyond 2^63-1, which only
+  /// the rows of a tensor without rows can be.
   public static long rowBytes(TensorView tensor) {
-    return tensor.shape().elementsPerRow() * tensor.dtype().bytes();
+    return TensorView.bytes(tensor.dtype(), tensor.shape().withFirst(1));
+  }
+
+  /// Whether these are counts, and sum to so many rows.
+  public static boolean isDivision(List<Long> counts, long rows) {
+    long left = rows;
+    for (long count : counts) {
+      if (count < 0 || count > left) {
+        return false; // no sum, which could wrap
+      }
+      left -= count;
+    }
+    return left == 0;
   }
 
   /// Lengths of so many rows. Throws `ArithmeticException` where one is none.
@@ -26,20 +40,23 @@ public final class Rows {
     return Arrays.stream(rows).map(r -> Math.multiplyExact(r, rowBytes)).toArray();
   }
 
-  /// What the members told, whose sum must be a length too. Throws `BadCount`, naming who told a
-  /// negative number or the largest.
+  /// What the members told, whose sum must be a length too. Throws `BadCount`, naming who told what
+  /// no tensor has, or `OutOfMemoryError` where each could have its rows, but no tensor all.
   public static long[] inBytesChecked(long[] rows, long rowBytes) {
-    long left = Long.MAX_VALUE / Math.max(1, rowBytes);
-    int largest = 0;
+    long most = Long.MAX_VALUE / Math.max(1, rowBytes);
     for (int member = 0; member < rows.length; member++) {
-      if (rows[member] < 0) {
+      if (rows[member] < 0 || rows[member] > most) {
         throw new BadCount(member, rows[member], rowBytes);
       }
-      largest = rows[member] > rows[largest] ? member : largest;
     }
+    long left = most;
     for (long told : rows) {
       if (told > left) {
-        throw new BadCount(largest, rows[largest], rowBytes);
+        throw new OutOfMemoryError(
+            Arrays.toString(rows)
+                + " rows by rank, of "
+                + rowBytes
+                + " bytes each, are more than any tensor has");
       }
       left -= told;
     }

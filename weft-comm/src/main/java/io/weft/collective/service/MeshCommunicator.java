@@ -137,7 +137,7 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to scatter");
+    checkRows(options, input, "scatter");
     long rows = Rows.even(input.shape().dims().getFirst(), size())[rank()];
     Shape mine = input.shape().withFirst(rows);
     check(
@@ -162,7 +162,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to gather");
+    checkRows(options, input, "gather");
     boolean shared = isShared(Kind.ALLGATHER, options, input.bytes());
     String algorithm = choose(Kind.ALLGATHER, shared, options, input.bytes());
     Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank());
@@ -193,14 +193,22 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options) {
-    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to send");
+    checkRows(options, input, "send");
     long rows = input.shape().dims().getFirst();
     check(
         options,
-        splits.size() == size()
-            && splits.stream().allMatch(s -> s >= 0)
-            && splits.stream().mapToLong(Long::longValue).sum() == rows,
-        () -> "splits " + splits + " are not " + size() + " counts that sum to " + rows + " rows");
+        splits.size() == size() && Rows.isDivision(splits, rows),
+        () ->
+            "splits "
+                + splits
+                + " of "
+                + group.self()
+                + " are not "
+                + size()
+                + " counts that sum to the "
+                + rows
+                + " rows of "
+                + input.signature());
     boolean shared = isShared(Kind.ALLTOALL, options, input.bytes());
     String algorithm = choose(Kind.ALLTOALL, shared, options, input.bytes());
     List<Long> rowsFor = List.copyOf(splits);
@@ -341,6 +349,24 @@ final class MeshCommunicator implements Communicator {
             + waited.toMillis()
             + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
         List.of());
+  }
+
+  private void checkRows(CollectiveOptions options, TensorView input, String aim) {
+    check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to " + aim);
+    try {
+      var unused = Rows.rowBytes(input);
+    } catch (IllegalArgumentException tooLong) {
+      throw new IllegalArgumentException(
+          "operation '"
+              + options.name()
+              + "': a row of "
+              + input.signature()
+              + " of "
+              + group.self()
+              + " is too long: "
+              + tooLong.getMessage(),
+          tooLong);
+    }
   }
 
   private static void checkApart(CollectiveOptions options, TensorView a, TensorView b) {

@@ -100,8 +100,16 @@ final class PlacementFlags {
         return Placement.here(count == null ? 1 : count);
       }
       List<Host> list = hosts != null ? Host.parseList(hosts) : Host.readFile(file());
-      int slots = list.stream().mapToInt(Host::slots).sum();
-      return Placement.of(count == null ? slots : count, list);
+      long slots = list.stream().mapToLong(Host::slots).sum();
+      if (count == null && slots > MOST_RANKS) {
+        throw new IllegalArgumentException(
+            "the hosts have "
+                + slots
+                + " slots, more than the "
+                + MOST_RANKS
+                + " ranks of a job; say how many with -np");
+      }
+      return Placement.of(count == null ? (int) slots : count, list);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(command().commandLine(), wrong.getMessage(), wrong);
     }
