@@ -9,11 +9,13 @@ import io.weft.tensor.TensorView;
 import java.util.List;
 
 /// Collectives over one process set in one epoch. Thread-safe. Every rank must submit the same
-/// names; the order is free. Tensors are borrowed until the handle completes. A rank that disagrees
-/// on shape, dtype or operation fails the operation on all ranks with `Mismatch`, soon, and the
-/// communicator works on; a lost peer or a passed deadline aborts it. Only of a broadcast a rank
-/// may have completed then: one that agrees with whom it has the tensor from, and with those to
-/// whom it has handed it on.
+/// names; the order is free, as long as no rank has more operations under way than fit: 16,384 of
+/// short tensors, 3,072 of those above 64 KiB. Who submits more waits for room, and is refused with
+/// `TimedOut` when none ends. Tensors are borrowed until the handle completes. A rank that
+/// disagrees on shape, dtype or operation fails the operation on all ranks with `Mismatch`, soon,
+/// and the communicator works on; a lost peer or a passed deadline aborts it. Only of a broadcast a
+/// rank may have completed then: one that agrees with whom it has the tensor from, and with those
+/// to whom it has handed it on.
 public interface Communicator extends AutoCloseable {
 
   /// This process's rank in the set.

@@ -76,7 +76,9 @@ public final class Frame {
     RUNNING(1),
     FINISHED(2),
     /// It has closed the communicator, and remembers nothing of it.
-    CLOSED(3);
+    CLOSED(3),
+    /// It has not begun it, and has others to begin first, or as much under way as it may.
+    BEHIND(4);
 
     private final int code;
 
@@ -95,6 +97,7 @@ public final class Frame {
         case 1 -> RUNNING;
         case 2 -> FINISHED;
         case 3 -> CLOSED;
+        case 4 -> BEHIND;
         default -> null;
       };
     }

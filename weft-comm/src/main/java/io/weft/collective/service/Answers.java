@@ -31,7 +31,7 @@ final class Answers {
         .boxed();
   }
 
-  /// Members that never submitted it or never answered; if there are none, those in `waitingFor`.
+  /// Members that never began it or never answered; if there are none, those in `waitingFor`.
   List<Integer> silent(List<Integer> waitingFor) {
     List<Integer> missing =
         IntStream.range(0, answers.length)
@@ -43,7 +43,9 @@ final class Answers {
   }
 
   private static boolean isMissing(Frame.@Nullable Progress answer) {
-    return answer == null || answer == Frame.Progress.NOT_SUBMITTED;
+    return answer == null
+        || answer == Frame.Progress.NOT_SUBMITTED
+        || answer == Frame.Progress.BEHIND;
   }
 
   /// A member that has closed the communicator may have finished the operation first.
@@ -63,6 +65,8 @@ final class Answers {
       case RUNNING -> "has submitted it and waits too";
       case FINISHED -> "has finished it";
       case CLOSED -> "has closed this communicator";
+      case BEHIND ->
+          "has not begun it, and has others to begin first or as many under way as a rank may";
     };
   }
 

@@ -34,13 +34,12 @@ import org.jspecify.annotations.Nullable;
 /// travels as a hash in every message.
 public final class Collectives implements MeshService {
 
-  private static final int MAX_RUNNING = 1 << 12;
-
   private final Duration defaultDeadline;
   private final Tuning tuning;
   private final AlgorithmTable table;
   private final long keepBytes;
-  private final Commands commands = new Commands();
+  private final Commands.Load load = new Commands.Load();
+  private final Commands commands = new Commands(load);
   private final Groups groups = new Groups();
   private final Names names = new Names();
   private final Underway underway = new Underway();
@@ -57,7 +56,6 @@ public final class Collectives implements MeshService {
   private @Nullable Deadlines deadlines;
   private @Nullable TensorPool tensors;
   private long now;
-  private volatile int pending;
   private boolean closed;
 
   /// Collectives with this hard deadline, which keep this much idle staging memory.
@@ -132,7 +130,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public boolean busy() {
-    return pending > 0;
+    return load.operations() > 0;
   }
 
   @Override
@@ -230,7 +228,14 @@ public final class Collectives implements MeshService {
 
   private void add(Operation<?> operation) {
     underway.add(operation);
-    pending = underway.size() + settling.size();
+    load.begin(operation.bytes());
+    load.show(underway.size() + settling.size());
+  }
+
+  /// Whether this rank may be about to begin operations that it has been given, or has users that
+  /// wait for room to give it some.
+  boolean isBehind() {
+    return !commands.isEmpty() || !load.hasRoom(0);
   }
 
   /// Whether a deferred command of this communicator is all that there is to do for it.
@@ -257,7 +262,8 @@ public final class Collectives implements MeshService {
   private void drop(Operation<?> operation) {
     underway.remove(operation);
     inbox.forgetOperation(NameUse.id(operation.key(), operation.sequence()));
-    pending = underway.size() + settling.size();
+    load.end(operation.bytes());
+    load.show(underway.size() + settling.size());
   }
 
   /// Hot path.
@@ -265,11 +271,8 @@ public final class Collectives implements MeshService {
   public int takeCommands(long nowNanos) {
     now = nowNanos;
     int taken = commands.runUrgent();
-    while (underway.size() < MAX_RUNNING) {
-      Runnable command = commands.poll();
-      if (command == null) {
-        break;
-      }
+    Runnable command;
+    while ((command = commands.poll()) != null) {
       command.run();
       taken++;
     }
@@ -287,7 +290,7 @@ public final class Collectives implements MeshService {
     work += underway.advance(finisher);
     if (settling.size() > 0) {
       work += settling.work(nowNanos);
-      pending = underway.size() + settling.size();
+      load.show(underway.size() + settling.size());
     }
     if (deadlines != null) {
       deadlines.check(nowNanos);

@@ -33,7 +33,12 @@ final class Commands {
   private final AtomicReference<@Nullable Urgent> urgent = new AtomicReference<>();
   private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>();
   private @Nullable Lane lane;
+  private final Load load;
   private volatile boolean over;
+
+  Commands(Load load) {
+    this.load = load;
+  }
 
   /// Tells whose lane it is; before the first command.
   void runBy(Lane owner) {
@@ -58,6 +63,10 @@ final class Commands {
   ///
   /// Hot path.
   void defer(Deferred command, Duration limit) {
+    if (!load.hasRoom(queue.size())) {
+      submit(command, limit);
+      return;
+    }
     while (!deferred.compareAndSet(null, command)) {
       queueDeferred(limit);
     }
@@ -90,30 +99,53 @@ final class Commands {
   }
 
   private void queue(Runnable command, Duration limit) {
-    if (!queue.offer(command)) {
+    if (!load.hasRoom(queue.size()) || !queue.offer(command)) {
       queueWhenThereIsRoom(command, limit);
     }
   }
 
+  /// Not as long as the operations may take that are to end first, or these would fail instead, and
+  /// all else with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
-    long end = lane().nanos() + limit.toNanos();
-    while (!queue.offer(command)) {
+    long patience = limit.toNanos() / 2;
+    long ended = load.ended();
+    long end = lane().nanos() + patience;
+    while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
       if (over) {
         runAll();
         continue;
       }
-      if (lane().isOwnThread() || lane().nanos() - end > 0) {
-        throw new CommException.TimedOut(
-            MAX_COMMANDS
-                + " operations are queued and none was taken for "
-                + limit.toSeconds()
-                + " s; submit fewer at a time",
-            List.of());
+      if (load.ended() != ended) {
+        ended = load.ended();
+        end = lane().nanos() + patience;
       }
-      if (!lane().drive(() -> queue.size() < MAX_COMMANDS, end)) {
+      if (lane().isOwnThread() || lane().nanos() - end > 0) {
+        throw full(limit);
+      }
+      if (!lane().drive(this::hasRoom, end)) {
         Thread.yield();
       }
     }
+  }
+
+  private boolean hasRoom() {
+    int queued = queue.size();
+    return queued < MAX_COMMANDS && load.hasRoom(queued);
+  }
+
+  private CommException full(Duration limit) {
+    String since =
+        lane().isOwnThread()
+            ? ", and a callback does not wait for room"
+            : ", and none has ended for " + limit.dividedBy(2).toMillis() + " ms";
+    return new CommException.TimedOut(
+        "as many operations are under way on this rank as may be ("
+            + Load.MOST_OPERATIONS
+            + " of short tensors, fewer of longer ones)"
+            + since
+            + "; await some before submitting more: ranks whose orders differ by more than that"
+            + " wait for each other for ever",
+        List.of());
   }
 
   /// Queues a command that goes before all others and needs no room. Never waits. The caller sees
@@ -181,5 +213,67 @@ final class Commands {
   void end() {
     over = true; // volatile: a command queued before is run here, a later one by who queued it
     runAll();
+  }
+
+  /// How much is under way on this rank, and how much may be: until the others have begun what this
+  /// rank has, they keep what it sent them for it. So an operation weighs as its tensor, but not
+  /// less than 12 KiB, nor more than the 64 KiB that it may send before it hears of the others.
+  /// Written by the lane; read by any thread.
+  static final class Load {
+
+    /// Most operations, where none weighs more than the least.
+    static final int MOST_OPERATIONS = 1 << 14;
+
+    private static final long LEAST_WEIGHT = 12 << 10;
+    private static final long MOST_WEIGHT = 64 << 10;
+    private static final long MOST = MOST_OPERATIONS * LEAST_WEIGHT;
+
+    private long weight;
+    private long ended;
+    private volatile int operations;
+
+    private static long weight(long bytes) {
+      return Math.clamp(bytes, LEAST_WEIGHT, MOST_WEIGHT);
+    }
+
+    // --- the lane
+
+    /// One more is under way, of a tensor of so many bytes.
+    void begin(long bytes) {
+      weight += weight(bytes);
+    }
+
+    /// One less is.
+    void end(long bytes) {
+      weight -= weight(bytes);
+      ended++;
+    }
+
+    /// Shows users what has begun and ended.
+    ///
+    /// @param count what the lane has to do something for
+    void show(int count) {
+      operations = count; // volatile: releases the other two
+    }
+
+    // --- any thread
+
+    /// What the lane has to do something for.
+    int operations() {
+      return operations;
+    }
+
+    /// Whether one more may be submitted behind so many that the lane has not taken.
+    ///
+    /// Hot path.
+    boolean hasRoom(int queued) {
+      return operations == 0 || weight + queued * LEAST_WEIGHT < MOST;
+    }
+
+    /// How many have ended; grows.
+    long ended() {
+      var unused = operations; // volatile: acquires what was shown
+      return ended;
+    }
   }
 }

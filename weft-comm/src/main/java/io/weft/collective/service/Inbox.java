@@ -233,6 +233,8 @@ final class Inbox {
       progress = Frame.Progress.FINISHED;
     } else if (collectives.isClosed(communicator)) {
       progress = Frame.Progress.CLOSED;
+    } else if (collectives.isBehind()) {
+      progress = Frame.Progress.BEHIND;
     }
     Wires wires = collectives.wires();
     Frame.header(

@@ -274,7 +274,12 @@ final class MeshCommunicator implements Communicator {
     if (!handle.operationName().tryTake()) {
       throw alreadyInFlight(options);
     }
-    collectives.commands().defer(handle, limit(options));
+    try {
+      collectives.commands().defer(handle, limit(options));
+    } catch (CommException full) {
+      handle.operationName().giveBack();
+      throw refused(handle.operationName(), full);
+    }
     collectives.observer().onSubmitted(handle);
     return handle;
   }
@@ -308,6 +313,11 @@ final class MeshCommunicator implements Communicator {
     return options.deadline().isZero() ? defaultDeadline : options.deadline();
   }
 
+  CommException refused(OperationName name, CommException full) {
+    return new CommException.TimedOut(
+        group.self() + ": operation '" + name + "' is refused: " + full.getMessage(), List.of());
+  }
+
   private IllegalStateException alreadyInFlight(CollectiveOptions options) {
     return new IllegalStateException(
         "an operation named '"
@@ -332,7 +342,7 @@ final class MeshCommunicator implements Communicator {
     } catch (CommException full) {
       name.giveBack();
       script.discard();
-      throw full;
+      throw refused(name, full);
     }
     collectives.observer().onSubmitted(operation);
     return handle;

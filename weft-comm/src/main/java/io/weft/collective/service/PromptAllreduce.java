@@ -74,7 +74,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
 
   @Override
   public void refuse(CommException full) {
-    complete(null, full);
+    complete(null, owner().refused(operationName(), full));
   }
 
   // --- where the lane runs
