@@ -2,8 +2,11 @@
 package io.weft.cluster.store;
 
 import io.weft.CommException;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -26,9 +29,11 @@ import java.util.stream.Stream;
 /// makes a new run directory and points to it from the file `current`, together with its process
 /// and that process's start; the others take it only while that very process lives, so that what a
 /// crashed job of the same name left behind is never entered. Only this user can enter any of it.
+/// Whoever makes one removes what killed processes of this user have left, secrets among it.
 final class JobDirectory {
 
   private static final String CURRENT = "current";
+  private static final String RUN = "run-";
   private static final Duration PAUSE = Duration.ofMillis(10);
   private static final long START_TOLERANCE_MILLIS = 10_000;
   private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -105,10 +110,23 @@ final class JobDirectory {
             null);
       }
       clear();
-      // Java makes temporary directories private.
-      return Files.createTempDirectory(jobDirectory, "run-");
+      sweep();
+      Path run = newRun();
+      RunOwner.current().write(run);
+      return run;
     } catch (IOException refused) {
       throw outOfReach(jobDirectory, refused);
+    }
+  }
+
+  /// Once more where another rank 0 has just swept the empty directory away.
+  private Path newRun() throws IOException {
+    // Java makes temporary directories private.
+    try {
+      return Files.createTempDirectory(jobDirectory, RUN);
+    } catch (NoSuchFileException swept) {
+      makePrivate(jobDirectory);
+      return Files.createTempDirectory(jobDirectory, RUN);
     }
   }
 
@@ -165,19 +183,68 @@ final class JobDirectory {
   }
 
   private Optional<Run> current() throws IOException {
+    return current(jobDirectory);
+  }
+
+  private static Optional<Run> current(Path job) throws IOException {
     try {
-      return Run.parse(Files.readString(jobDirectory.resolve(CURRENT)));
+      return Run.parse(Files.readString(job.resolve(CURRENT)));
     } catch (NoSuchFileException notYet) {
       return Optional.empty();
+    }
+  }
+
+  /// Removes the runs of all this user's jobs whose rank 0 has certainly ended. Does what it can.
+  private void sweep() {
+    try (var jobs = Files.newDirectoryStream(userDirectory)) {
+      for (Path job : jobs) {
+        if (!job.equals(jobDirectory) && Files.isDirectory(job, LinkOption.NOFOLLOW_LINKS)) {
+          sweep(job);
+        }
+      }
+    } catch (IOException | DirectoryIteratorException elsewhere) {
+      // Another rank 0 was faster, or it is not ours to remove.
+      assert !elsewhere.toString().isEmpty();
+    }
+  }
+
+  private static void sweep(Path job) throws IOException {
+    boolean left = false;
+    try (var runs = Files.newDirectoryStream(job, RUN + "*")) {
+      for (Path run : runs) {
+        if (RunOwner.of(run).filter(RunOwner::hasEnded).isPresent()) {
+          removeAllIn(run);
+          Files.deleteIfExists(run);
+        } else {
+          left = true;
+        }
+      }
+    }
+    if (!left) {
+      try {
+        // Of another process by now, if a rank 0 has come meanwhile: then a run is there, too.
+        Optional<Run> pointed = current(job);
+        if (pointed.isPresent() && !Files.exists(job.resolve(pointed.get().name()))) {
+          Files.deleteIfExists(job.resolve(CURRENT));
+        }
+        Files.deleteIfExists(job);
+      } catch (DirectoryNotEmptyException inUse) {
+        // It stays.
+        assert inUse.getFile() != null;
+      }
     }
   }
 
   /// The pointer goes first, so that nobody enters what is being removed.
   private void clear() throws IOException {
     Files.deleteIfExists(jobDirectory.resolve(CURRENT));
-    try (Stream<Path> all = Files.walk(jobDirectory)) {
+    removeAllIn(jobDirectory);
+  }
+
+  private static void removeAllIn(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-        if (!path.equals(jobDirectory)) {
+        if (!path.equals(directory)) {
           Files.deleteIfExists(path);
         }
       }
@@ -234,7 +301,7 @@ final class JobDirectory {
         "the ranks of this host cannot meet in "
             + directory
             + ": "
-            + cause
+            + Refusal.words(cause)
             + "; set -Djava.io.tmpdir to a directory that this user can write to",
         cause);
   }

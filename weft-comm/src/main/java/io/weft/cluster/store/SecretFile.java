@@ -3,6 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.transport.limit.Refusal;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,17 +15,22 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /// Where the job's secret comes from: a file, or the environment; never the command line. The
-/// secret is the text itself without the white space around it, so that any text of 16 bytes or
-/// more will do, and base64 of random bytes does best. Any thread.
+/// secret is the text itself without the white space around it, byte by byte whatever its encoding,
+/// so that any text of 16 bytes or more will do, and base64 of random bytes does best. Any thread.
 public final class SecretFile {
 
   /// Variable that holds the secret itself.
   public static final String VARIABLE = "WEFT_SECRET";
+
+  /// Variable that holds it as hexadecimal digits, two a byte: for secrets that are not ASCII,
+  /// which processes of different languages would take for different ones.
+  public static final String HEX_VARIABLE = "WEFT_SECRET_HEX";
 
   private static final int RANDOM_BYTES = 32;
   private static final long MAX_BYTES = 4096;
@@ -36,15 +42,56 @@ public final class SecretFile {
 
   private SecretFile() {}
 
-  /// The secret that the settings' file or else `WEFT_SECRET` holds; empty where neither is set.
-  /// Throws `CommException.Setup` naming the source where it is unreadable, too short or open to
-  /// others.
+  /// The secret that the settings' file or else `WEFT_SECRET_HEX` or `WEFT_SECRET` holds; empty
+  /// where none is set. Throws `CommException.Setup` naming the source where it is unreadable, too
+  /// short, open to others, or other text than ASCII in the latter.
   public static Optional<Secret> find(WeftConfig config, Map<String, String> environment) {
     if (config.secretFile().isPresent()) {
       return Optional.of(read(config.secretFile().get()));
     }
-    return Optional.ofNullable(environment.get(VARIABLE))
-        .map(text -> secret(text.getBytes(StandardCharsets.UTF_8), "variable " + VARIABLE));
+    if (environment.containsKey(HEX_VARIABLE)) {
+      return Optional.of(ofHex(environment.get(HEX_VARIABLE)));
+    }
+    return Optional.ofNullable(environment.get(VARIABLE)).map(SecretFile::ofText);
+  }
+
+  /// The variables that give exactly this secret to a process of any language.
+  public static Map<String, String> variables(Secret secret) {
+    byte[] bytes = secret.bytes();
+    for (byte one : bytes) {
+      if (one < ' ' || one > '~') {
+        return Map.of(HEX_VARIABLE, HexFormat.of().formatHex(bytes));
+      }
+    }
+    return Map.of(VARIABLE, new String(bytes, StandardCharsets.US_ASCII));
+  }
+
+  private static Secret ofText(String text) {
+    if (!text.chars().allMatch(character -> character < 128)) {
+      throw new CommException.Setup(
+          "variable "
+              + VARIABLE
+              + " has other characters than ASCII's, which ranks may take for different bytes; put"
+              + " the secret into a file (WEFT_SECRET_FILE), or take one made by 'head -c 32"
+              + " /dev/urandom | base64'",
+          null);
+    }
+    return secret(text.getBytes(StandardCharsets.US_ASCII), "variable " + VARIABLE);
+  }
+
+  private static Secret ofHex(String digits) {
+    try {
+      return Secret.of(HexFormat.of().parseHex(digits.strip()));
+    } catch (IllegalArgumentException wrong) {
+      throw new CommException.Setup(
+          "variable "
+              + HEX_VARIABLE
+              + " must have two hexadecimal digits for each of 16 bytes or"
+              + " more, "
+              + digits.length()
+              + " characters are there",
+          null);
+    }
   }
 
   /// Reads a secret. Throws `CommException.Setup` naming the file where it is unreadable, too short
@@ -69,7 +116,7 @@ public final class SecretFile {
           "the secret file "
               + file
               + " cannot be read: "
-              + unreadable
+              + Refusal.words(unreadable)
               + "; make one with 'umask 077; head -c 32 /dev/urandom | base64 > "
               + file
               + "'",
@@ -127,7 +174,8 @@ public final class SecretFile {
       Files.write(file, secret.bytes());
     } catch (IOException unwritable) {
       throw new CommException.Setup(
-          "the secret file " + file + " cannot be written: " + unwritable, unwritable);
+          "the secret file " + file + " cannot be written: " + Refusal.words(unwritable),
+          unwritable);
     }
   }
 

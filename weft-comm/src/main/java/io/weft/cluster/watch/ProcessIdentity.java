@@ -63,6 +63,11 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     return condition().contains(" is stopped by ");
   }
 
+  /// Whether it can be seen that it has ended.
+  public boolean hasEnded() {
+    return condition().contains(" has ended");
+  }
+
   String condition(Path statFile) {
     String process = "its process " + pid;
     String stat;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.watch.ProcessIdentity;
 import io.weft.transport.spi.Encryption;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +123,38 @@ class JobStoreTest {
     assertThat(next.await(LIMIT)).isEqualTo(fresh);
     next.remove();
     assertThat(temporary.resolve(fresh.getParent())).doesNotExist();
+  }
+
+  /// Of other names, by a process that was killed; not of one that lives, nor of another container.
+  @Test
+  void whatKilledJobsHaveLeftIsRemovedWithTheirSecrets() throws Exception {
+    Process dead = new ProcessBuilder("sleep", "1000").start();
+    String killed = ProcessIdentity.of(dead.toHandle()).toString();
+    assertThat(dead.destroyForcibly().waitFor(20, TimeUnit.SECONDS)).isTrue();
+    Path left = leftBy("killed", killed);
+    Path foreign = leftBy("foreign", killed.replaceAll("@[^@]*$", "@pid:[1]"));
+    Path living = leftBy("living", ProcessIdentity.local().toString());
+    JobDirectory next = JobDirectory.of(temporary, "next");
+    next.create();
+    if (ProcessIdentity.local().namespace().isEmpty()) {
+      return;
+    }
+    assertThat(left).doesNotExist();
+    assertThat(left.getParent()).doesNotExist();
+    assertThat(foreign.resolve("secret")).exists();
+    assertThat(living.resolve("secret")).exists();
+    next.remove();
+  }
+
+  private Path leftBy(String job, String identity) throws Exception {
+    JobDirectory directory = JobDirectory.of(temporary, job);
+    Path run = directory.create();
+    SecretFile.create(run.resolve("secret"));
+    directory.publish(run);
+    Files.delete(run.resolve("owner"));
+    RunOwner self = RunOwner.current();
+    new RunOwner(identity, self.host(), self.boot()).write(run);
+    return run;
   }
 
   @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.transport.spi.Secret;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -60,7 +62,8 @@ class SecretFileTest {
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("7 bytes")
         .hasMessageContaining(file.toString())
-        .hasMessageNotContaining("hunter2");
+        .message()
+        .doesNotContain("hunter2");
   }
 
   @Test
@@ -75,5 +78,33 @@ class SecretFileTest {
   void existingFileIsNotOverwritten() throws Exception {
     Path file = file("0123456789abcdef", "rw-------");
     assertThatThrownBy(() -> SecretFile.create(file)).isInstanceOf(CommException.Setup.class);
+  }
+
+  @Test
+  void bytesThatAreNoTextAreTheSameSecretEverywhere() throws Exception {
+    Path file = file("", "rw-------");
+    byte[] bytes = "0123456789abcdef\u00ff\u0000'".getBytes(StandardCharsets.ISO_8859_1);
+    Files.write(file, bytes);
+    Secret read = SecretFile.read(file);
+    assertThat(read.bytes()).isEqualTo(bytes);
+    Map<String, String> variables = SecretFile.variables(read);
+    assertThat(variables).containsOnlyKeys("WEFT_SECRET_HEX");
+    var unnamed = WeftConfig.load(Map.of(), new Properties());
+    assertThat(SecretFile.find(unnamed, variables).orElseThrow().bytes()).isEqualTo(bytes);
+    assertThat(SecretFile.variables(SecretFile.random())).containsOnlyKeys("WEFT_SECRET");
+  }
+
+  @Test
+  void variablesThatRanksMayReadDifferentlyAreRefused() {
+    var unnamed = WeftConfig.load(Map.of(), new Properties());
+    assertThatThrownBy(
+            () -> SecretFile.find(unnamed, Map.of("WEFT_SECRET", "0123456789abcdef\u00fc")))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("ASCII")
+        .message()
+        .doesNotContain("0123456789");
+    assertThatThrownBy(() -> SecretFile.find(unnamed, Map.of("WEFT_SECRET_HEX", "0a0")))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("two hexadecimal digits");
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.store.SecretFile;
 import io.weft.launch.process.DeathWatch;
 import io.weft.transport.spi.Secret;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -44,7 +44,9 @@ final class RankVariables {
   /// rank's lines are prefixed.
   List<String> removedHere(Placement placement) {
     boolean raw = plan.output().isRaw(placement.rank());
-    return raw ? List.of("WEFT_SECRET") : List.of("WEFT_SECRET", "WEFT_TERMINAL");
+    return raw
+        ? List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE)
+        : List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE, "WEFT_TERMINAL");
   }
 
   /// On another host: the secret itself, and the settings of this process.
@@ -60,7 +62,8 @@ final class RankVariables {
     variables.keySet().removeAll(List.of("WEFT_SECRET_FILE", "WEFT_TERMINAL", "WEFT_LAUNCHER_PID"));
     variables.putAll(common);
     variables.putAll(placement.variables());
-    variables.put("WEFT_SECRET", new String(secret.bytes(), StandardCharsets.UTF_8));
+    variables.keySet().removeAll(List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE));
+    variables.putAll(SecretFile.variables(secret));
     return variables;
   }
 }

@@ -14,7 +14,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -195,6 +197,28 @@ class SshJobTest {
             "[1] " + here,
             "[2] " + here,
             "[3] " + here);
+  }
+
+  @Test
+  void secretThatIsNoTextIsTheSameOnOtherHosts() throws Exception {
+    Path file = directory.resolve("raw.secret");
+    byte[] bytes = "0123456789abcdef\u00ff\u00fe'".getBytes(StandardCharsets.ISO_8859_1);
+    Files.write(file, bytes);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    JobPlan plan = plan("weft-far:1", "echo $WEFT_SECRET_HEX ${WEFT_SECRET:-none}");
+    assertThat(
+            run(
+                new JobPlan(
+                    plan.ranks(),
+                    plan.command(),
+                    plan.environment(),
+                    WeftConfig.load(Map.of("WEFT_SECRET_FILE", file.toString()), new Properties()),
+                    plan.output(),
+                    plan.outputDirectory(),
+                    plan.ssh())))
+        .isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .isEqualTo("[0] " + HexFormat.of().formatHex(bytes) + " none\n");
   }
 
   @Test
