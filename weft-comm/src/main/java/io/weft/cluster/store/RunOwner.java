@@ -62,7 +62,10 @@ record RunOwner(String identity, String host, String boot) {
     if (host.isEmpty() || boot.isEmpty() || !host.equals(here.host)) {
       return false;
     }
+    if (!here.boot.isEmpty() && !boot.equals(here.boot)) {
+      return true;
+    }
     @Nullable ProcessIdentity process = ProcessIdentity.parse(identity);
-    return !here.boot.isEmpty() && !boot.equals(here.boot) || process != null && process.hasEnded();
+    return process != null && process.hasEnded();
   }
 }
