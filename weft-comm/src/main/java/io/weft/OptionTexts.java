@@ -112,15 +112,29 @@ final class OptionTexts {
     throw new IllegalArgumentException("must be a number from " + least + " to " + most);
   }
 
-  /// An address with a port.
+  /// An address with a port: a host without a colon, or an address between brackets.
   static String hostAndPort(String text) {
+    String wanted = "must be HOST:PORT, such as 10.0.0.7:29400";
     String store = text.strip();
-    String port = store.substring(store.lastIndexOf(':') + 1);
-    if (store.lastIndexOf(':') <= 0
-        || !port.matches("[0-9]{1,5}")
-        || Integer.parseInt(port) > 65535
-        || Integer.parseInt(port) == 0) {
-      throw new IllegalArgumentException("must be HOST:PORT, such as 10.0.0.7:29400");
+    boolean bracketed = store.startsWith("[");
+    int end = bracketed ? store.indexOf(']') + 1 : store.lastIndexOf(':');
+    String host = store.substring(0, Math.max(0, end));
+    if (!bracketed && host.indexOf(':') >= 0) {
+      throw new IllegalArgumentException(
+          wanted + "; an IPv6 address stands in brackets: write [" + store + "]:PORT");
+    }
+    if (bracketed && end == store.length()) {
+      throw new IllegalArgumentException(wanted + "; write " + store + ":PORT");
+    }
+    String port = store.substring(Math.min(end + 1, store.length()));
+    if (host.isBlank()
+        || host.replaceAll("[\\[\\]]", "").isBlank()
+        || store.charAt(end) != ':'
+        || !port.matches("[0-9]{1,5}")) {
+      throw new IllegalArgumentException(wanted);
+    }
+    if (Integer.parseInt(port) < 1 || Integer.parseInt(port) > 65535) {
+      throw new IllegalArgumentException(wanted + "; the port is from 1 to 65535");
     }
     return store;
   }

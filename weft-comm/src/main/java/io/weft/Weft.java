@@ -14,6 +14,7 @@ import io.weft.cluster.Surroundings;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
+import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.watch.Heartbeat;
@@ -166,8 +167,12 @@ public final class Weft implements AutoCloseable {
         new TransportConfig(
             around.bind(),
             config.startDeadline(),
-            new Credentials(around.job(), FIRST_EPOCH, launch.rank(), around.secret()),
-            JobTrust.of(config, around.secret()).encryption(),
+            new Credentials(
+                JobIdentity.met(around.job(), around.store()),
+                FIRST_EPOCH,
+                launch.rank(),
+                around.secret()),
+            JobTrust.encryption(config),
             config.ofTransport(around.transport().scheme()));
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());

@@ -142,7 +142,8 @@ public final class Bootstrap {
             + launch.size()
             + " did not join within "
             + limit.toMillis() / 1000.0
-            + " s; see their own output, or give more time with WEFT_START_DEADLINE",
+            + " s; see their own output, or give more time with WEFT_START_DEADLINE"
+            + store.caution(),
         missing,
         cause);
   }

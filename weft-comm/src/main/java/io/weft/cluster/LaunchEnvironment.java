@@ -14,8 +14,7 @@ import java.util.OptionalInt;
 /// @param size ranks in the job, at least 1
 /// @param localRank position among this host's ranks, where the launcher says so
 /// @param localSize ranks on this host, where the launcher says so
-/// @param job the launcher's name of the job, the same on all its ranks and on no other job that
-///   runs; empty where it has none
+/// @param job the launcher's name of the job, the same on all its ranks; empty where it has none
 /// @param store where ranks find each other
 public record LaunchEnvironment(
     String launcher,
@@ -34,15 +33,15 @@ public record LaunchEnvironment(
     }
   }
 
-  /// Reads an environment. Pure. In this order: Weft's own variables, Open MPI, MPICH (Hydra),
-  /// Slurm, Kubernetes indexed jobs, torchrun; else a job of one rank. Throws `CommException.Setup`
-  /// naming the variable, its value and what is allowed.
+  /// Reads an environment. Pure. In this order: Weft's own variables, Open MPI, Slurm, MPICH
+  /// (Hydra), Kubernetes indexed jobs, torchrun; else a job of one rank. Where several are there
+  /// and disagree, the innermost counts if it speaks of more ranks. Throws `CommException.Setup`
+  /// naming the variable, its value and what is allowed, or both launchers.
   public static LaunchEnvironment detect(Map<String, String> environment) {
     var variables = new Variables(environment);
-    for (Launcher launcher : Launcher.values()) {
-      if (launcher.started(variables)) {
-        return launcher.read(variables);
-      }
+    Optional<Launcher> launcher = Launcher.of(variables);
+    if (launcher.isPresent()) {
+      return launcher.get().read(variables);
     }
     if (variables.number("WEFT_SIZE").orElse(1) != 1) {
       throw new CommException.Setup(

@@ -2,14 +2,17 @@
 package io.weft.cluster;
 
 import io.weft.CommException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// The launchers whose variables are known, in order of detection. Pure.
 enum Launcher {
   /// `weft run` and `weft train`, and whoever sets the same variables.
-  WEFT("weft") {
+  WEFT("weft", 5) {
     @Override
     boolean started(Variables variables) {
       // A size alone is no sign: Kubernetes users set it, because their launcher does not.
@@ -17,69 +20,61 @@ enum Launcher {
     }
 
     @Override
+    List<String> names(Variables variables) {
+      return List.of("WEFT_RANK", "WEFT_SIZE");
+    }
+
+    @Override
     LaunchEnvironment read(Variables variables) {
-      Ranks ranks =
-          ranks(variables, "WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_RANK", "WEFT_LOCAL_SIZE");
+      Ranks ranks = ranks(variables, "WEFT_LOCAL_RANK", "WEFT_LOCAL_SIZE");
+      Optional<String> job = variables.text(JOB);
       Optional<HostAndPort> given = variables.hostAndPort(STORE);
       StoreLocation store;
       if (given.isPresent() && variables.has("WEFT_LAUNCHER")) {
         store = new StoreLocation.Hosted(given.get().host(), given.get().port());
       } else {
-        store = store(variables, ranks, Optional.empty());
+        store = store(variables, ranks, job, Optional.empty());
       }
-      return environment(ranks, variables.text(JOB), store);
+      return environment(ranks, job, store);
     }
   },
 
   /// `mpirun` of Open MPI; PMIx names the job.
-  OPEN_MPI("Open MPI") {
+  OPEN_MPI("Open MPI", 3) {
     @Override
     boolean started(Variables variables) {
       return variables.has("OMPI_COMM_WORLD_RANK") || variables.has("OMPI_COMM_WORLD_SIZE");
     }
 
     @Override
-    LaunchEnvironment read(Variables variables) {
-      Ranks ranks =
-          ranks(
-              variables,
-              "OMPI_COMM_WORLD_RANK",
-              "OMPI_COMM_WORLD_SIZE",
-              "OMPI_COMM_WORLD_LOCAL_RANK",
-              "OMPI_COMM_WORLD_LOCAL_SIZE");
-      Optional<String> job =
-          variables.text(JOB).or(() -> variables.text("PMIX_NAMESPACE").map(n -> "pmix-" + n));
-      return environment(ranks, job, store(variables, ranks, Optional.empty()));
-    }
-  },
-
-  /// Hydra, the launcher of MPICH, Intel MPI and MVAPICH.
-  MPICH("MPICH") {
-    @Override
-    boolean started(Variables variables) {
-      // Slurm sets PMI_RANK too, with its own PMI; its variables say more.
-      return variables.has("PMI_RANK") && !variables.has("SLURM_STEP_ID");
+    List<String> names(Variables variables) {
+      return List.of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
     }
 
     @Override
     LaunchEnvironment read(Variables variables) {
-      Ranks ranks = ranks(variables, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS");
-      return environment(ranks, variables.text(JOB), store(variables, ranks, Optional.empty()));
+      Ranks ranks = ranks(variables, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE");
+      Optional<String> job = variables.text("PMIX_NAMESPACE").map(n -> "pmix-" + n);
+      return environment(ranks, job, store(variables, ranks, job, Optional.empty()));
     }
   },
 
   /// `srun`; a step's variables only, because those of `sbatch` leak into every process.
-  SLURM("Slurm") {
+  SLURM("Slurm", 1) {
     @Override
     boolean started(Variables variables) {
       return variables.has("SLURM_PROCID") && variables.has("SLURM_STEP_ID");
     }
 
     @Override
+    List<String> names(Variables variables) {
+      String size = variables.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
+      return List.of("SLURM_PROCID", size);
+    }
+
+    @Override
     LaunchEnvironment read(Variables variables) {
-      String sizeName =
-          variables.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
-      Ranks ranks = ranks(variables, "SLURM_PROCID", sizeName, "SLURM_LOCALID", "");
+      Ranks ranks = ranks(variables, "SLURM_LOCALID", "");
       List<String> hosts = hosts(variables);
       String job =
           "slurm-"
@@ -88,13 +83,13 @@ enum Launcher {
               + variables.text("SLURM_STEP_ID").orElse("0");
       StoreLocation store;
       if (variables.has(STORE)) {
-        store = store(variables, ranks, Optional.empty());
+        store = store(variables, ranks, Optional.of(job), Optional.empty());
       } else if (hosts.size() == 1) {
         store = new StoreLocation.LocalDirectory();
       } else {
         store = new StoreLocation.ByRankZero(hosts.getFirst(), port(job));
       }
-      return environment(ranks, variables.text(JOB).or(() -> Optional.of(job)), store);
+      return environment(ranks, Optional.of(job), store);
     }
 
     private static List<String> hosts(Variables variables) {
@@ -111,33 +106,68 @@ enum Launcher {
     }
   },
 
-  /// An indexed job; its size is not in the environment, so the pod's template sets `WEFT_SIZE` to
-  /// the job's `completions`, and `WEFT_STORE` to rank 0's name in the headless service.
-  KUBERNETES("Kubernetes") {
+  /// Hydra, the launcher of MPICH, Intel MPI and MVAPICH. Slurm sets its variables, too, for its
+  /// own steps; where both say the same, Slurm's say more.
+  MPICH("MPICH", 2) {
     @Override
     boolean started(Variables variables) {
-      // Operators that speak torchrun's variables run indexed jobs too.
-      return variables.has("JOB_COMPLETION_INDEX")
-          && (variables.has("WEFT_SIZE") || !variables.has("WORLD_SIZE"));
+      return variables.has("PMI_RANK")
+          && (variables.has("PMI_SIZE") || !variables.has("SLURM_STEP_ID"));
+    }
+
+    @Override
+    List<String> names(Variables variables) {
+      return List.of("PMI_RANK", "PMI_SIZE");
     }
 
     @Override
     LaunchEnvironment read(Variables variables) {
-      Ranks ranks = ranks(variables, "JOB_COMPLETION_INDEX", "WEFT_SIZE", "", "");
-      return environment(ranks, variables.text(JOB), store(variables, ranks, Optional.empty()));
+      Ranks ranks = ranks(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS");
+      Optional<String> job = Optional.empty();
+      return environment(ranks, job, store(variables, ranks, job, Optional.empty()));
+    }
+  },
+
+  /// An indexed job; its size is not in the environment, so the pod's template sets `WEFT_SIZE` to
+  /// the job's `completions`, and `WEFT_STORE` to rank 0's name in the headless service.
+  KUBERNETES("Kubernetes", 0) {
+    @Override
+    boolean started(Variables variables) {
+      // Operators that speak torchrun's variables run indexed jobs too; and who sets a rank of its
+      // own means the size to be that of its ranks.
+      return variables.has("JOB_COMPLETION_INDEX")
+          && !variables.has("WEFT_RANK")
+          && (variables.has("WEFT_SIZE") || !variables.has("WORLD_SIZE"));
+    }
+
+    @Override
+    List<String> names(Variables variables) {
+      return List.of("JOB_COMPLETION_INDEX", "WEFT_SIZE");
+    }
+
+    @Override
+    LaunchEnvironment read(Variables variables) {
+      Ranks ranks = ranks(variables, "", "");
+      Optional<String> job = variables.text(JOB);
+      return environment(ranks, job, store(variables, ranks, job, Optional.empty()));
     }
   },
 
   /// torchrun, and other launchers that speak its variables.
-  TORCHRUN("torchrun") {
+  TORCHRUN("torchrun", 4) {
     @Override
     boolean started(Variables variables) {
       return variables.has("RANK") && variables.has("WORLD_SIZE");
     }
 
     @Override
+    List<String> names(Variables variables) {
+      return List.of("RANK", "WORLD_SIZE");
+    }
+
+    @Override
     LaunchEnvironment read(Variables variables) {
-      Ranks ranks = ranks(variables, "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE");
+      Ranks ranks = ranks(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE");
       Optional<HostAndPort> master = Optional.empty();
       if (variables.has("MASTER_ADDR") && variables.has("MASTER_PORT")) {
         // torchrun keeps a store of its own at MASTER_PORT: ours is one above.
@@ -148,27 +178,134 @@ enum Launcher {
                 new HostAndPort(
                     variables.text("MASTER_ADDR").orElseThrow(), port.orElseThrow() + 1));
       }
-      Optional<String> job =
-          variables
-              .text(JOB)
-              .or(() -> variables.text("TORCHELASTIC_RUN_ID").map(i -> "torch-" + i));
-      return environment(ranks, job, store(variables, ranks, master));
+      Optional<String> id = variables.text(RUN_ID).filter(i -> !i.equals(DEFAULT_RUN_ID));
+      Optional<String> agent = ranks.areLocal() ? agent(variables) : Optional.empty();
+      if (ranks.areLocal()
+          && ranks.size() > 1
+          && id.isEmpty()
+          && agent.isEmpty()
+          && master.isEmpty()
+          && !variables.has(JOB)
+          && !variables.has(STORE)) {
+        throw new CommException.Setup(
+            "RANK and WORLD_SIZE say that this is a rank, but without MASTER_ADDR and MASTER_PORT,"
+                + " and without a "
+                + RUN_ID
+                + " of its own, nothing tells its job from another one that is started from"
+                + " the same shell; set WEFT_JOB to a name of the job, on all ranks",
+            null);
+      }
+      String name =
+          "torch-"
+              + id.orElse(DEFAULT_RUN_ID)
+              + master.map(at -> "@" + at.host() + ":" + at.port()).orElse("")
+              + agent.map(a -> "#" + a).orElse("");
+      Optional<String> own = id.or(() -> agent).map(told -> name);
+      return environment(ranks, Optional.of(name), store(variables, ranks, own, master));
+    }
+
+    /// The agent on this host, by the directory that it makes for the errors of one start of its
+    /// ranks; empty where it is not torchrun's.
+    private static Optional<String> agent(Variables variables) {
+      return variables
+          .text("TORCHELASTIC_ERROR_FILE")
+          .map(AGENT::matcher)
+          .filter(Matcher::matches)
+          .map(matcher -> Integer.toHexString(matcher.group(1).hashCode()));
     }
   };
 
   /// Rank and sizes as the launcher's own variables gave them.
-  private record Ranks(int rank, int size, OptionalInt localRank, OptionalInt localSize) {}
+  private record Ranks(int rank, int size, OptionalInt localRank, OptionalInt localSize) {
+
+    boolean areLocal() {
+      return localSize.isPresent() && localSize.getAsInt() == size;
+    }
+  }
+
+  /// What a launcher says of this process, before anything of it is checked.
+  private record Place(int rank, int size) {}
 
   private static final String STORE = "WEFT_STORE";
   private static final String JOB = "WEFT_JOB";
   private static final int FIRST_PORT = 29_400;
   private static final int PORTS = 2_000;
 
-  private final String label;
+  private static final String RUN_ID = "TORCHELASTIC_RUN_ID";
+  private static final String DEFAULT_RUN_ID = "none";
+  private static final Pattern AGENT = Pattern.compile("(.+/attempt_[0-9]+)/[0-9]+/error\\.json");
 
-  Launcher(String label) {
+  private final String label;
+  private final int depth;
+
+  /// @param depth a launcher is usually started by those that have less
+  Launcher(String label, int depth) {
     this.label = label;
+    this.depth = depth;
   }
+
+  /// Which of them started this process: the only one whose variables are there, or the first of
+  /// those that say the same, or the one that the others started, which says of more ranks than
+  /// they do. Throws `CommException.Setup` naming the variables of two that contradict each other.
+  static Optional<Launcher> of(Variables variables) {
+    return Arrays.stream(values())
+        .filter(launcher -> launcher.started(variables))
+        .reduce((known, other) -> known.innermost(other, variables));
+  }
+
+  private Launcher innermost(Launcher other, Variables variables) {
+    Optional<Place> here = place(variables);
+    Optional<Place> there = other.place(variables);
+    if (here.isEmpty() || there.isEmpty() || here.equals(there)) {
+      return this;
+    }
+    Launcher inner = depth > other.depth ? this : other;
+    Launcher outer = depth > other.depth ? other : this;
+    int more =
+        inner.place(variables).orElseThrow().size() - outer.place(variables).orElseThrow().size();
+    // Open MPI and torchrun's agents set theirs for each process; what they found stays beside it.
+    boolean known =
+        (inner == OPEN_MPI && outer == SLURM)
+            || (inner == TORCHRUN && more == 0 && variables.has(RUN_ID));
+    if (more > 0 || known) {
+      return inner;
+    }
+    throw new CommException.Setup(
+        inner.said(variables)
+            + ", but "
+            + outer.said(variables)
+            + "; unset the variables of the one that does not start the ranks of this job",
+        null);
+  }
+
+  private String said(Variables variables) {
+    List<String> names = names(variables);
+    Place place = place(variables).orElseThrow();
+    return names.getFirst()
+        + " and "
+        + names.getLast()
+        + " ("
+        + label
+        + ") say rank "
+        + place.rank()
+        + " of "
+        + place.size();
+  }
+
+  private Optional<Place> place(Variables variables) {
+    try {
+      OptionalInt rank = variables.number(names(variables).getFirst());
+      OptionalInt size = variables.number(names(variables).getLast());
+      return rank.isEmpty() || size.isEmpty()
+          ? Optional.empty()
+          : Optional.of(new Place(rank.getAsInt(), size.getAsInt()));
+    } catch (CommException.Setup unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  /// Names of its variables for the rank and for the size.
+  abstract List<String> names(Variables variables);
 
   /// Whether its variables are there.
   abstract boolean started(Variables variables);
@@ -182,7 +319,9 @@ enum Launcher {
   }
 
   /// An empty name stands for a variable that this launcher does not have.
-  Ranks ranks(Variables variables, String rank, String size, String localRank, String localSize) {
+  Ranks ranks(Variables variables, String localRank, String localSize) {
+    String rank = names(variables).getFirst();
+    String size = names(variables).getLast();
     int ranks = variables.size(size, label);
     int own = variables.rank(rank, ranks, size, label);
     OptionalInt local = variables.within(localSize, 1, ranks, size + " is " + ranks);
@@ -195,8 +334,11 @@ enum Launcher {
     return new Ranks(own, ranks, position, local);
   }
 
-  /// WEFT_STORE, else `known`, else a directory where all ranks are on this host.
-  StoreLocation store(Variables variables, Ranks ranks, Optional<HostAndPort> known) {
+  /// WEFT_STORE, else a directory where all ranks are on this host, else `known`.
+  ///
+  /// @param own what the launcher calls this job and no other
+  StoreLocation store(
+      Variables variables, Ranks ranks, Optional<String> own, Optional<HostAndPort> known) {
     Optional<HostAndPort> given = variables.hostAndPort(STORE);
     if (given.isPresent()) {
       return new StoreLocation.ByRankZero(given.get().host(), given.get().port());
@@ -204,8 +346,10 @@ enum Launcher {
     if (ranks.size() == 1) {
       return new StoreLocation.InProcess();
     }
-    if (ranks.localSize().isPresent() && ranks.localSize().getAsInt() == ranks.size()) {
-      return new StoreLocation.LocalDirectory();
+    if (ranks.areLocal()) {
+      return own.isPresent() || variables.has(JOB)
+          ? new StoreLocation.LocalDirectory()
+          : new StoreLocation.SiblingDirectory();
     }
     if (known.isPresent()) {
       return new StoreLocation.ByRankZero(known.get().host(), known.get().port());

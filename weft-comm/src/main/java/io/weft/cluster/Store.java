@@ -25,6 +25,18 @@ public interface Store extends AutoCloseable {
   /// The value if it is there now. Throws `CommException.Setup` if the store is out of reach.
   Optional<byte[]> find(String key);
 
+  /// What no other meeting of ranks has, the same on all ranks that meet here: what they prove to
+  /// each other with the job's name. Empty where the store is inside one process.
+  default String meeting() {
+    return "";
+  }
+
+  /// What may keep ranks from coming here, for the message when some do not; empty if nothing is
+  /// known.
+  default String caution() {
+    return "";
+  }
+
   @Override
   void close();
 }

@@ -10,6 +10,10 @@ public sealed interface StoreLocation {
   /// All ranks are on this host: a private directory, named by the job.
   record LocalDirectory() implements StoreLocation {}
 
+  /// All ranks are on this host, and nothing but the process that started all of them tells their
+  /// job from others: a private directory, named by that process, too.
+  record SiblingDirectory() implements StoreLocation {}
+
   /// A server that somebody else, such as the launcher, keeps at this address.
   ///
   /// @param host name or address

@@ -4,6 +4,7 @@ package io.weft.flight;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
@@ -33,7 +34,9 @@ public interface FlightSink {
     List<FlightSink> sinks = new ArrayList<>(of(config));
     if (launch.store() instanceof StoreLocation.Hosted store
         && !environment.containsKey("WEFT_LAUNCHER_PID")) {
-      sinks.add(new FlightPost(store, JobTrust.of(config, secret)));
+      sinks.add(
+          new FlightPost(
+              store, JobTrust.of(config, secret, JobIdentity.ofHosted(launch, config, store))));
     }
     return sinks;
   }

@@ -95,7 +95,7 @@ class LaunchEnvironmentTest {
 
   @Test
   void ownVariablesGoBeforeThoseOfOthers() {
-    var both = with(OPEN_MPI, "WEFT_RANK", "0", "WEFT_SIZE", "1");
+    var both = with(OPEN_MPI, "WEFT_RANK", "1", "WEFT_SIZE", "2", "WEFT_LOCAL_SIZE", "2");
     assertThat(LaunchEnvironment.detect(both).launcher()).isEqualTo("weft");
   }
 
@@ -130,7 +130,7 @@ class LaunchEnvironmentTest {
     assertThat(found.rank()).isEqualTo(2);
     assertThat(found.localSize()).isEqualTo(OptionalInt.of(3));
     assertThat(found.job()).isEmpty();
-    assertThat(found.store()).isEqualTo(new StoreLocation.LocalDirectory());
+    assertThat(found.store()).isEqualTo(new StoreLocation.SiblingDirectory());
   }
 
   @Test
@@ -181,8 +181,107 @@ class LaunchEnvironmentTest {
     LaunchEnvironment found = LaunchEnvironment.detect(TORCHRUN);
     assertThat(found.launcher()).isEqualTo("torchrun");
     assertThat(found.rank()).isEqualTo(3);
-    assertThat(found.job()).contains("torch-abc");
+    assertThat(found.job()).contains("torch-abc@node1:29501");
     assertThat(found.store()).isEqualTo(new StoreLocation.ByRankZero("node1", 29_501));
+  }
+
+  @Test
+  void jobsOfOneRunIdAreToldApartByWhatElseTorchrunSays() {
+    var alone = with(TORCHRUN, "LOCAL_WORLD_SIZE", "4", "LOCAL_RANK", "3");
+    LaunchEnvironment named = LaunchEnvironment.detect(alone);
+    assertThat(named.store()).isEqualTo(new StoreLocation.LocalDirectory());
+    LaunchEnvironment byDefault =
+        LaunchEnvironment.detect(with(alone, "TORCHELASTIC_RUN_ID", "none"));
+    assertThat(byDefault.job()).contains("torch-none@node1:29501");
+    assertThat(byDefault.store()).isEqualTo(new StoreLocation.SiblingDirectory());
+    assertThat(
+            LaunchEnvironment.detect(
+                    with(alone, "TORCHELASTIC_RUN_ID", "none", "MASTER_PORT", "29600"))
+                .job())
+        .contains("torch-none@node1:29601");
+    LaunchEnvironment agent =
+        LaunchEnvironment.detect(
+            with(
+                alone,
+                "TORCHELASTIC_RUN_ID",
+                "none",
+                "TORCHELASTIC_ERROR_FILE",
+                "/tmp/torchelastic_x1/none_y2/attempt_0/3/error.json"));
+    assertThat(agent.job().orElseThrow()).startsWith("torch-none@node1:29501#");
+    assertThat(agent.store()).isEqualTo(new StoreLocation.LocalDirectory());
+    var bare = with(alone, "TORCHELASTIC_RUN_ID", "", "MASTER_ADDR", "");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(bare)).hasMessageContaining("set WEFT_JOB");
+    assertThat(LaunchEnvironment.detect(with(bare, "WEFT_JOB", "mine")).store())
+        .isEqualTo(new StoreLocation.LocalDirectory());
+  }
+
+  @Test
+  void torchrunInsideOfSlurmTasksIsWhatStartedTheRank() {
+    var one = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", "SLURM_LOCALID", "0");
+    one.putAll(TORCHRUN);
+    LaunchEnvironment found = LaunchEnvironment.detect(one);
+    assertThat(found.launcher()).isEqualTo("torchrun");
+    assertThat(found.rank()).isEqualTo(3);
+    // One agent in each of two tasks, one rank each, ranks in another order.
+    var two = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "2", "SLURM_LOCALID", "0");
+    two.putAll(with(TORCHRUN, "RANK", "1", "WORLD_SIZE", "2", "LOCAL_RANK", "0"));
+    assertThat(LaunchEnvironment.detect(two).rank()).isEqualTo(1);
+  }
+
+  @Test
+  void innerLauncherOfMoreRanksCounts() {
+    var hydra = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", "SLURM_LOCALID", "0");
+    hydra.putAll(Map.of("PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALNRANKS", "4"));
+    assertThat(LaunchEnvironment.detect(hydra).launcher()).isEqualTo("MPICH");
+    var mpirun = with(OPEN_MPI, "OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1");
+    mpirun.putAll(TORCHRUN);
+    mpirun.keySet().removeIf(name -> name.contains("COMM_WORLD_LOCAL"));
+    assertThat(LaunchEnvironment.detect(mpirun).launcher()).isEqualTo("torchrun");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "WEFT_RANK, 0, WEFT_SIZE, 1, Open MPI, OMPI_COMM_WORLD_RANK, 1, OMPI_COMM_WORLD_SIZE, 2",
+    "RANK, 0, WORLD_SIZE, 1, Slurm, SLURM_PROCID, 3, SLURM_NTASKS, 4",
+    "RANK, 1, WORLD_SIZE, 4, Slurm, SLURM_PROCID, 3, SLURM_NTASKS, 4",
+    "PMI_RANK, 0, PMI_SIZE, 1, Slurm, SLURM_PROCID, 3, SLURM_NTASKS, 4",
+    "RANK, 0, WORLD_SIZE, 2, Kubernetes, JOB_COMPLETION_INDEX, 1, WEFT_SIZE, 2"
+  })
+  void contradictionNamesBothSources(
+      String rank,
+      String one,
+      String size,
+      String two,
+      String other,
+      String otherRank,
+      String three,
+      String otherSize,
+      String four) {
+    var both = new HashMap<String, String>();
+    both.putAll(Map.of(rank, one, size, two, otherRank, three, otherSize, four));
+    both.put("SLURM_STEP_ID", "0");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(both))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(rank + " and " + size)
+        .hasMessageContaining("say rank " + one + " of " + two)
+        .hasMessageContaining(otherRank + " and " + otherSize + " (" + other + ")")
+        .hasMessageContaining("say rank " + three + " of " + four);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "::1, 'write [::1]:PORT'",
+    "::1:29400, 'write [::1:29400]:PORT'",
+    "[::1], 'write [::1]:PORT'",
+    "[::1]29400, HOST:PORT",
+    "h:0, from 1 to 65535",
+    "':29400', HOST:PORT"
+  })
+  void storeThatIsNotHostAndPortIsRefusedInWords(String store, String message) {
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(WEFT, "WEFT_STORE", store)))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("WEFT_STORE is '" + store + "'")
+        .hasMessageContaining(message);
   }
 
   @ParameterizedTest

@@ -95,7 +95,7 @@ class FlightFileTest {
 
   @Test
   void logReachesTheLaunchersStore() throws Exception {
-    var trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral());
+    var trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral(), "job");
     InetAddress loopback = InetAddress.getLoopbackAddress();
     try (TcpStoreServer server = TcpStoreServer.bind(loopback, 0, trust)) {
       int port = server.address().getPort();

@@ -19,7 +19,7 @@ public final class HostAndPortTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    return FuzzTarget.texts("node7:29400", "[::1]:65535");
+    return FuzzTarget.texts("node7:29400", "[::1]:65535", "::1", "[::1]", "::1:29400");
   }
 
   @Override

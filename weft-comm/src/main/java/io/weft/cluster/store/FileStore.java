@@ -68,6 +68,12 @@ final class FileStore implements Store {
     }
   }
 
+  /// The run's directory has a name of its own.
+  @Override
+  public String meeting() {
+    return directory.getFileName().toString();
+  }
+
   @Override
   public void close() {}
 

@@ -8,10 +8,11 @@ import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.transport.spi.Secret;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// This rank's way into its job: the store, the secret and the name that all its ranks share, and
 /// the address at which they can reach this rank. Rank 0 keeps the store where no launcher does,
@@ -20,15 +21,16 @@ import java.util.Map;
 ///
 /// @param store where ranks find each other
 /// @param secret what only this job's ranks know
-/// @param job name of the job, the same on all ranks
+/// @param job name of the job, for people and files, the same on all ranks
 /// @param bind where to listen: the setting, else loopback when all ranks are local, else this
 ///   host's address towards the store
 /// @param keeper ends the store on the rank that keeps it; nothing elsewhere
 public record JobStore(Store store, Secret secret, String job, String bind, Runnable keeper)
     implements AutoCloseable {
 
-  private static final Duration RETRY = Duration.ofMillis(100);
+  private static final Logger LOG = LoggerFactory.getLogger(JobStore.class);
   private static final String LOOPBACK = "127.0.0.1";
+  private static final Set<String> LOOPBACK_NAMES = Set.of("localhost", LOOPBACK, "::1");
 
   /// Opens what `launch` says, within the start deadline. `environment` may hold the secret itself.
   /// Throws `CommException.Setup` with what to set.
@@ -47,13 +49,20 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     }
     return switch (location) {
       case StoreLocation.InProcess() -> inProcess(launch, config, environment);
-      case StoreLocation.LocalDirectory() -> directory(launch, config, environment);
-      case StoreLocation.Hosted(String host, int port) ->
-          connect(launch, config, environment, host, port);
-      case StoreLocation.ByRankZero(String host, int port) ->
-          launch.rank() == 0
-              ? keep(launch, config, environment, host, port)
-              : connect(launch, config, environment, host, port);
+      case StoreLocation.LocalDirectory() ->
+          directory(launch, config, environment, JobIdentity.ofNamed(launch, config));
+      case StoreLocation.SiblingDirectory() ->
+          directory(launch, config, environment, JobIdentity.ofSiblings(launch, config));
+      case StoreLocation.Hosted hosted -> {
+        String job = JobIdentity.ofHosted(launch, config, hosted);
+        yield connect(launch, config, environment, new At(hosted.host(), hosted.port(), job));
+      }
+      case StoreLocation.ByRankZero(String host, int port) -> {
+        var at = new At(host, port, JobIdentity.ofAddress(launch, config, host, port));
+        yield launch.rank() == 0
+            ? keep(launch, config, environment, at)
+            : connect(launch, config, environment, at);
+      }
     };
   }
 
@@ -79,13 +88,11 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   }
 
   private static JobStore directory(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment)
+      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, String identity)
       throws InterruptedException {
-    // Where the launcher names no job, its own process does: all ranks are its children.
-    long parent = ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L);
-    String job = job(launch, config, "parent-" + parent);
+    String job = job(launch, config, identity);
     JobDirectory directory =
-        JobDirectory.of(Path.of(System.getProperty("java.io.tmpdir", "/tmp")), job);
+        JobDirectory.of(Path.of(System.getProperty("java.io.tmpdir", "/tmp")), identity);
     var given = SecretFile.find(config, environment);
     String bind = config.bind().orElse(LOOPBACK);
     if (launch.rank() > 0) {
@@ -99,37 +106,54 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     return new JobStore(new FileStore(run), secret, job, bind, directory::remove);
   }
 
+  /// Where a store is on the network.
+  ///
+  /// @param job the identity of the job that it must be of
+  private record At(String host, int port, String job) {
+
+    @Override
+    public String toString() {
+      return TcpStore.location(host, port);
+    }
+  }
+
   private static JobStore connect(
-      LaunchEnvironment launch,
-      WeftConfig config,
-      Map<String, String> environment,
-      String host,
-      int port)
+      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, At at)
       throws InterruptedException {
-    Secret secret = required(config, environment, host, port);
-    TcpStore store =
-        TcpStore.connect(host, port, JobTrust.of(config, secret), config.startDeadline());
+    Secret secret = required(config, environment, at);
+    JobTrust trust = JobTrust.of(config, secret, at.job());
+    TcpStore store = TcpStore.connect(at.host(), at.port(), trust, config.startDeadline());
     String bind = config.bind().orElseGet(() -> store.localAddress().getHostAddress());
-    return new JobStore(store, secret, job(launch, config, host + ":" + port), bind, () -> {});
+    return new JobStore(store, secret, job(launch, config, at.toString()), bind, () -> {});
   }
 
   private static JobStore keep(
-      LaunchEnvironment launch,
-      WeftConfig config,
-      Map<String, String> environment,
-      String host,
-      int port)
+      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, At at)
       throws InterruptedException {
-    Secret secret = required(config, environment, host, port);
-    InetAddress address = resolve(host, Deadline.after(config.startDeadline()));
-    JobTrust trust = JobTrust.of(config, secret);
-    TcpStoreServer server = TcpStoreServer.bind(address, port, trust);
+    Secret secret = required(config, environment, at);
+    Deadline deadline = Deadline.after(config.startDeadline());
+    JobTrust trust = JobTrust.of(config, secret, at.job());
+    TcpStoreServer server = Claiming.bind(at.host(), at.port(), trust, deadline);
     try {
+      InetAddress address = server.address().getAddress();
       TcpStore store =
-          TcpStore.connect(address.getHostAddress(), port, trust, config.startDeadline());
+          TcpStore.connect(address.getHostAddress(), at.port(), trust, config.startDeadline());
+      boolean local =
+          launch.localSize().isPresent() && launch.localSize().getAsInt() == launch.size();
+      if (address.isLoopbackAddress() && !local) {
+        if (!LOOPBACK_NAMES.contains(at.host())) {
+          LOG.warn("{} is a loopback address here: no other host can reach this rank", at);
+        }
+        store.beware(
+            "; rank 0 keeps the bootstrap store at "
+                + at
+                + ", which here is the loopback address "
+                + address.getHostAddress()
+                + " that no other host can reach: if ranks run on other hosts, set WEFT_STORE to"
+                + " another address of this host, on all ranks");
+      }
       String bind = config.bind().orElseGet(address::getHostAddress);
-      return new JobStore(
-          store, secret, job(launch, config, host + ":" + port), bind, server::close);
+      return new JobStore(store, secret, job(launch, config, at.toString()), bind, server::close);
     } catch (InterruptedException | RuntimeException failed) {
       server.close();
       throw failed;
@@ -140,38 +164,16 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     return config.job().or(launch::job).orElse(otherwise);
   }
 
-  private static Secret required(
-      WeftConfig config, Map<String, String> environment, String host, int port) {
+  private static Secret required(WeftConfig config, Map<String, String> environment, At at) {
     return SecretFile.find(config, environment)
         .orElseThrow(
             () ->
                 new CommException.Setup(
                     "the ranks of this job meet at "
-                        + host
-                        + ":"
-                        + port
+                        + at
                         + " and need a secret; set WEFT_SECRET_FILE to a file that only you can"
                         + " read, the same on all ranks (or WEFT_SECRET), made by"
                         + " 'head -c 32 /dev/urandom | base64'",
                     null));
-  }
-
-  /// A name of a cluster may be published only after the process starts.
-  private static InetAddress resolve(String host, Deadline deadline) throws InterruptedException {
-    while (true) {
-      try {
-        return InetAddress.getByName(host);
-      } catch (UnknownHostException notYet) {
-        if (deadline.passed()) {
-          throw new CommException.Setup(
-              "rank 0 cannot resolve '"
-                  + host
-                  + "', where it must keep the bootstrap store; set"
-                  + " WEFT_STORE to HOST:PORT of rank 0",
-              notYet);
-        }
-        deadline.pause(RETRY);
-      }
-    }
   }
 }

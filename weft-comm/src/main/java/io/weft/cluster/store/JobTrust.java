@@ -18,11 +18,17 @@ import java.util.Optional;
 ///
 /// @param secret what only this job's processes know
 /// @param encryption whether and how their connections are encrypted
-public record JobTrust(Secret secret, Encryption encryption) {
+/// @param job its identity, as `JobIdentity` makes it: not empty
+public record JobTrust(Secret secret, Encryption encryption, String job) {
 
   /// As the settings say; reads the files that they name. Throws `CommException.Setup` naming a
   /// setting that is missing or a file that is not what it must be.
-  public static JobTrust of(WeftConfig config, Secret secret) {
+  public static JobTrust of(WeftConfig config, Secret secret, String job) {
+    return new JobTrust(secret, encryption(config), job);
+  }
+
+  /// Whether and how the settings say that connections are encrypted; throws as `of` does.
+  public static Encryption encryption(WeftConfig config) {
     boolean named =
         config.tlsCertificate().isPresent()
             || config.tlsKey().isPresent()
@@ -34,11 +40,10 @@ public record JobTrust(Secret secret, Encryption encryption) {
                 + " secure to on",
             null);
       }
-      return new JobTrust(secret, new Encryption.Off());
+      return new Encryption.Off();
     }
     Encryption.Tls tls = named ? certified(config) : new Encryption.Ephemeral();
-    return new JobTrust(
-        secret, config.secure() == SecureMode.ON ? tls : new Encryption.BeyondLoopback(tls));
+    return config.secure() == SecureMode.ON ? tls : new Encryption.BeyondLoopback(tls);
   }
 
   /// This process as a party of TLS on a connection with this address, if it is encrypted. Throws

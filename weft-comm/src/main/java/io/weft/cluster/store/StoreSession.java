@@ -30,15 +30,24 @@ final class StoreSession {
   private final StoreLine line;
   private final Store values;
   private final Secret secret;
+  private final Keeper keeper;
 
-  StoreSession(StoreLine line, Store values, Secret secret) {
+  /// For whom the store is kept.
+  ///
+  /// @param job the job's identity
+  /// @param meeting what no other store has
+  record Keeper(String job, String meeting) {}
+
+  StoreSession(StoreLine line, Store values, Secret secret, Keeper keeper) {
     this.line = line;
     this.values = values;
     this.secret = secret;
+    this.keeper = keeper;
   }
 
-  /// Lets the peer prove that it knows the secret. Throws with the reason where it does not; the
-  /// caller limits how long it may take. `spoke` runs when the peer has begun as a rank does.
+  /// Lets the peer prove that it knows the secret, and that it is of the same job. Throws with the
+  /// reason where it does not; the caller limits how long it may take. `spoke` runs when the peer
+  /// has begun as a rank does.
   void open(Runnable spoke) throws IOException {
     var in = new DataInputStream(line.in());
     var out = new DataOutputStream(new BufferedOutputStream(line.out(), OPENING_BYTES));
@@ -70,6 +79,19 @@ final class StoreSession {
     out.writeByte(StoreWire.WELCOME);
     out.write(StoreWire.serverProof(secret, serverNonce, clientNonce, line.binding()));
     out.flush();
+    agree(in, out, StoreWire.nonces(serverNonce, clientNonce));
+  }
+
+  private void agree(DataInputStream in, DataOutputStream out, byte[] nonces) throws IOException {
+    String job = StoreWire.readText(in, secret, 0, nonces);
+    boolean same = job.equals(keeper.job());
+    int status = same ? StoreWire.SAME_JOB : StoreWire.OTHER_JOB;
+    out.writeByte(status);
+    StoreWire.writeText(out, secret, status, nonces, same ? keeper.meeting() : keeper.job());
+    out.flush();
+    if (!same) {
+      throw new OtherJob("it is of job '" + job + "', this store is of job '" + keeper.job() + "'");
+    }
   }
 
   /// Answers requests until the peer leaves, breaks the protocol or the server closes the socket.

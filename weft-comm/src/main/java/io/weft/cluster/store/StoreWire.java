@@ -2,10 +2,14 @@
 package io.weft.cluster.store;
 
 import io.weft.transport.spi.Secret;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -17,6 +21,10 @@ import javax.crypto.spec.SecretKeySpec;
 /// one of them, so that a proof cannot be replayed nor sent back to its author. Where the
 /// connection is encrypted, all of this is said inside TLS and a proof covers the connection's
 /// keys, too.
+///
+/// Then each says which job it is of: length (2), the job's identity, its proof (32); the server
+/// answers `SAME_JOB` (1) and the same with its meeting's name in place of the job, or `OTHER_JOB`
+/// (1) and the same with the job that it keeps a store for, and the end.
 ///
 /// Then, for each request of the client, one reply: `PUT` (1), key length (2), key, value length
 /// (4), value -> status (1); `GET` (1), key length (2), key, milliseconds to wait (4) -> status (1)
@@ -36,11 +44,13 @@ final class StoreWire {
   static final int FOUND = 4;
   static final int ABSENT = 5;
   static final int FULL = 6;
+  static final int SAME_JOB = 7;
+  static final int OTHER_JOB = 8;
 
   /// Longest wait that a client asks the server for at once.
   static final int MAX_WAIT_MILLIS = 1_000;
 
-  private static final byte[] MAGIC = "WEFTSTO1".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] MAGIC = "WEFTSTO2".getBytes(StandardCharsets.US_ASCII);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private StoreWire() {}
@@ -72,15 +82,61 @@ final class StoreWire {
     return MessageDigest.isEqual(expected, actual);
   }
 
+  /// One text of the exchange about the job, with its proof, in which everything before it of this
+  /// connection is covered by the nonces.
+  ///
+  /// @param status what the server says with it, 0 for the client
+  static void writeText(DataOutputStream out, Secret secret, int status, byte[] nonces, String text)
+      throws IOException {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    out.writeShort(bytes.length);
+    out.write(bytes);
+    out.write(textProof(secret, status, nonces, bytes));
+  }
+
+  /// The other side's text. Throws `IOException` where it is too long, its proof is wrong or it is
+  /// no text.
+  static String readText(DataInputStream in, Secret secret, int status, byte[] nonces)
+      throws IOException {
+    int length = in.readUnsignedShort();
+    if (length == 0 || length > JobIdentity.MAX_BYTES) {
+      throw new IOException("a job's identity of " + length + " bytes");
+    }
+    byte[] bytes = new byte[length];
+    in.readFully(bytes);
+    byte[] proof = new byte[PROOF_BYTES];
+    in.readFully(proof);
+    if (!same(textProof(secret, status, nonces, bytes), proof)) {
+      throw new IOException("a wrong proof of the job's identity: somebody on the way changed it");
+    }
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  /// Both nonces of a connection.
+  static byte[] nonces(byte[] serverNonce, byte[] clientNonce) {
+    byte[] both = Arrays.copyOf(serverNonce, serverNonce.length + clientNonce.length);
+    System.arraycopy(clientNonce, 0, both, serverNonce.length, clientNonce.length);
+    return both;
+  }
+
+  private static byte[] textProof(Secret secret, int status, byte[] nonces, byte[] text) {
+    return mac(secret, "weft store job " + status, nonces, text);
+  }
+
   private static byte[] proof(
       Secret secret, String role, byte[] serverNonce, byte[] clientNonce, byte[] binding) {
+    return mac(secret, role, serverNonce, clientNonce, binding);
+  }
+
+  private static byte[] mac(Secret secret, String label, byte[]... parts) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(secret.bytes(), "HmacSHA256"));
-      mac.update(role.getBytes(StandardCharsets.US_ASCII));
-      mac.update(serverNonce);
-      mac.update(clientNonce);
-      return mac.doFinal(binding);
+      mac.update(label.getBytes(StandardCharsets.US_ASCII));
+      for (byte[] part : parts) {
+        mac.update(part);
+      }
+      return mac.doFinal();
     } catch (GeneralSecurityException impossible) {
       throw new IllegalStateException("every Java has HMAC-SHA-256", impossible);
     }

@@ -15,10 +15,15 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLException;
@@ -28,6 +33,7 @@ import javax.net.ssl.SSLException;
 public final class TcpStore implements Store {
 
   private static final Duration RETRY = Duration.ofMillis(50);
+  private static final Duration RETRY_OTHER = Duration.ofMillis(200);
   private static final int CONNECT_MILLIS = 5_000;
   private static final int REPLY_MILLIS = 10_000;
 
@@ -36,6 +42,8 @@ public final class TcpStore implements Store {
   private final DataInputStream in;
   private final DataOutputStream out;
   private final String location;
+  private String meeting = "";
+  private volatile String caution = "";
 
   /// A line on which nothing has been said.
   TcpStore(StoreLine line, String location) {
@@ -45,60 +53,143 @@ public final class TcpStore implements Store {
     this.out = new DataOutputStream(new BufferedOutputStream(line.out()));
   }
 
-  /// Connects, and tries again while nobody listens there yet. Throws `CommException.Setup` naming
-  /// the address after `limit`, and at once where the server's secret is another one.
+  /// Connects, and tries again while nobody listens there yet, or another job's ranks meet there.
+  /// Throws `CommException.Setup` naming address and reasons after `limit`, and at once where what
+  /// answers at all of the host's addresses cannot be this job's store.
   public static TcpStore connect(String host, int port, JobTrust trust, Duration limit)
       throws InterruptedException {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     Deadline deadline = Deadline.after(limit);
-    String location = host + ":" + port;
-    Optional<TlsParty> party = Optional.empty();
+    var attempts = new Attempts();
+    var parties = new HashMap<InetAddress, Optional<TlsParty>>();
     while (true) {
-      try {
-        InetAddress address = InetAddress.getByName(host);
-        party = party.or(() -> trust.party(address));
-        var at = new InetSocketAddress(address, port);
-        return open(at, location, trust.secret(), party, CONNECT_MILLIS, deadline);
-      } catch (SSLException refused) {
-        throw refused(location, refused);
-      } catch (IOException notYet) {
-        if (deadline.passed()) {
-          throw new CommException.Setup(
-              "the bootstrap store at "
-                  + location
-                  + " was out of reach for "
-                  + deadline
-                  + " ("
-                  + notYet
-                  + openFiles.advice(notYet)
-                  + "); is the launcher or rank 0 running, and does WEFT_STORE name it?",
-              notYet);
-        }
-        deadline.pause(RETRY);
+      Optional<TcpStore> store =
+          connectToAny(host, port, trust, deadline, attempts, parties, openFiles);
+      if (store.isPresent()) {
+        return store.get();
       }
+      if (deadline.passed()) {
+        throw new CommException.Setup(
+            "the bootstrap store at "
+                + location(host, port)
+                + " was out of reach for "
+                + deadline
+                + " ("
+                + attempts.reasons()
+                + "); is the launcher or rank 0 running, and does WEFT_STORE name it?"
+                + loopback(host),
+            attempts.cause());
+      }
+      deadline.pause(attempts.cause() instanceof OtherJob ? RETRY_OTHER : RETRY);
     }
   }
 
-  /// Connects with one try, for those who cannot wait: a host that can be reached answers within
-  /// `reach`, however busy it is, and proves itself within `limit`. Throws `IOException` where it
-  /// does not, `CommException.Setup` where the server's secret is another one.
+  /// One try at each address of the host. Throws `CommException.Setup` where all of them answered,
+  /// and none with this job's store.
+  private static Optional<TcpStore> connectToAny(
+      String host,
+      int port,
+      JobTrust trust,
+      Deadline deadline,
+      Attempts attempts,
+      Map<InetAddress, Optional<TlsParty>> parties,
+      OpenFiles openFiles) {
+    InetAddress[] addresses;
+    try {
+      addresses = InetAddress.getAllByName(host);
+    } catch (UnknownHostException unknown) {
+      attempts.note(host, unknown, "", 0, 0);
+      return Optional.empty();
+    }
+    var refusals = new ArrayList<CommException.Setup>();
+    for (InetAddress address : addresses) {
+      String where = location(address.getHostAddress(), port);
+      int millis = deadline.remainingMillis(CONNECT_MILLIS);
+      try {
+        Optional<TlsParty> party = parties.computeIfAbsent(address, trust::party);
+        var at = new InetSocketAddress(address, port);
+        return Optional.of(open(at, location(host, port), trust, party, millis, deadline));
+      } catch (SSLException refused) {
+        refusals.add(refused(location(host, port), refused));
+      } catch (CommException.Setup refused) {
+        refusals.add(refused);
+      } catch (IOException notYet) {
+        attempts.note(where, notYet, openFiles.advice(notYet), millis, CONNECT_MILLIS);
+      }
+    }
+    if (refusals.size() == addresses.length) {
+      throw refusals.getFirst();
+    }
+    return Optional.empty();
+  }
+
+  /// What else may be wrong where a name stands for an address that no other host can reach.
+  private static String loopback(String host) {
+    try {
+      InetAddress[] all = InetAddress.getAllByName(host);
+      if (Arrays.stream(all).allMatch(InetAddress::isLoopbackAddress)) {
+        return " '"
+            + host
+            + "' is a loopback address here, by which only this host's own ranks are reached: if"
+            + " rank 0 runs on another host, set WEFT_STORE to an address of that host, on all"
+            + " ranks";
+      }
+    } catch (UnknownHostException unknown) {
+      return " '" + host + "' cannot be resolved here";
+    }
+    return host.matches("[0-9.]+|.*:.*")
+        ? ""
+        : " If '"
+            + host
+            + "' is a loopback address on its own host (127.0.1.1 in /etc/hosts, as Debian has it),"
+            + " give WEFT_STORE the host's address instead, on all ranks";
+  }
+
+  /// `HOST:PORT`, with brackets where the host has colons.
+  static String location(String host, int port) {
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+  }
+
+  /// Connects with one try at each of the host's addresses, for those who cannot wait: a host that
+  /// can be reached answers within `reach`, however busy it is, and proves itself within `limit`.
+  /// Throws `IOException` where it does not, `CommException.Setup` where the server's secret is
+  /// another one.
   public static TcpStore connectOnce(
       String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
-    String location = host + ":" + port;
-    InetAddress address = InetAddress.getByName(host);
-    var at = new InetSocketAddress(address, port);
     int millis = Math.toIntExact(reach.toMillis());
-    try {
-      return open(
-          at, location, trust.secret(), trust.party(address), millis, Deadline.after(limit));
-    } catch (SSLException refused) {
-      throw refused(location, refused);
+    Deadline deadline = Deadline.after(limit);
+    IOException failed = new UnknownHostException(host);
+    for (InetAddress address : InetAddress.getAllByName(host)) {
+      try {
+        var at = new InetSocketAddress(address, port);
+        return open(at, location(host, port), trust, trust.party(address), millis, deadline);
+      } catch (SSLException refused) {
+        throw refused(location(host, port), refused);
+      } catch (IOException unreachable) {
+        failed = unreachable;
+      }
     }
+    throw failed;
   }
 
   /// This host's address towards the store: where peers can reach this rank.
   public InetAddress localAddress() {
     return socket.getLocalAddress();
+  }
+
+  /// Says what may keep other ranks from this store, for the message when some do not come.
+  void beware(String reason) {
+    caution = reason;
+  }
+
+  @Override
+  public String caution() {
+    return caution;
+  }
+
+  @Override
+  public String meeting() {
+    return meeting;
   }
 
   @Override
@@ -194,12 +285,13 @@ public final class TcpStore implements Store {
   private static TcpStore open(
       InetSocketAddress address,
       String location,
-      Secret secret,
+      JobTrust trust,
       Optional<TlsParty> party,
       int connectMillis,
       Deadline deadline)
       throws IOException {
-    var socket = new Socket();
+    // Like the transports' sockets: the JVM's settings of a proxy are for other hosts than ranks'.
+    var socket = new Socket(Proxy.NO_PROXY);
     try {
       socket.setTcpNoDelay(true);
       socket.connect(address, deadline.remainingMillis(connectMillis));
@@ -207,7 +299,7 @@ public final class TcpStore implements Store {
       StoreLine line = StoreLine.call(socket, party);
       var store = new TcpStore(line, location);
       try {
-        store.prove(secret, line.binding());
+        store.prove(trust.secret(), trust.job(), line.binding());
       } catch (SSLException refused) {
         // The server looks at our certificate when our part of the handshake is over.
         throw TlsPipe.explained(refused);
@@ -219,9 +311,10 @@ public final class TcpStore implements Store {
     }
   }
 
-  /// Proves the secret to the server, and has it prove it. Throws `CommException.Setup` where it is
-  /// no store, or another job's, and `IOException` where the line ends before that is known.
-  void prove(Secret secret, byte[] binding) throws IOException {
+  /// Proves secret and job to the server, and has it prove them. Throws `CommException.Setup` where
+  /// it is no store or has another secret, `OtherJob` where it is kept for another job, and
+  /// `IOException` where the line ends before that is known.
+  void prove(Secret secret, String job, byte[] binding) throws IOException {
     // Said at once, so that a server that waits for TLS sees who is there.
     out.write(StoreWire.magic());
     out.flush();
@@ -260,6 +353,16 @@ public final class TcpStore implements Store {
             StoreWire.serverProof(secret, serverNonce, clientNonce, binding), proof)) {
       throw differentSecret();
     }
+    byte[] nonces = StoreWire.nonces(serverNonce, clientNonce);
+    StoreWire.writeText(out, secret, 0, nonces, job);
+    out.flush();
+    int agreed = in.readUnsignedByte();
+    String text = StoreWire.readText(in, secret, agreed, nonces);
+    if (agreed != StoreWire.SAME_JOB) {
+      throw new OtherJob(
+          "the store there is of job '" + text + "', this rank is of job '" + job + "'");
+    }
+    meeting = text;
   }
 
   private static CommException.Setup refused(String location, SSLException refused) {
@@ -272,7 +375,8 @@ public final class TcpStore implements Store {
         "the bootstrap store at "
             + location
             + " has another secret than this rank; give all ranks"
-            + " of the job the same WEFT_SECRET_FILE or WEFT_SECRET",
+            + " of the job the same WEFT_SECRET_FILE or WEFT_SECRET, or, if it is another job's,"
+            + " another WEFT_STORE",
         null);
   }
 

@@ -3,7 +3,6 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsParty;
 import java.io.EOFException;
 import java.io.IOException;
@@ -15,6 +14,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,10 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
-/// it knows the job's secret, and proves it in turn; everybody else is disconnected after at most 5
-/// s. At most 128 connections may be unproved at a time, as `WaitingRoom` has it, and 16,384 open.
-/// A thread of the platform for each connection: what else blocks the threads that carry virtual
-/// ones, be it a program's own native call, must not keep ranks from meeting.
+/// it knows the job's secret and is of this job, and proves both in turn; everybody else is
+/// disconnected after at most 5 s. At most 128 connections may be unproved at a time, as
+/// `WaitingRoom` has it, and 16,384 open. A thread of the platform for each connection: what else
+/// blocks the threads that carry virtual ones, be it a program's own native call, must not keep
+/// ranks from meeting.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
@@ -37,23 +38,26 @@ public final class TcpStoreServer implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofMillis(500);
   private static final int MOST_UNREAD_BYTES = 1 << 16;
   private static final int BACKLOG = 1_024;
+  private static final int MOST_OTHERS_SAID = 16;
 
   private final ScheduledThreadPoolExecutor limits =
       new ScheduledThreadPoolExecutor(
           1, Thread.ofPlatform().daemon().name("weft-store-limit").factory());
   private final OpenFiles openFiles;
   private final ServerSocket listener;
-  private final Secret secret;
+  private final JobTrust trust;
   private final Optional<TlsParty> party;
+  private final String meeting = UUID.randomUUID().toString();
   private final InMemoryStore values = new InMemoryStore();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+  private final Set<String> othersSaid = ConcurrentHashMap.newKeySet();
   private final Strangers strangers = new Strangers(LOG);
 
   private TcpStoreServer(
-      OpenFiles openFiles, ServerSocket listener, Secret secret, Optional<TlsParty> party) {
+      OpenFiles openFiles, ServerSocket listener, JobTrust trust, Optional<TlsParty> party) {
     this.openFiles = openFiles;
     this.listener = listener;
-    this.secret = secret;
+    this.trust = trust;
     this.party = party;
     limits.setRemoveOnCancelPolicy(true);
   }
@@ -72,7 +76,7 @@ public final class TcpStoreServer implements AutoCloseable {
         listener.close();
         throw refused;
       }
-      var server = new TcpStoreServer(openFiles, listener, trust.secret(), party);
+      var server = new TcpStoreServer(openFiles, listener, trust, party);
       thread("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {
@@ -179,9 +183,18 @@ public final class TcpStoreServer implements AutoCloseable {
     }
     try {
       socket.setTcpNoDelay(true);
-      var session = new StoreSession(StoreLine.answer(socket, party), values, secret);
+      var keeper = new StoreSession.Keeper(trust.job(), meeting);
+      var session =
+          new StoreSession(StoreLine.answer(socket, party), values, trust.secret(), keeper);
       session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
+    } catch (OtherJob other) {
+      // Its ranks come again and again until this job's have met.
+      if (othersSaid.size() < MOST_OTHERS_SAID
+          && othersSaid.add(String.valueOf(other.getMessage()))) {
+        strangers.log("refused " + from + ": " + other.getMessage());
+      }
+      return Optional.empty();
     } catch (EOFException left) {
       strangers.log("lost " + from + " before it had proved that it knows the job's secret");
       return Optional.empty();

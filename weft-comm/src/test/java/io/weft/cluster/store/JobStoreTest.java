@@ -192,9 +192,12 @@ class JobStoreTest {
     var secret = io.weft.transport.spi.Secret.of(SECRET.getBytes());
     try (var server =
         TcpStoreServer.bind(
-            InetAddress.getLoopbackAddress(), 0, new JobTrust(secret, new Encryption.Off()))) {
+            InetAddress.getLoopbackAddress(),
+            0,
+            new JobTrust(secret, new Encryption.Off(), "job"))) {
       var environment = remote(0, server.address().getPort(), SECRET);
       environment.put("WEFT_LAUNCHER", "weft");
+      environment.put("WEFT_JOB", "job");
       environment.put("WEFT_BIND", "127.0.0.9");
       try (JobStore zero = open(environment)) {
         zero.store().put("k", new byte[] {1});

@@ -56,7 +56,7 @@ class JobTrustTest {
     for (int i = 0; i < settings.length; i += 2) {
       environment.put("WEFT_" + settings[i], settings[i + 1].toString());
     }
-    return JobTrust.of(WeftConfig.load(environment, new Properties()), SECRET);
+    return JobTrust.of(WeftConfig.load(environment, new Properties()), SECRET, "job");
   }
 
   private static JobTrust certified(Path certificate, Path key, Path authority) {
@@ -111,7 +111,8 @@ class JobTrustTest {
   void secretIsNeededBesidesTheCertificate() {
     JobTrust one = certified(certificate, key, authority);
     try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one)) {
-      assertRefused(server, new JobTrust(SecretFile.random(), one.encryption()), "another secret");
+      assertRefused(
+          server, new JobTrust(SecretFile.random(), one.encryption(), "job"), "another secret");
     }
   }
 

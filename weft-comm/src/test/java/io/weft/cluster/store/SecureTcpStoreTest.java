@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Timeout;
 class SecureTcpStoreTest extends StoreContract {
 
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private final JobTrust trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral());
+  private final JobTrust trust =
+      new JobTrust(SecretFile.random(), new Encryption.Ephemeral(), "job");
   private final TcpStoreServer server = bind(trust);
 
   private static TcpStoreServer bind(JobTrust trust) {
@@ -39,7 +40,7 @@ class SecureTcpStoreTest extends StoreContract {
   }
 
   private JobTrust plain() {
-    return new JobTrust(trust.secret(), new Encryption.Off());
+    return new JobTrust(trust.secret(), new Encryption.Off(), "job");
   }
 
   @Override
@@ -54,7 +55,7 @@ class SecureTcpStoreTest extends StoreContract {
 
   @Test
   void differentSecretIsRefusedAtOnce() {
-    var other = new JobTrust(SecretFile.random(), trust.encryption());
+    var other = new JobTrust(SecretFile.random(), trust.encryption(), "job");
     assertThatThrownBy(() -> connect(server.address().getPort(), other))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("another secret");

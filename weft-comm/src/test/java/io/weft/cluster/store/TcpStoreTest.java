@@ -3,11 +3,13 @@ package io.weft.cluster.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -18,6 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +48,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   private static JobTrust plain(Secret secret) {
-    return new JobTrust(secret, new Encryption.Off());
+    return new JobTrust(secret, new Encryption.Off(), "job");
   }
 
   private Socket stranger() throws Exception {
@@ -64,6 +69,76 @@ class TcpStoreTest extends StoreContract {
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("another secret")
         .hasMessageContaining("WEFT_SECRET_FILE");
+  }
+
+  @Test
+  void storeOfAnotherJobOfTheSameSecretIsNotEntered() {
+    var other = new JobTrust(secret, new Encryption.Off(), "slurm-9.0");
+    int port = server.address().getPort();
+    assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", port, other, Duration.ofMillis(500)))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("is of job 'job'")
+        .hasMessageContaining("is of job 'slurm-9.0'");
+  }
+
+  @Test
+  void meetingIsTheServersOwn() throws Exception {
+    try (TcpStoreServer another =
+            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret));
+        TcpStore one = connect(secret);
+        TcpStore two = connect(secret);
+        TcpStore three =
+            TcpStore.connect("127.0.0.1", another.address().getPort(), plain(secret), LIMIT)) {
+      assertThat(one.meeting()).isNotEmpty().isEqualTo(two.meeting());
+      assertThat(three.meeting()).isNotEqualTo(one.meeting());
+    }
+  }
+
+  @Test
+  void allAddressesOfNameAreTried() throws Exception {
+    // The name has 127.0.0.1, and on most systems ::1, in either order; the store has one of them.
+    assumeTrue(InetAddress.getAllByName("localhost").length > 1, "needs a name with two addresses");
+    for (InetAddress address : InetAddress.getAllByName("localhost")) {
+      try (TcpStoreServer one = TcpStoreServer.bind(address, 0, plain(secret));
+          TcpStore store =
+              TcpStore.connect("localhost", one.address().getPort(), plain(secret), LIMIT)) {
+        assertThat(store.meeting()).isNotEmpty();
+      }
+    }
+  }
+
+  @Test
+  void reasonOfTheFirstAttemptsIsNotHiddenByTheLast() throws Exception {
+    int port;
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    var silent = new CountDownLatch(1);
+    var refusing = new CountDownLatch(1);
+    Thread.ofPlatform()
+        .start(
+            () -> {
+              try {
+                refusing.await();
+                // Takes the call of the last attempts, and says nothing.
+                try (var there = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                  there.setSoTimeout(10_000);
+                  silent.await();
+                }
+              } catch (java.io.IOException | InterruptedException gone) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS).execute(refusing::countDown);
+    try {
+      assertThatThrownBy(
+              () -> TcpStore.connect("localhost", port, plain(secret), Duration.ofMillis(800)))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("127.0.0.1:" + port + ": Connection refused")
+          .hasMessageContaining("loopback");
+    } finally {
+      silent.countDown();
+    }
   }
 
   @Test
@@ -249,6 +324,11 @@ class TcpStoreTest extends StoreContract {
     assertThat(socket.getInputStream().read()).isEqualTo(StoreWire.WELCOME);
     assertThat(socket.getInputStream().readNBytes(StoreWire.PROOF_BYTES))
         .isEqualTo(StoreWire.serverProof(secret, serverNonce, clientNonce, new byte[0]));
+    byte[] nonces = StoreWire.nonces(serverNonce, clientNonce);
+    StoreWire.writeText(new DataOutputStream(out), secret, 0, nonces, "job");
+    var in = new DataInputStream(socket.getInputStream());
+    assertThat(in.read()).isEqualTo(StoreWire.SAME_JOB);
+    assertThat(StoreWire.readText(in, secret, StoreWire.SAME_JOB, nonces)).isNotEmpty();
     return clientNonce;
   }
 

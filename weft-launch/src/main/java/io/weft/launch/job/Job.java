@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
@@ -63,7 +64,7 @@ public final class Job implements AutoCloseable {
   /// Never waits for whoever reads it.
   private final PrintStream err;
 
-  private final String mark = UUID.randomUUID().toString();
+  private final String mark;
   private final List<RankProcess> ranks = new ArrayList<>();
   private final BlockingQueue<RankProcess> ended;
 
@@ -86,11 +87,13 @@ public final class Job implements AutoCloseable {
 
   private Job(
       JobPlan plan,
+      String mark,
       LaunchDirectory directory,
       TcpStoreServer store,
       PrintStream out,
       PrintStream err) {
     this.plan = plan;
+    this.mark = mark;
     this.directory = directory;
     this.store = store;
     this.out = OutputWriter.start("weft-stdout", out, this::outputRefused);
@@ -108,7 +111,9 @@ public final class Job implements AutoCloseable {
     InetAddress address = LauncherAddress.of(plan);
     int port = LauncherAddress.port(plan);
     Secret secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
-    JobTrust trust = JobTrust.of(plan.config(), secret);
+    String mark = UUID.randomUUID().toString();
+    String identity = JobIdentity.ofName(RankVariables.job(plan, mark));
+    JobTrust trust = JobTrust.of(plan.config(), secret, identity);
     LaunchDirectory directory;
     try {
       directory = LaunchDirectory.create();
@@ -122,7 +127,7 @@ public final class Job implements AutoCloseable {
     Job job;
     try {
       SecretFile.write(directory.secret(), secret);
-      job = new Job(plan, directory, TcpStoreServer.bind(address, port, trust), out, err);
+      job = new Job(plan, mark, directory, TcpStoreServer.bind(address, port, trust), out, err);
     } catch (RuntimeException refused) {
       directory.close();
       throw refused;

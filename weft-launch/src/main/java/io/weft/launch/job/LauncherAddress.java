@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.StoreLocation;
 import io.weft.launch.process.DeathWatch;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
@@ -34,10 +35,10 @@ final class LauncherAddress {
 
   static InetAddress of(JobPlan plan) throws JobFailed {
     Optional<String> given =
-        plan.config().store().map(store -> store.substring(0, store.lastIndexOf(':')));
+        plan.config().store().map(store -> StoreLocation.byRankZero(store).host());
     try {
       if (given.isPresent()) {
-        return InetAddress.getByName(given.get().replaceAll("[\\[\\]]", ""));
+        return InetAddress.getByName(given.get());
       }
       Optional<String> other =
           plan.ranks().stream().filter(rank -> !rank.isHere()).map(Placement::host).findFirst();
@@ -55,10 +56,7 @@ final class LauncherAddress {
 
   /// 0 = a free one.
   static int port(JobPlan plan) {
-    return plan.config()
-        .store()
-        .map(store -> Integer.parseInt(store.substring(store.lastIndexOf(':') + 1)))
-        .orElse(0);
+    return plan.config().store().map(store -> StoreLocation.byRankZero(store).port()).orElse(0);
   }
 
   /// Sends nothing: connecting a datagram socket only asks the routing table.

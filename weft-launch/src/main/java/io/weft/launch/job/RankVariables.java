@@ -18,11 +18,16 @@ final class RankVariables {
 
   RankVariables(JobPlan plan, String store, String mark) {
     this.plan = plan;
-    this.job = plan.config().job().orElse("weft-" + mark);
+    this.job = job(plan, mark);
     this.common = new HashMap<>(plan.environment());
     common.put("WEFT_STORE", store);
     common.put("WEFT_JOB", job);
     common.put(DeathWatch.VARIABLE, mark);
+  }
+
+  /// The name of a job whose launcher has this mark.
+  static String job(JobPlan plan, String mark) {
+    return plan.config().job().orElse("weft-" + mark);
   }
 
   /// The job's name.

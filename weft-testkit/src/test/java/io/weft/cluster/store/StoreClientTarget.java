@@ -87,7 +87,7 @@ public final class StoreClientTarget implements FuzzTarget {
     boolean proved = false;
     try {
       var store = new TcpStore(StoreLine.call(server, Optional.empty()), "there:1");
-      store.prove(SECRET, new byte[0]);
+      store.prove(SECRET, "job", new byte[0]);
       proved = true;
       ask(store);
       ask(store);
@@ -113,10 +113,13 @@ public final class StoreClientTarget implements FuzzTarget {
     }
   }
 
-  /// What a server answers to a client's magic, nonce and proof.
+  /// What a server answers to a client's magic, nonce and proof, and to its job.
   private static byte[] welcome(byte[] said) {
     int magic = StoreWire.magicBytes();
     byte[] nonce = Arrays.copyOfRange(said, magic, magic + StoreWire.NONCE_BYTES);
-    return with(StoreWire.WELCOME, StoreWire.serverProof(SECRET, SERVER_NONCE, nonce, new byte[0]));
+    byte[] proof = StoreWire.serverProof(SECRET, SERVER_NONCE, nonce, new byte[0]);
+    byte[] nonces = StoreWire.nonces(SERVER_NONCE, nonce);
+    byte[] agreed = with(StoreWire.SAME_JOB, StoreSessionTarget.text(StoreWire.SAME_JOB, nonces));
+    return with(StoreWire.WELCOME, proof, agreed);
   }
 }

@@ -5,7 +5,9 @@ import io.weft.cluster.Store;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.transport.spi.Secret;
 import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,6 +22,8 @@ public final class StoreSessionTarget implements FuzzTarget {
 
   private static final Secret SECRET =
       Secret.of("the secret of this job".getBytes(StandardCharsets.UTF_8));
+
+  private static final StoreSession.Keeper KEEPER = new StoreSession.Keeper("job", "meeting");
 
   /// For the fuzzer.
   public StoreSessionTarget() {}
@@ -74,7 +78,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     var session = new ScriptedSocket(input[0] == 2 ? StoreSessionTarget::opening : null, rest);
     var line = StoreLine.answer(session, Optional.empty());
     Store values = new NeverWaiting();
-    if (input[0] != 1 && !opens(new StoreSession(line, values, SECRET))) {
+    if (input[0] != 1 && !opens(new StoreSession(line, values, SECRET, KEEPER))) {
       if (input[0] == 2) {
         throw new AssertionError("a rank that proved the secret was refused");
       }
@@ -83,7 +87,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     if (input[0] != 1 && input[0] != 2) {
       throw new AssertionError("a stranger was let in");
     }
-    new StoreSession(line, values, SECRET).serve();
+    new StoreSession(line, values, SECRET, KEEPER).serve();
   }
 
   private static boolean opens(StoreSession session) {
@@ -100,11 +104,24 @@ public final class StoreSessionTarget implements FuzzTarget {
     int magic = StoreWire.magicBytes();
     byte[] theirs = Arrays.copyOfRange(greeting, magic, magic + StoreWire.NONCE_BYTES);
     byte[] ours = new byte[StoreWire.NONCE_BYTES];
-    return ByteBuffer.allocate(magic + StoreWire.NONCE_BYTES + StoreWire.PROOF_BYTES)
+    byte[] job = text(0, StoreWire.nonces(theirs, ours));
+    return ByteBuffer.allocate(magic + StoreWire.NONCE_BYTES + StoreWire.PROOF_BYTES + job.length)
         .put(StoreWire.magic())
         .put(ours)
         .put(StoreWire.clientProof(SECRET, theirs, ours, new byte[0]))
+        .put(job)
         .array();
+  }
+
+  /// A job's identity, or a meeting's, as it is sent.
+  static byte[] text(int status, byte[] nonces) {
+    var bytes = new ByteArrayOutputStream();
+    try (var out = new DataOutputStream(bytes)) {
+      StoreWire.writeText(out, SECRET, status, nonces, "job");
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return bytes.toByteArray();
   }
 
   /// The real store, but whoever waits for a key gets its answer at once.

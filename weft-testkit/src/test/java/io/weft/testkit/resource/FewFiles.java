@@ -46,7 +46,9 @@ public final class FewFiles {
     Callable<?> job = () -> job(SHORT);
     try (TcpStoreServer store =
         TcpStoreServer.bind(
-            InetAddress.getLoopbackAddress(), 0, new JobTrust(secret, new Encryption.Off()))) {
+            InetAddress.getLoopbackAddress(),
+            0,
+            new JobTrust(secret, new Encryption.Off(), "job"))) {
       Callable<?> visit = () -> visit(store, secret, SHORT);
       System.out.println("at first: " + job(LONG) + ", " + visit(store, secret, LONG));
       var held = new ArrayDeque<InputStream>();
@@ -144,7 +146,7 @@ public final class FewFiles {
         TcpStore.connect(
             address.getAddress().getHostAddress(),
             address.getPort(),
-            new JobTrust(secret, new Encryption.Off()),
+            new JobTrust(secret, new Encryption.Off(), "job"),
             limit)) {
       store.put("key", new byte[] {7});
       return store.get("key", limit).length;

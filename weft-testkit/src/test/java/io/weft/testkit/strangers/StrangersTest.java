@@ -54,7 +54,7 @@ class StrangersTest {
   private static final Duration LIMIT = Duration.ofSeconds(120);
 
   private final Secret secret = SecretFile.random();
-  private final JobTrust trust = new JobTrust(secret, new Encryption.Off());
+  private final JobTrust trust = new JobTrust(secret, new Encryption.Off(), "job");
 
   @Test
   void jobEndsAsWithoutThem() throws Exception {

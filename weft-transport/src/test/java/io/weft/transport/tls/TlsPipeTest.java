@@ -197,7 +197,7 @@ class TlsPipeTest {
   void sideThatDoesNotEncryptIsKnownAndTold() {
     TlsPipe called = ONE.answer();
     assertThat(shakeUnchecked(called)).isEqualTo(TlsPipe.Need.RECEIVING);
-    called.room().put("WEFTSTO1".getBytes(StandardCharsets.US_ASCII));
+    called.room().put("WEFTSTO2".getBytes(StandardCharsets.US_ASCII));
     called.received(8);
     assertThatThrownBy(called::shake)
         .hasMessageContainingAll("not encrypted", "--secure", "it is on here");

@@ -7,6 +7,7 @@ import io.weft.agent.Patience;
 import io.weft.agent.Ticker;
 import io.weft.agent.WaitPolicy;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
 import io.weft.transport.Address;
@@ -79,13 +80,14 @@ final class Link implements FrameSink, AutoCloseable {
     }
     Duration deadline = config.startDeadline();
     try (JobStore job = JobStore.open(launch, config, System.getenv())) {
-      Credentials who = new Credentials(job.job(), 0, launch.rank(), job.secret());
+      Credentials who =
+          new Credentials(JobIdentity.met(job.job(), job.store()), 0, launch.rank(), job.secret());
       TransportConfig how =
           new TransportConfig(
               job.bind(),
               deadline,
               who,
-              JobTrust.of(config, job.secret()).encryption(),
+              JobTrust.encryption(config),
               config.ofTransport(config.transport()));
       Link link = new Link(launch.rank(), provider(config.transport()), how);
       job.store().put(key(launch.rank()), bytes(link.transport.address()));
