@@ -105,6 +105,11 @@ public final class WeftConfig {
     return new Builder(System.getenv(), System.getProperties());
   }
 
+  /// The same with another environment.
+  public static Builder builder(Map<String, String> environment) {
+    return new Builder(environment, System.getProperties());
+  }
+
   /// What an option is set to; empty = it depends on the job.
   public <T> Optional<T> value(ConfigOption<T> option) {
     return Optional.ofNullable(values.get(option)).map(option::cast);

@@ -60,6 +60,12 @@ public record LaunchEnvironment(
         new StoreLocation.InProcess());
   }
 
+  /// The environment for another job that a process of this one starts: without what makes this
+  /// process a rank, where its job meets, and the secret that its launcher gave it. Pure.
+  public static Map<String, String> outside(Map<String, String> environment) {
+    return Launcher.outside(environment);
+  }
+
   /// Whether a launcher started this process as a rank.
   public boolean launched() {
     return !launcher.equals("none");

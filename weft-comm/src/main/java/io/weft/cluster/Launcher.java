@@ -3,7 +3,9 @@ package io.weft.cluster;
 
 import io.weft.CommException;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
@@ -12,7 +14,7 @@ import java.util.regex.Pattern;
 /// The launchers whose variables are known, in order of detection. Pure.
 enum Launcher {
   /// `weft run` and `weft train`, and whoever sets the same variables.
-  WEFT("weft", 5) {
+  WEFT("weft", 5, "WEFT_(RANK|SIZE|(LOCAL|CROSS)_(RANK|SIZE)|LAUNCHER(_PID)?)") {
     @Override
     boolean started(Variables variables) {
       // A size alone is no sign: Kubernetes users set it, because their launcher does not.
@@ -40,7 +42,7 @@ enum Launcher {
   },
 
   /// `mpirun` of Open MPI; PMIx names the job.
-  OPEN_MPI("Open MPI", 3) {
+  OPEN_MPI("Open MPI", 3, "OMPI_(COMM_WORLD_.*|UNIVERSE_SIZE)|PMIX_(?!MCA_).*") {
     @Override
     boolean started(Variables variables) {
       return variables.has("OMPI_COMM_WORLD_RANK") || variables.has("OMPI_COMM_WORLD_SIZE");
@@ -60,7 +62,7 @@ enum Launcher {
   },
 
   /// `srun`; a step's variables only, because those of `sbatch` leak into every process.
-  SLURM("Slurm", 1) {
+  SLURM("Slurm", 1, "SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEPID|STEP_.*|SRUN_.*)") {
     @Override
     boolean started(Variables variables) {
       return variables.has("SLURM_PROCID") && variables.has("SLURM_STEP_ID");
@@ -108,7 +110,7 @@ enum Launcher {
 
   /// Hydra, the launcher of MPICH, Intel MPI and MVAPICH. Slurm sets its variables, too, for its
   /// own steps; where both say the same, Slurm's say more.
-  MPICH("MPICH", 2) {
+  MPICH("MPICH", 2, "PMI_.*|MPI_LOCALRANKID|MPI_LOCALNRANKS") {
     @Override
     boolean started(Variables variables) {
       return variables.has("PMI_RANK")
@@ -130,7 +132,7 @@ enum Launcher {
 
   /// An indexed job; its size is not in the environment, so the pod's template sets `WEFT_SIZE` to
   /// the job's `completions`, and `WEFT_STORE` to rank 0's name in the headless service.
-  KUBERNETES("Kubernetes", 0) {
+  KUBERNETES("Kubernetes", 0, "JOB_COMPLETION_INDEX|WEFT_SIZE") {
     @Override
     boolean started(Variables variables) {
       // Operators that speak torchrun's variables run indexed jobs too; and who sets a rank of its
@@ -154,7 +156,10 @@ enum Launcher {
   },
 
   /// torchrun, and other launchers that speak its variables.
-  TORCHRUN("torchrun", 4) {
+  TORCHRUN(
+      "torchrun",
+      4,
+      "((LOCAL|GROUP|ROLE)_)?RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|ROLE_NAME|MASTER_(ADDR|PORT)|TORCHELASTIC_.*") {
     @Override
     boolean started(Variables variables) {
       return variables.has("RANK") && variables.has("WORLD_SIZE");
@@ -228,6 +233,14 @@ enum Launcher {
 
   private static final String STORE = "WEFT_STORE";
   private static final String JOB = "WEFT_JOB";
+  private static final List<String> LAUNCHERS_OWN =
+      List.of(
+          "WEFT_LAUNCHER",
+          "WEFT_LAUNCHER_PID",
+          "WEFT_SECRET",
+          "WEFT_SECRET_HEX",
+          "WEFT_SECRET_FILE",
+          "WEFT_FLIGHT_DIR");
   private static final int FIRST_PORT = 29_400;
   private static final int PORTS = 2_000;
 
@@ -237,11 +250,14 @@ enum Launcher {
 
   private final String label;
   private final int depth;
+  private final Pattern variables;
 
   /// @param depth a launcher is usually started by those that have less
-  Launcher(String label, int depth) {
+  /// @param variables what it sets to make a process a rank
+  Launcher(String label, int depth, String variables) {
     this.label = label;
     this.depth = depth;
+    this.variables = Pattern.compile(variables);
   }
 
   /// Which of them started this process: the only one whose variables are there, or the first of
@@ -251,6 +267,26 @@ enum Launcher {
     return Arrays.stream(values())
         .filter(launcher -> launcher.started(variables))
         .reduce((known, other) -> known.innermost(other, variables));
+  }
+
+  /// The environment without what makes this process a rank, see `LaunchEnvironment.outside`.
+  static Map<String, String> outside(Map<String, String> environment) {
+    var variables = new Variables(environment);
+    var outside = new HashMap<>(environment);
+    boolean several = false;
+    for (Launcher launcher : values()) {
+      if (launcher.started(variables)) {
+        outside.keySet().removeIf(name -> launcher.variables.matcher(name).matches());
+        several |= launcher.place(variables).filter(place -> place.size() > 1).isPresent();
+      }
+    }
+    if (several || WEFT.started(variables)) {
+      outside.keySet().removeAll(List.of(STORE, JOB));
+    }
+    if (variables.has("WEFT_LAUNCHER")) {
+      outside.keySet().removeAll(LAUNCHERS_OWN);
+    }
+    return outside;
   }
 
   private Launcher innermost(Launcher other, Variables variables) {

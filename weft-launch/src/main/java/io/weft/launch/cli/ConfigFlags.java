@@ -3,6 +3,7 @@ package io.weft.launch.cli;
 
 import io.weft.ConfigOption;
 import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
 import io.weft.launch.flag.SecureAlone;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -42,6 +43,13 @@ final class ConfigFlags {
     }
   }
 
+  /// The help text of the flags, without those named.
+  static String help(List<String> without, int width) {
+    var flags = new CommandLine(CommandSpec.create().name("settings")).setUsageHelpWidth(width);
+    add(flags, without);
+    return flags.getHelp().optionList();
+  }
+
   /// The variables by which ranks get what was said on the command line. Throws
   /// `CommException.Setup` where a value is wrong.
   static Map<String, String> variables(CommandSpec command) {
@@ -55,10 +63,10 @@ final class ConfigFlags {
     return variables;
   }
 
-  /// The settings, with what was said on the command line over the environment. Throws
-  /// `CommException.Setup` where a value is wrong.
+  /// The settings of a job that this process starts, with what was said on the command line over
+  /// the environment. Throws `CommException.Setup` where a value is wrong.
   static WeftConfig config(CommandSpec command) {
-    WeftConfig.Builder builder = WeftConfig.builder();
+    WeftConfig.Builder builder = WeftConfig.builder(LaunchEnvironment.outside(System.getenv()));
     forEach(command, builder::set);
     return builder.build();
   }

@@ -75,6 +75,11 @@ final class PlacementFlags {
       description = "also give this variable to ranks on other hosts; may be repeated")
   private List<String> exports = new ArrayList<>();
 
+  /// Whether the command line says that there is to be a job of its own.
+  boolean areGiven() {
+    return ranks != null || hosts != null || hostfile != null;
+  }
+
   /// Where the ranks go. Throws `ParameterException` with what is wrong.
   ///
   /// @param wanted how many there must be; empty: as many as the flags say
@@ -164,6 +169,15 @@ final class PlacementFlags {
     if (!name.matches("[A-Za-z_][A-Za-z0-9_]*") || value == null) {
       throw new ParameterException(
           command().commandLine(), "-x " + export + ": not NAME=VALUE nor a variable that is set");
+    }
+    if (value.indexOf(Main.UNREADABLE) >= 0) {
+      throw new ParameterException(
+          command().commandLine(),
+          "-x "
+              + name
+              + ": its value is no text in this locale's encoding ("
+              + System.getProperty("sun.jnu.encoding")
+              + "); set LC_ALL=C.UTF-8, or use ASCII");
     }
     variables.put(name, value);
   }

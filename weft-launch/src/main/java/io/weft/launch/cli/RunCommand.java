@@ -40,14 +40,14 @@ final class RunCommand implements Callable<Integer> {
   @Parameters(
       arity = "1..*",
       paramLabel = "COMMAND",
-      description = "program and arguments; '--' before it ends the options")
+      description = "program and arguments; '--' may stand before it")
   private List<String> command = new ArrayList<>();
 
   RunCommand() {}
 
   @Override
   public Integer call() throws JobFailed, InterruptedException {
-    JobPlan plan = placement.plan(command, Map.of(), JobPlan.Output.PREFIXED);
+    JobPlan plan = placement.plan(command, Map.of(), JobPlan.Output.PREFIXED).ofAnyProgram();
     PrintStream out = System.out;
     PrintStream err = System.err;
     try (Job job = Job.start(plan, out, err)) {

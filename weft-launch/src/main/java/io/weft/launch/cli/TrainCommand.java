@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,6 +43,8 @@ import picocli.CommandLine.Unmatched;
     })
 final class TrainCommand implements Callable<Integer> {
 
+  private static final int HELP_WIDTH = 100;
+
   @Spec private @Nullable CommandSpec spec;
 
   @Mixin private PlacementFlags placement = new PlacementFlags();
@@ -61,18 +64,17 @@ final class TrainCommand implements Callable<Integer> {
     PrintStream err = System.err;
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     if (help) {
-      command.commandLine().usage(out);
-      out.println();
-      return Training.find().run(out, err, List.of("--help"));
+      return help(out, err);
     }
     if (arguments.isEmpty()) {
       return Training.find().run(out, err, List.of("--list"));
     }
     Training training = Training.find();
-    if (LaunchEnvironment.detect(System.getenv()).launched()) {
+    boolean own = placement.areGiven();
+    if (!own && LaunchEnvironment.detect(System.getenv()).launched()) {
       return asRank(training, command, out, err);
     }
-    Training.Check check = training.check(err, arguments);
+    Training.Check check = training.check(err, arguments, own);
     if (check.code() != ExitCodes.DONE) {
       return check.code();
     }
@@ -91,6 +93,18 @@ final class TrainCommand implements Callable<Integer> {
     try (Job job = Job.start(plan, out, err)) {
       return codeOf(job.await());
     }
+  }
+
+  /// First how many ranks and where, then what the workloads take, then the settings.
+  private static int help(PrintStream out, PrintStream err) {
+    new CommandLine(new TrainCommand()).setUsageHelpWidth(HELP_WIDTH).usage(out);
+    out.println();
+    int code = Training.find().run(out, err, List.of("--help"));
+    out.println();
+    out.println("Settings of Weft's, as flags:");
+    out.print(ConfigFlags.help(List.of("transport"), HELP_WIDTH));
+    out.flush();
+    return code;
   }
 
   /// The launcher said how many ranks there are; settings from the command line hold all the same.

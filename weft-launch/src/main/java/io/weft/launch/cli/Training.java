@@ -15,8 +15,9 @@ import java.util.spi.ToolProvider;
 import java.util.stream.IntStream;
 
 /// The training that the workloads provide, found as the tool `weft-train`. First argument `--list`
-/// names the workloads, `--validate` checks the rest of the line and the data, trains nothing, and
-/// prints how many ranks there must be, where the line says so, and which of them may be lost.
+/// names the workloads, `--validate` or `--validate=own` checks the rest of the line and the data,
+/// trains nothing, and prints how many ranks there must be, where the line says so, and which of
+/// them may be lost.
 record Training(ToolProvider tool) {
 
   private static final String TOOL = "weft-train";
@@ -49,9 +50,11 @@ record Training(ToolProvider tool) {
       int code, OptionalInt ranks, int reports, Set<Integer> dispensable, boolean isRank) {}
 
   /// Checks arguments and data; says on `err` what is wrong.
-  Check check(PrintStream err, List<String> arguments) {
+  ///
+  /// @param own whether the job is this command's own, whatever the environment says
+  Check check(PrintStream err, List<String> arguments, boolean own) {
     var said = new ByteArrayOutputStream();
-    var all = new ArrayList<>(List.of("--validate"));
+    var all = new ArrayList<>(List.of(own ? "--validate=own" : "--validate"));
     all.addAll(arguments);
     int code = run(new PrintStream(said, true, StandardCharsets.UTF_8), err, all);
     Matcher matcher = RANKS.matcher(said.toString(StandardCharsets.UTF_8));

@@ -110,7 +110,8 @@ public final class Job implements AutoCloseable {
     // What may take its time comes before anything is made that has to be removed.
     InetAddress address = LauncherAddress.of(plan);
     int port = LauncherAddress.port(plan);
-    Secret secret = SecretFile.find(plan.config(), System.getenv()).orElseGet(SecretFile::random);
+    Secret secret =
+        SecretFile.find(plan.config(), RankVariables.outside()).orElseGet(SecretFile::random);
     String mark = UUID.randomUUID().toString();
     String identity = JobIdentity.ofName(RankVariables.job(plan, mark));
     JobTrust trust = JobTrust.of(plan.config(), secret, identity);

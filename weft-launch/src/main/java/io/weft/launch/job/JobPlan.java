@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 /// @param ssh the command that reaches other hosts, `ssh` and its options
 /// @param dispensable ranks without which the job goes on, and of which one must end well; none: it
 ///   ends with the first rank that fails
+/// @param program whose program the ranks are
 public record JobPlan(
     List<Placement> ranks,
     List<String> command,
@@ -31,7 +32,17 @@ public record JobPlan(
     Output output,
     Optional<Path> outputDirectory,
     List<String> ssh,
-    Set<Integer> dispensable) {
+    Set<Integer> dispensable,
+    Program program) {
+
+  /// Whose program the ranks are.
+  public enum Program {
+    /// Weft's own: it is told all that it needs.
+    WEFTS,
+    /// The user's: on this host it finds this process's Java first, with the flags that Weft needs,
+    /// and the user's locale.
+    ANY
+  }
 
   /// How ranks' output is shown.
   ///
@@ -84,11 +95,27 @@ public record JobPlan(
         ssh,
         config.onFailure() == OnFailure.SHRINK
             ? ranks.stream().map(Placement::rank).collect(Collectors.toUnmodifiableSet())
-            : Set.of());
+            : Set.of(),
+        Program.WEFTS);
   }
 
   /// The same, but it is these ranks without which it goes on.
   public JobPlan dispensingWith(Set<Integer> others) {
-    return new JobPlan(ranks, command, environment, config, output, outputDirectory, ssh, others);
+    return new JobPlan(
+        ranks, command, environment, config, output, outputDirectory, ssh, others, program);
+  }
+
+  /// The same for a program of the user's.
+  public JobPlan ofAnyProgram() {
+    return new JobPlan(
+        ranks,
+        command,
+        environment,
+        config,
+        output,
+        outputDirectory,
+        ssh,
+        dispensable,
+        Program.ANY);
   }
 }

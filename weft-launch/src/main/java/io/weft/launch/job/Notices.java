@@ -9,14 +9,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /// A rank's output without the lines that tell users nothing and that no flag turns off: Java's, on
-/// resolving the vector module, and TensorFlow's of level information. A line is held back only
-/// while it begins like one of them. One thread.
+/// resolving the vector module and on the flags that the launcher gives it, and TensorFlow's of
+/// level information. A line is held back only while it begins like one of them. One thread.
 final class Notices extends InputStream {
 
+  private static final String PICKED_UP =
+      "NOTE: Picked up JDK_JAVA_OPTIONS: " + RankVariables.RANK_JAVA;
   private static final List<byte[]> JAVA =
-      bytes("WARNING: Using incubator modules: jdk.incubator.vector");
+      bytes("WARNING: Using incubator modules: jdk.incubator.vector", PICKED_UP);
   private static final List<byte[]> JAVA_AND_TENSORFLOW =
       bytes(
+          PICKED_UP,
           "WARNING: Using incubator modules: jdk.incubator.vector",
           "WARNING: All log messages before absl::InitializeLog() is called",
           "I0000 00:00:");

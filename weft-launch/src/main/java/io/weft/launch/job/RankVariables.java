@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.store.SecretFile;
 import io.weft.launch.process.DeathWatch;
 import io.weft.transport.spi.Secret;
+import java.io.File;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// What each rank finds in its environment.
 final class RankVariables {
+
+  /// The flags that Weft needs of a rank's Java.
+  static final String RANK_JAVA =
+      "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
+          + " -Dsun.misc.unsafe.memory.access=allow";
+
+  private static final String JAVA_OPTIONS = "JDK_JAVA_OPTIONS";
+  private static final String LOCALE = "LC_ALL";
+  private static final String SAVED_LOCALE = "WEFT_LC_ALL";
+  private static final String UNSET = "unset";
 
   private final JobPlan plan;
   private final String job;
@@ -30,6 +44,29 @@ final class RankVariables {
     return plan.config().job().orElse("weft-" + mark);
   }
 
+  /// This process's Java before others, and the flags that Weft needs, as text that an older Java
+  /// does not mind; the user's own options stand as they are.
+  private static Map<String, String> java(Map<String, String> environment) {
+    var variables = new HashMap<String, String>();
+    String bin = Path.of(System.getProperty("java.home"), "bin").toString();
+    String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
+    variables.put("PATH", bin + File.pathSeparator + path);
+    if (!environment.containsKey(JAVA_OPTIONS)) {
+      variables.put(JAVA_OPTIONS, RANK_JAVA);
+    }
+    return variables;
+  }
+
+  /// What `LC_ALL` was before the command took another for its own Java; empty: it did not.
+  private static Optional<String> locale() {
+    return Optional.ofNullable(System.getenv(SAVED_LOCALE));
+  }
+
+  /// This process's environment, without what makes it a rank of another job.
+  static Map<String, String> outside() {
+    return LaunchEnvironment.outside(System.getenv());
+  }
+
   /// The job's name.
   String job() {
     return job;
@@ -37,7 +74,12 @@ final class RankVariables {
 
   /// On this host: the secret by its file, where flight files go, and whose end is the rank's.
   Map<String, String> here(Placement placement, Path secret, Path flights) {
-    var variables = new HashMap<>(common);
+    var variables = new HashMap<String, String>();
+    if (plan.program() == JobPlan.Program.ANY) {
+      variables.putAll(java(System.getenv()));
+      locale().filter(text -> !text.equals(UNSET)).ifPresent(text -> variables.put(LOCALE, text));
+    }
+    variables.putAll(common);
     variables.putAll(placement.variables());
     variables.put("WEFT_SECRET_FILE", secret.toString());
     variables.put("WEFT_FLIGHT_DIR", flights.toString());
@@ -49,22 +91,31 @@ final class RankVariables {
   /// rank's lines are prefixed.
   List<String> removedHere(Placement placement) {
     boolean raw = plan.output().isRaw(placement.rank());
-    return raw
-        ? List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE)
-        : List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE, "WEFT_TERMINAL");
+    var removed = new ArrayList<>(System.getenv().keySet());
+    removed.removeAll(outside().keySet());
+    removed.addAll(List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE, SAVED_LOCALE));
+    if (plan.program() == JobPlan.Program.ANY && locale().filter(UNSET::equals).isPresent()) {
+      removed.add(LOCALE);
+    }
+    if (!raw) {
+      removed.add("WEFT_TERMINAL");
+    }
+    return removed;
   }
 
   /// On another host: the secret itself, and the settings of this process.
   Map<String, String> there(Placement placement, Secret secret) {
     var variables = new HashMap<String, String>();
-    System.getenv()
+    outside()
         .forEach(
             (name, value) -> {
               if (name.matches("WEFT_[A-Z_]+")) {
                 variables.put(name, value);
               }
             });
-    variables.keySet().removeAll(List.of("WEFT_SECRET_FILE", "WEFT_TERMINAL", "WEFT_LAUNCHER_PID"));
+    variables
+        .keySet()
+        .removeAll(List.of("WEFT_SECRET_FILE", "WEFT_TERMINAL", "WEFT_LAUNCHER_PID", SAVED_LOCALE));
     variables.putAll(common);
     variables.putAll(placement.variables());
     variables.keySet().removeAll(List.of(SecretFile.VARIABLE, SecretFile.HEX_VARIABLE));

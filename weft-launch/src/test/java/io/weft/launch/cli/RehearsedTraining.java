@@ -32,7 +32,8 @@ public final class RehearsedTraining implements ToolProvider {
     return switch (all.getFirst()) {
       case "--list" -> say(out, "rehearsal", 0);
       case "--help" -> say(out, "options of rehearsal", 0);
-      case "--validate" -> all.contains("--wrong") ? say(err, "option --wrong is wrong", 2) : 0;
+      case "--validate", "--validate=own" ->
+          all.contains("--wrong") ? say(err, "option --wrong is wrong", 2) : 0;
       case "rehearsal" ->
           say(
               out,

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.process.Programs;
+import io.weft.testkit.job.JavaCommand;
 import java.io.BufferedReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,6 +113,61 @@ class TrainTest {
             "7s");
     assertThat(ended.out()).isEqualTo(" [] null null 7s");
     assertThat(ended.code()).isZero();
+  }
+
+  @Test
+  void numberOfRanksMeansJobOfItsOwnWhoeverStartedTheProcess() throws Exception {
+    var ranks = new HashMap<String, String>();
+    ranks.putAll(Map.of("RANK", "0", "WORLD_SIZE", "1", "MASTER_ADDR", "localhost"));
+    ranks.putAll(Map.of("SLURM_PROCID", "3", "SLURM_STEP_ID", "0", "SLURM_NTASKS", "4"));
+    ranks.putAll(Map.of("WEFT_RANK", "1", "WEFT_SIZE", "2", "WEFT_LAUNCHER", "outer"));
+    ranks.putAll(Map.of("WEFT_STORE", "127.0.0.1:1", "WEFT_SECRET_FILE", "/nowhere"));
+    Ended own = run(ranks, "train", "rehearsal", "-np", "2");
+    assertThat(own.err()).isEmpty();
+    assertThat(own.out().lines())
+        .containsExactlyInAnyOrder("0 [] PASSIVE null null", "[1] 1 [] PASSIVE null null");
+    Ended contradiction = run(ranks, "train", "rehearsal");
+    assertThat(contradiction.code()).isEqualTo(2);
+    assertThat(contradiction.err())
+        .contains("WEFT_RANK and WEFT_SIZE (weft) say rank 1 of 2")
+        .contains("SLURM_PROCID and SLURM_NTASKS (Slurm) say rank 3 of 4");
+  }
+
+  @Test
+  void jobInsideOfRankHasStoreAndRanksOfItsOwn() throws Exception {
+    String inner =
+        JavaCommand.of(Main.class, "run", "-np", "2", "--", "env").stream()
+            .map(word -> "'" + word + "'")
+            .collect(Collectors.joining(" "));
+    Ended ended =
+        run(
+            Map.of("RANK", "0", "WORLD_SIZE", "1", "MINE", "kept"),
+            "run",
+            "-np",
+            "1",
+            "--store",
+            "127.0.0.1:" + freePort(),
+            "--",
+            "sh",
+            "-c",
+            "echo outer $WEFT_STORE; " + inner);
+    assertThat(ended.code()).as(ended.err()).isZero();
+    List<String> stores = ended.out().lines().filter(line -> line.contains("WEFT_STORE=")).toList();
+    String outer =
+        ended.out().lines().filter(line -> line.contains("outer ")).findFirst().orElseThrow();
+    assertThat(stores).hasSize(2);
+    assertThat(stores.getFirst()).doesNotContain(outer.replaceFirst(".*outer ", ""));
+    assertThat(ended.out())
+        .contains("[1] WEFT_RANK=1")
+        .contains("MINE=kept")
+        .doesNotContain(" RANK=")
+        .doesNotContain("WORLD_SIZE=");
+  }
+
+  private static int freePort() throws Exception {
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return free.getLocalPort();
+    }
   }
 
   @Test

@@ -20,7 +20,7 @@ class StoreThreadsTest {
 
   @Test
   void storeAnswersWhereNoVirtualThreadCanRun() throws Exception {
-    var trust = new JobTrust(SecretFile.random(), new Encryption.Off());
+    var trust = new JobTrust(SecretFile.random(), new Encryption.Off(), "job");
     try (var carriers = new BusyCarriers();
         TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust);
         TcpStore store = TcpStore.connect("127.0.0.1", server.address().getPort(), trust, LIMIT)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
+import io.weft.cluster.LaunchEnvironment;
 import io.weft.launch.process.DeathWatch;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -58,9 +60,12 @@ public final class Child implements AutoCloseable {
         : Programs.find(program).isEmpty()) {
       throw new PerfException.Failed("cannot start " + program + ": it is not there");
     }
+    Set<String> outside = LaunchEnvironment.outside(System.getenv()).keySet();
     List<String> removed =
         System.getenv().keySet().stream()
-            .filter(name -> RANK_VARIABLES.stream().anyMatch(name::startsWith))
+            .filter(
+                name ->
+                    !outside.contains(name) || RANK_VARIABLES.stream().anyMatch(name::startsWith))
             .toList();
     String mark = UUID.randomUUID().toString();
     Map<String, String> marked = new HashMap<>(variables);
