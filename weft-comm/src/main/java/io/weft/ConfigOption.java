@@ -3,6 +3,8 @@ package io.weft;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -462,6 +464,15 @@ public final class ConfigOption<T> {
           "option " + name + ": '" + text + "' from " + origin + " " + refused.getMessage(),
           refused);
     }
+  }
+
+  /// The name that is most like a mistyped one; empty where none is.
+  public static Optional<String> nearest(String mistyped, Collection<String> names) {
+    return names.stream()
+        .filter(name -> OptionTexts.distance(mistyped, name) <= Math.max(1, name.length() / 4))
+        .min(
+            Comparator.comparingInt((String name) -> OptionTexts.distance(mistyped, name))
+                .thenComparing(Comparator.naturalOrder()));
   }
 
   T cast(Object value) {

@@ -5,12 +5,28 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// What the text of an option may be. Each throws `IllegalArgumentException` whose message says
 /// what the text must be.
 final class OptionTexts {
 
   private OptionTexts() {}
+
+  /// How many letters must be put in, taken out or replaced to make one text the other.
+  static int distance(String one, String other) {
+    int[] before = IntStream.rangeClosed(0, other.length()).toArray();
+    for (int i = 1; i <= one.length(); i++) {
+      int[] now = new int[other.length() + 1];
+      now[0] = i;
+      for (int j = 1; j <= other.length(); j++) {
+        int replaced = before[j - 1] + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+        now[j] = Math.min(replaced, 1 + Math.min(before[j], now[j - 1]));
+      }
+      before = now;
+    }
+    return before[other.length()];
+  }
 
   /// Any text but none, without the space around it.
   static String nonBlank(String text) {

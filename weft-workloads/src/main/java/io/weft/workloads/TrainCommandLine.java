@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
+import io.weft.ConfigOption;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.model.OptimizerKind;
@@ -12,6 +13,7 @@ import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -33,6 +35,9 @@ final class TrainCommandLine {
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
   private static final int MOST_THREADS = 1 << 10;
+
+  private static final List<String> LAUNCHERS =
+      List.of("-np", "-H", "-x", "--hostfile", "--bind-to", "--output-dir", "--ssh");
 
   private final CommandLine commandLine = new CommandLine(spec());
   private final Supplier<Optional<ConfiguredTask>> task;
@@ -102,9 +107,23 @@ final class TrainCommandLine {
     try {
       parsed = commandLine.parseArgs(arguments.toArray(String[]::new));
     } catch (CommandLine.ParameterException e) {
-      throw new BadOption(e.getMessage() + "; 'weft train --help' lists the options");
+      throw new BadOption(e.getMessage() + meant(e) + "; 'weft train --help' lists the options");
     }
     return parsed.isUsageHelpRequested() ? Optional.empty() : Optional.of(options(parsed));
+  }
+
+  /// Which option was probably meant, of this tool's or of the launcher's, who hands on what it
+  /// does not know.
+  private String meant(CommandLine.ParameterException wrong) {
+    if (!(wrong instanceof CommandLine.UnmatchedArgumentException unmatched)
+        || unmatched.getUnmatched().isEmpty()) {
+      return "";
+    }
+    var names = new ArrayList<>(commandLine.getCommandSpec().optionsMap().keySet());
+    ConfigOption.all().forEach(option -> names.add(option.flag()));
+    names.addAll(LAUNCHERS);
+    String word = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+    return ConfigOption.nearest(word, names).map(n -> "; did you mean " + n + "?").orElse("");
   }
 
   private TrainOptions options(ParseResult parsed) {

@@ -37,7 +37,8 @@ import org.tensorflow.exceptions.TensorFlowException;
 /// `--list` prints the workloads. `--validate` as the first argument checks options and files and
 /// starts nothing; where servers keep the variables it prints how many ranks there must be, which
 /// one reports, and which ones the others can do without, such as `ranks=4 reports=2
-/// dispensable=2-3`; and ` task=3` behind it if `TF_CONFIG` says that this process is a rank.
+/// dispensable=2-3`; and ` task=3` behind it if `TF_CONFIG` says that this process is a rank, for
+/// which `--validate=own` does not look.
 public final class TrainTool implements ToolProvider {
 
   private static final int FAILED = 1;
@@ -102,8 +103,11 @@ public final class TrainTool implements ToolProvider {
       }
       return 0;
     }
-    boolean validate = !arguments.isEmpty() && arguments.getFirst().equals("--validate");
-    var commandLine = new TrainCommandLine(() -> ConfiguredTask.read(System.getenv()));
+    String first = arguments.isEmpty() ? "" : arguments.getFirst();
+    boolean own = first.equals("--validate=own");
+    boolean validate = own || first.equals("--validate");
+    var commandLine =
+        new TrainCommandLine(() -> own ? Optional.empty() : ConfiguredTask.read(System.getenv()));
     Optional<TrainOptions> options =
         commandLine.parse(validate ? arguments.subList(1, arguments.size()) : arguments);
     if (options.isEmpty()) {

@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Where the `weft` command begins. Errors are told in one line each, without a stack unless
 /// WEFT_DEBUG is set.
 public final class Main {
+
+  /// What Java makes of bytes that it cannot read.
+  static final char UNREADABLE = '\uFFFD';
 
   private Main() {}
 
@@ -29,6 +31,8 @@ public final class Main {
     ConfigFlags.add(line.getSubcommands().get("run"), List.of());
     // A workload has a transport option of its own; it gets it untouched.
     ConfigFlags.add(line.getSubcommands().get("train"), List.of("transport"));
+    // What follows the program's name is the program's, as under mpirun: '--' may be left out.
+    Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
     line.setParameterExceptionHandler((wrong, given) -> wrongUsage(wrong));
     line.setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
     line.setUsageHelpWidth(100);
@@ -36,6 +40,19 @@ public final class Main {
   }
 
   static int run(CommandLine line, String... arguments) {
+    for (String argument : arguments) {
+      if (argument.indexOf(UNREADABLE) >= 0) {
+        PrintWriter err = line.getErr();
+        err.println(
+            "weft: the argument '"
+                + argument
+                + "' is no text in this locale's encoding ("
+                + System.getProperty("sun.jnu.encoding")
+                + ") and would reach the ranks as another one; set LC_ALL=C.UTF-8, or use ASCII");
+        err.flush();
+        return ExitCodes.WRONG_USAGE;
+      }
+    }
     return line.execute(arguments);
   }
 
@@ -43,7 +60,7 @@ public final class Main {
     CommandLine command = wrong.getCommandLine();
     PrintWriter err = command.getErr();
     err.println("weft: " + wrong.getMessage());
-    UnmatchedArgumentException.printSuggestions(wrong, err);
+    Hints.after(wrong).forEach(err::println);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     debug(wrong, err);
     err.flush();

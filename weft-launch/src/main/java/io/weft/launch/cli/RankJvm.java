@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.launch.process.Collector;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,6 @@ final class RankJvm {
           "--add-modules=jdk.incubator.vector",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
-          "-XX:+UseSerialGC",
           "-XX:-UsePerfData",
           "-Dstdout.encoding=UTF-8",
           "-Dstderr.encoding=UTF-8");
@@ -36,6 +36,7 @@ final class RankJvm {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(FLAGS);
+    command.addAll(Collector.flags());
     command.add(QUIET);
     String archive = System.getProperty(ARCHIVE_PROPERTY, "");
     if (!archive.isEmpty() && Files.isReadable(Path.of(archive))) {

@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
       TrainCommand.class,
       RunCommand.class,
       PerfCommand.class,
+      JavaCommand.class,
       DoctorCommand.class,
       TraceCommand.class
     },
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  weft train mnist-cnn -np 2          train a network on two processes",
       "  weft run -np 4 -- ./my-program      start four ranks of any program",
+      "  weft java -cp app.jar Train         run Java with Weft on its path",
       "  weft perf allreduce -np 2           measure",
       "  weft doctor                         see what works on this machine",
       "  weft trace flight DIR               see why a job failed",
@@ -47,6 +49,6 @@ public final class WeftCommand implements Callable<Integer> {
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     throw new ParameterException(
-        command.commandLine(), "which command? train, run, perf, doctor or trace");
+        command.commandLine(), "which command? train, run, perf, java, doctor or trace");
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
+import io.weft.launch.process.Collector;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -76,10 +77,10 @@ final class TensorFlowCheck {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
-                "-XX:+UseSerialGC",
                 "-cp",
                 ManagementFactory.getRuntimeMXBean().getClassPath(),
                 LibraryProbe.class.getName()));
+    command.addAll(1, Collector.flags());
     command.addAll(files);
     try {
       Process probe =

@@ -35,7 +35,11 @@ class CommandLineTest {
         "run --start-deadline soon -- true | option start-deadline",
         "run -x A-B -- true | -x A-B",
         "run --secure=maybe -- true | must be auto, on or off",
-        "trainn | Did you mean: weft train",
+        "trainn | Did you mean: weft train?",
+        "run --output-dri d -- true | Did you mean: --output-dir?",
+        "run --deadlin 5s -- true | Did you mean: --deadline?",
+        "run -np 2 -- caf\uFFFD | is no text in this locale's encoding",
+        "run --store ::1 -- true | write [::1]:PORT",
         "`` | which command?"
       })
   void wrongCommandLineIsTold(String line, String message) {
@@ -76,6 +80,21 @@ class CommandLineTest {
     CommandLine command = commands.getSubcommands().get(line.split(" ")[0]);
     String value = command.getCommandSpec().findOption("--secure").getValue();
     assertThat(value).isEqualTo(mode);
+  }
+
+  @Test
+  void whatFollowsTheProgramIsTheProgramsWithoutTwoHyphens() {
+    CommandLine commands = Main.commandLine();
+    commands.parseArgs("run", "-np", "2", "java", "-version", "-np");
+    CommandLine run = commands.getSubcommands().get("run");
+    assertThat(run.getParseResult().matchedPositionals().getFirst().stringValues())
+        .containsExactly("java", "-version", "-np");
+  }
+
+  @Test
+  void allCommandsAreListed() {
+    assertThat(weft.run("--help")).isZero();
+    assertThat(weft.out()).contains("\n  java ").contains("\n  train ");
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
+import io.weft.launch.process.Collector;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -39,11 +40,11 @@ public record BenchProgram(String classPath, String program) {
     }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(Collector.flags());
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+UseSerialGC",
             "-XX:-UsePerfData",
             "-Xmx1g",
             "-cp",

@@ -4,10 +4,12 @@ package io.weft.launch.perf.process;
 import io.weft.ConfigOption;
 import io.weft.SecureMode;
 import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
 import io.weft.launch.job.Job;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.Placement;
+import io.weft.launch.process.Collector;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -67,7 +69,7 @@ public record LocalRanks(
             Placement.here(size),
             command(arguments),
             environment,
-            WeftConfig.builder().secure(secure).build(),
+            WeftConfig.builder(LaunchEnvironment.outside(System.getenv())).secure(secure).build(),
             JobPlan.Output.RANK_ZERO_RAW,
             Optional.empty(),
             List.of("ssh"));
@@ -143,12 +145,12 @@ public record LocalRanks(
   private List<String> command(List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(Collector.flags());
     command.addAll(
         List.of(
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+UseSerialGC",
             "-XX:-UsePerfData",
             "-Xmx1g",
             "-XX:MaxDirectMemorySize=" + directMemoryBytes,
