@@ -6,11 +6,22 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Which of the transports on the class path a job uses.
 final class Transports {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Transports.class);
+  private static final String AUTO = "auto";
+  private static final String TCP = "tcp";
+  private static final String SHARED_MEMORY = "shm";
+
+  /// Transports with a jar of their own.
+  private static final Set<String> SEPARATE = Set.of(SHARED_MEMORY, "verbs");
 
   private Transports() {}
 
@@ -18,7 +29,7 @@ final class Transports {
   /// with what to do where it is not there or cannot be used.
   static TransportProvider provider(String wanted, int size) {
     List<TransportProvider> all = providers();
-    String scheme = wanted.equals("auto") ? fitting(all, size) : wanted;
+    String scheme = wanted.equals(AUTO) ? fitting(all, size) : wanted;
     TransportProvider provider =
         all.stream()
             .filter(p -> p.scheme().equals(scheme))
@@ -29,7 +40,8 @@ final class Transports {
                         "no transport '"
                             + scheme
                             + "' on the class path; there are "
-                            + all.stream().map(TransportProvider::scheme).sorted().toList(),
+                            + all.stream().map(TransportProvider::scheme).sorted().toList()
+                            + (SEPARATE.contains(scheme) ? "; " + remedy(scheme) : ""),
                         null));
     if (provider.probe() instanceof Availability.Unavailable(String reason, String remedy)) {
       throw new CommException.Setup(
@@ -44,18 +56,41 @@ final class Transports {
       return "inproc";
     }
     return all.stream()
-            .filter(p -> p.scheme().equals("shm"))
+            .filter(p -> p.scheme().equals(SHARED_MEMORY))
             .anyMatch(p -> p.probe() instanceof Availability.Available)
-        ? "shm"
-        : "tcp";
+        ? SHARED_MEMORY
+        : TCP;
+  }
+
+  /// Says, once on each host, why ranks that could share memory talk over TCP, where nobody has
+  /// asked for that.
+  static void tellOfTcp(Weft joined) {
+    boolean chosen = joined.config().transport().equals(AUTO) && joined.transport().equals(TCP);
+    if (chosen && joined.localSize() > 1 && joined.localRank() == 0) {
+      Optional<TransportProvider> shm = TransportProvider.find(SHARED_MEMORY);
+      String why = shm.isEmpty() ? "weft-shm is not on the class path" : "";
+      String what = remedy(SHARED_MEMORY);
+      if (shm.isPresent()
+          && shm.get().probe() instanceof Availability.Unavailable(String reason, String remedy)) {
+        why = reason;
+        what = remedy;
+      }
+      LOG.warn(
+          "the {} ranks of this host talk over TCP, not through memory that they share: {}; {}",
+          joined.localSize(),
+          why,
+          what);
+    }
+  }
+
+  private static String remedy(String scheme) {
+    return "add the artifact io.weft:weft-" + scheme + ", or io.weft:weft-starter, which brings it";
   }
 
   private static List<TransportProvider> providers() {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
-      return ServiceLoader.load(TransportProvider.class).stream()
-          .map(ServiceLoader.Provider::get)
-          .toList();
+      return TransportProvider.all();
     } catch (ServiceConfigurationError unreadable) {
       String advice =
           unreadable.getCause() instanceof IOException cause ? openFiles.advice(cause) : "";

@@ -127,6 +127,7 @@ public final class Weft implements AutoCloseable {
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
       Weft joined = join(config, launch, surroundings, sinks);
       warmUp.join(config.startDeadline());
+      Transports.tellOfTcp(joined);
       return joined;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 
 /// A job of two ranks in this process, each with a tensor of float32.
@@ -79,11 +78,7 @@ final class RankPair implements AutoCloseable {
   }
 
   private static TransportProvider inproc() {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals("inproc"))
-        .findFirst()
-        .orElseThrow();
+    return TransportProvider.find("inproc").orElseThrow();
   }
 
   /// A rank's.

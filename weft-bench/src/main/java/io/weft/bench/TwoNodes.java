@@ -12,7 +12,6 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /// Two open transports of one kind in this process, connected, both polled by one thread: what a
@@ -73,10 +72,7 @@ final class TwoNodes implements AutoCloseable {
   }
 
   private static TransportProvider provider(String scheme) {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(p -> p.scheme().equals(scheme))
-        .findFirst()
+    return TransportProvider.find(scheme)
         .orElseThrow(() -> new IllegalArgumentException("no transport '" + scheme + "'"));
   }
 

@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.ServiceLoader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,10 +45,7 @@ class TensorPoolTest {
       };
 
   private final Transport transport =
-      ServiceLoader.load(TransportProvider.class).stream()
-          .map(ServiceLoader.Provider::get)
-          .filter(provider -> provider.scheme().equals("inproc"))
-          .findFirst()
+      TransportProvider.find("inproc")
           .orElseThrow()
           .open(
               new TransportConfig(

@@ -11,7 +11,6 @@ import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.ServiceLoader;
 
 /// Shared memory between processes of one host and one user, TCP between all others. Stateless; any
 /// thread.
@@ -89,10 +88,7 @@ public final class ShmProvider implements TransportProvider {
   /// As if this process were on that host.
   static Transport open(TransportConfig config, FrameSink sink, Host host) {
     TransportProvider tcp =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(provider -> provider.scheme().equals("tcp"))
-            .findFirst()
+        TransportProvider.find("tcp")
             .orElseThrow(
                 () ->
                     new TransportException.DeviceLost(

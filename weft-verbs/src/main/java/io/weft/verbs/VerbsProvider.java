@@ -13,7 +13,6 @@ import io.weft.verbs.ffm.Ibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.ServiceLoader;
 
 /// RDMA between hosts with InfiniBand or RoCE, by libibverbs. Stateless; any thread.
 public final class VerbsProvider implements TransportProvider {
@@ -65,10 +64,7 @@ public final class VerbsProvider implements TransportProvider {
   /// With settings of its own.
   static Transport open(TransportConfig config, FrameSink sink, VerbsSettings settings) {
     TransportProvider tcp =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(provider -> provider.scheme().equals("tcp"))
-            .findFirst()
+        TransportProvider.find("tcp")
             .orElseThrow(
                 () ->
                     new TransportException.DeviceLost(

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -214,10 +213,7 @@ final class TrainCommandLine {
   }
 
   private static List<String> schemes() {
-    Stream<String> found =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(provider -> provider.get().scheme())
-            .sorted();
+    Stream<String> found = TransportProvider.all().stream().map(TransportProvider::scheme).sorted();
     return Stream.concat(Stream.of("auto"), found).distinct().toList();
   }
 

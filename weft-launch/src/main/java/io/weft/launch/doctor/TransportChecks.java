@@ -11,8 +11,8 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Every transport on the class path, by its own word, and TCP over loopback tried out.
 final class TransportChecks {
@@ -24,16 +24,30 @@ final class TransportChecks {
 
   static List<Finding> look() {
     var findings = new ArrayList<Finding>();
-    ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
+    List<TransportProvider> providers = TransportProvider.all();
+    providers.stream()
         .sorted(Comparator.comparing(TransportProvider::scheme))
         .forEach(provider -> findings.add(probe(provider)));
-    if (findings.isEmpty()) {
-      findings.add(
-          Finding.missing(AREA, "any", "none on the class path", "add the jar of weft-transport"));
-    }
+    findings.addAll(absent(providers.stream().map(TransportProvider::scheme).toList()));
     findings.add(loopback());
     return findings;
+  }
+
+  /// What a class path lacks that has only some of Weft's jars.
+  static List<Finding> absent(List<String> schemes) {
+    return Stream.of(
+            Finding.missing(
+                AREA,
+                "shm",
+                "not on the class path: ranks of one host talk over TCP",
+                "add the artifact io.weft:weft-shm, or io.weft:weft-starter, which brings it"),
+            Finding.limited(
+                AREA,
+                "verbs",
+                "not on the class path: no RDMA between hosts",
+                "add the artifact io.weft:weft-verbs, or io.weft:weft-starter, which brings it"))
+        .filter(finding -> !schemes.contains(finding.subject()))
+        .toList();
   }
 
   private static Finding probe(TransportProvider provider) {

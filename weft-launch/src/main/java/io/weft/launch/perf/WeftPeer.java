@@ -12,7 +12,6 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /// Weft itself: ranks of this build on this host, each a JVM of its own.
@@ -105,7 +104,7 @@ record WeftPeer(String name, Map<String, String> settings) implements Peer {
   }
 
   private static Stream<TransportProvider> providers() {
-    return ServiceLoader.load(TransportProvider.class).stream().map(ServiceLoader.Provider::get);
+    return TransportProvider.all().stream();
   }
 
   private static void probe(String scheme) {

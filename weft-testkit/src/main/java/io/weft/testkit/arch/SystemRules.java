@@ -69,6 +69,13 @@ final class SystemRules {
             .because("a library's output belongs to the program that uses it"),
         noClasses()
             .that()
+            .doNotHaveFullyQualifiedName("io.weft.transport.spi.TransportProviders")
+            .should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName("java.util.ServiceLoader")
+            .because("a provider file may name transports whose jars are not there"),
+        noClasses()
+            .that()
             .resideOutsideOfPackages("io.weft.testkit..")
             .should()
             .accessTargetWhere(VIRTUAL_THREAD)

@@ -8,7 +8,6 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.Objects;
-import java.util.ServiceLoader;
 
 /// TCP with the faults that the environment says: `--transport faulty-tcp`, and a plan in the
 /// system property `weft.fault` or else the variable `WEFT_FAULT`. Stateless; any thread.
@@ -49,10 +48,7 @@ public final class FaultyTcp implements TransportProvider {
   }
 
   private static TransportProvider tcp() {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals("tcp"))
-        .findFirst()
+    return TransportProvider.find("tcp")
         .orElseThrow(() -> new IllegalStateException("no transport 'tcp' on the class path"));
   }
 }

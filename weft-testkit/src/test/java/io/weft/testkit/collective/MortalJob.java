@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -85,11 +84,7 @@ final class MortalJob implements AutoCloseable {
   }
 
   static TransportProvider provider(String scheme) {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals(scheme))
-        .findFirst()
-        .orElseThrow();
+    return TransportProvider.find(scheme).orElseThrow();
   }
 
   private Lanes lanes(int rank) {

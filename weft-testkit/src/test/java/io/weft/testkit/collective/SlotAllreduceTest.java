@@ -30,7 +30,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -58,12 +57,7 @@ class SlotAllreduceTest {
   private static final int MOST_OFFERED = 20_000;
 
   private static LocalJob job(String scheme, int size, Set<Integer> blind) {
-    TransportProvider provider =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(p -> p.scheme().equals(scheme))
-            .findFirst()
-            .orElseThrow();
+    TransportProvider provider = TransportProvider.find(scheme).orElseThrow();
     assumeThat(provider.probe()).isInstanceOf(Availability.Available.class);
     return LocalJob.start(size, WeftConfig.builder().build(), new BlindProvider(provider, blind));
   }

@@ -29,7 +29,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -118,12 +117,7 @@ class JoiningTest {
   }
 
   private boolean connectAndDie(String scheme) throws Exception {
-    TransportProvider provider =
-        ServiceLoader.load(TransportProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(p -> p.scheme().equals(scheme))
-            .findFirst()
-            .orElseThrow();
+    TransportProvider provider = TransportProvider.find(scheme).orElseThrow();
     var sink = new Connected();
     var credentials = new Credentials("test", 0, 2, secret);
     try (Transport transport =

@@ -3,9 +3,23 @@ package io.weft.transport.spi;
 
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
+import java.util.List;
+import java.util.Optional;
 
-/// A kind of transport, found by `ServiceLoader`. Stateless.
+/// A kind of transport, named in a provider file of `ServiceLoader`. Stateless.
 public interface TransportProvider {
+
+  /// All that are there; a name in a provider file without its class is a transport whose jar is
+  /// not. Throws `ServiceConfigurationError` where a provider file cannot be read, or names a class
+  /// that is no provider.
+  static List<TransportProvider> all() {
+    return TransportProviders.all();
+  }
+
+  /// The one of this scheme.
+  static Optional<TransportProvider> find(String scheme) {
+    return all().stream().filter(provider -> provider.scheme().equals(scheme)).findFirst();
+  }
 
   /// The name users say: "inproc", "tcp", "shm", "verbs".
   String scheme();

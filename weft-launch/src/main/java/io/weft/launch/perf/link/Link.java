@@ -24,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ServiceLoader;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -105,10 +104,7 @@ final class Link implements FrameSink, AutoCloseable {
   }
 
   private static TransportProvider provider(String scheme) {
-    return ServiceLoader.load(TransportProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals(scheme))
-        .findFirst()
+    return TransportProvider.find(scheme)
         .orElseThrow(
             () -> new CommException.Setup("no transport '" + scheme + "' on the class path", null));
   }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Programs of one's own, each in a Maven project that has one dependency of Weft.
+class OwnProgramTest {
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(600)
+  void networkIsTrainedOnTwoRanksAndItsModelLoadsWithoutWeft() throws Exception {
+    PrivateRepository repository = PrivateRepository.create(directory.resolve("repository"));
+    OwnProject project = OwnProject.copy("own-program", directory.resolve("digits"));
+    project.build("compile", repository);
+    Path target = project.directory().resolve("target");
+    String jars = Files.readString(target.resolve("classpath")).strip();
+    String classes = target.resolve("classes").toString();
+    Path model = directory.resolve("model");
+
+    OwnProject.Ended trained =
+        project.runTwoRanks(
+            List.of(
+                "-cp",
+                classes + File.pathSeparator + jars,
+                "com.example.digits.Train",
+                model.toString()));
+    assertThat(trained.code()).as(trained.text()).isZero();
+    assertThat(trained.text())
+        .contains("[0] epoch 1: rate 0.100, loss ")
+        .contains("[0] epoch 2: rate 0.080, loss ")
+        .contains("[0] no gain in 2 epochs, ended after epoch ")
+        .contains("[0] 2 ranks over shm: exported")
+        .doesNotContain("WARN io.weft", "SLF4J", "incubator");
+
+    String tensorFlow =
+        Stream.of(jars.split(File.pathSeparator))
+            .filter(jar -> !jar.contains("weft"))
+            .collect(Collectors.joining(File.pathSeparator));
+    assertThat(tensorFlow).doesNotContain("io/weft");
+    OwnProject.Ended predicted =
+        project.runAlone(
+            List.of(
+                "-cp",
+                classes + File.pathSeparator + tensorFlow,
+                "com.example.digits.Predict",
+                model.toString()));
+    assertThat(predicted.code()).as(predicted.text()).isZero();
+    assertThat(predicted.text()).containsPattern("read (1[89]\\d|200) of 200 digits");
+  }
+
+  @Test
+  @Timeout(600)
+  void jarOfAllJarsKeepsAllTransports() throws Exception {
+    PrivateRepository repository = PrivateRepository.create(directory.resolve("repository"));
+    OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
+    project.build("package", repository);
+    for (String how : List.of("plain", "merged")) {
+      Path jar = project.directory().resolve("target/sum-1-" + how + ".jar");
+      OwnProject.Ended summed =
+          project.runTwoRanks(List.of("-cp", jar.toString(), "com.example.sum.Sum"));
+      assertThat(summed.code()).as(summed.text()).isZero();
+      assertThat(summed.text()).as(how).contains("[0] sum 3.0 over shm", "[1] sum 3.0 over shm");
+    }
+  }
+
+  @Test
+  @Timeout(300)
+  void ranksOfAHostSayOnceWhyTheyDoNotShareMemory() throws Exception {
+    OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
+    Path classes = directory.resolve("classes");
+    int compiled =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null,
+                null,
+                null,
+                "-proc:none",
+                "-d",
+                classes.toString(),
+                project.directory().resolve("src/main/java/com/example/sum/Sum.java").toString());
+    assertThat(compiled).isZero();
+    String without =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> !entry.contains("weft-shm"))
+            .collect(Collectors.joining(File.pathSeparator));
+    OwnProject.Ended summed =
+        project.runTwoRanks(
+            List.of("-cp", classes + File.pathSeparator + without, "com.example.sum.Sum"));
+    assertThat(summed.code()).as(summed.text()).isZero();
+    assertThat(summed.text())
+        .contains("[0] sum 3.0 over tcp", "[1] sum 3.0 over tcp")
+        .containsOnlyOnce(
+            "the 2 ranks of this host talk over TCP, not through memory that they share: weft-shm"
+                + " is not on the class path; add the artifact io.weft:weft-shm");
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.testkit.job.JavaCommand;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/// A Maven project of a user of Weft, outside this build, with the JDK and the Maven of this build.
+record OwnProject(Path directory) {
+
+  /// With what a machine that has to do otherwise may need.
+  private static final Duration LIMIT = Duration.ofMinutes(4);
+
+  /// The flags of README.
+  private static final List<String> FLAGS =
+      List.of(
+          "--add-modules=jdk.incubator.vector",
+          "--enable-native-access=ALL-UNNAMED",
+          "--sun-misc-unsafe-memory-access=allow");
+
+  /// What a process printed, errors included.
+  record Ended(int code, String text) {}
+
+  /// A copy of the project of this name below `src/it`.
+  static OwnProject copy(String name, Path into) throws IOException {
+    Path from = Path.of("src", "it", name).toAbsolutePath();
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Path to = into.resolve(from.relativize(file).toString());
+        Files.createDirectories(to.getParent());
+        Files.copy(file, to);
+      }
+    }
+    return new OwnProject(into);
+  }
+
+  /// Runs Maven up to this phase.
+  void build(String phase, PrivateRepository repository) throws Exception {
+    Ended ended =
+        run(
+            List.of(
+                Path.of(System.getProperty("it.maven.home"), "bin", "mvn").toString(),
+                "-B",
+                "-q",
+                "-Dmaven.repo.local=" + repository.directory(),
+                "-Dweft.version=" + System.getProperty("it.version"),
+                phase));
+    assertThat(ended.code()).as(ended.text()).isZero();
+  }
+
+  /// `weft run` with two ranks of a Java program.
+  Ended runTwoRanks(List<String> arguments) throws Exception {
+    List<String> command = new ArrayList<>(JavaCommand.of(io.weft.launch.cli.Main.class));
+    command.addAll(
+        List.of("run", "-np", "2", "--start-deadline", "120s", "--silence-limit", "60s"));
+    command.add("--");
+    command.addAll(java(arguments));
+    return run(command);
+  }
+
+  /// A Java program.
+  Ended runAlone(List<String> arguments) throws Exception {
+    return run(java(arguments));
+  }
+
+  private static List<String> java(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(FLAGS);
+    command.addAll(arguments);
+    return command;
+  }
+
+  private Ended run(List<String> command) throws Exception {
+    Path printed = Files.createTempFile(directory, "printed", ".txt");
+    var builder =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(printed.toFile());
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("TF_CPP_MIN_LOG_LEVEL", "2");
+    builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
+    Process process = builder.start();
+    try {
+      boolean ended = process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
+      assertThat(ended).as(() -> command + " still runs").isTrue();
+      return new Ended(process.exitValue(), Files.readString(printed));
+    } finally {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.starter;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+
+/// A local repository of Maven in which Weft is installed as this build has made it, and in which
+/// all else is that of the build: the user's own repository sees nothing of it.
+record PrivateRepository(Path directory) {
+
+  private static final String GROUP = "weft";
+  private static final String OWNER = "io";
+
+  /// What the starters bring.
+  private static final List<String> ARTIFACTS =
+      List.of(
+          "weft-tensor",
+          "weft-transport",
+          "weft-shm",
+          "weft-verbs",
+          "weft-comm",
+          "weft-starter",
+          "weft-tensorflow",
+          "weft-tensorflow-starter");
+
+  static PrivateRepository create(Path directory) throws IOException {
+    Path shared = Path.of(System.getProperty("it.repository"));
+    link(shared, directory, OWNER);
+    link(shared.resolve(OWNER), directory.resolve(OWNER), GROUP);
+    var repository = new PrivateRepository(directory);
+    Path root = Path.of("").toAbsolutePath().getParent();
+    Files.copy(root.resolve("pom.xml"), repository.file("weft", ".pom"));
+    for (String artifact : ARTIFACTS) {
+      Files.copy(root.resolve(artifact).resolve("pom.xml"), repository.file(artifact, ".pom"));
+      repository.install(artifact, built(root.resolve(artifact)));
+    }
+    return repository;
+  }
+
+  /// All entries but one.
+  private static void link(Path from, Path to, String except) throws IOException {
+    Files.createDirectories(to);
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(from)) {
+      for (Path entry : entries) {
+        if (!entry.getFileName().toString().equals(except)) {
+          Files.createSymbolicLink(to.resolve(entry.getFileName()), entry.toAbsolutePath());
+        }
+      }
+    }
+  }
+
+  private Path file(String artifact, String end) throws IOException {
+    String version = System.getProperty("it.version");
+    Path folder = directory.resolve(OWNER).resolve(GROUP).resolve(artifact).resolve(version);
+    return Files.createDirectories(folder).resolve(artifact + "-" + version + end);
+  }
+
+  /// What this test runs on: a jar, or before there is one a directory of classes; of what has no
+  /// classes, nothing.
+  private static Path built(Path module) {
+    return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+        .map(Path::of)
+        .filter(entry -> entry.startsWith(module.resolve("target")))
+        .filter(entry -> !entry.endsWith("test-classes"))
+        .findFirst()
+        .orElse(module.resolve("target").resolve("classes"));
+  }
+
+  private void install(String artifact, Path built) throws IOException {
+    Path jar = file(artifact, ".jar");
+    if (Files.isRegularFile(built)) {
+      Files.copy(built, jar);
+      return;
+    }
+    List<Path> files = List.of();
+    if (Files.isDirectory(built)) {
+      try (Stream<Path> all = Files.walk(built)) {
+        files = all.filter(Files::isRegularFile).toList();
+      }
+    }
+    try (OutputStream out = Files.newOutputStream(jar);
+        var entries = new JarOutputStream(out)) {
+      entries.putNextEntry(new ZipEntry("META-INF/"));
+      for (Path file : files) {
+        entries.putNextEntry(new ZipEntry(built.relativize(file).toString()));
+        Files.copy(file, entries);
+      }
+    }
+  }
+}
