@@ -4,12 +4,14 @@ package io.weft.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,13 +20,26 @@ import org.junit.jupiter.api.io.TempDir;
 class OwnProgramTest {
 
   @TempDir Path directory;
+  private PrivateRepository repository;
+
+  private void build(OwnProject project, String phase) throws Exception {
+    // The links are there until all that is made of them has run: class paths have them too.
+    repository = PrivateRepository.create(directory.resolve("repository"));
+    project.build(phase, repository);
+  }
+
+  @AfterEach
+  void unlink() throws IOException {
+    if (repository != null) {
+      repository.close();
+    }
+  }
 
   @Test
   @Timeout(600)
   void networkIsTrainedOnTwoRanksAndItsModelLoadsWithoutWeft() throws Exception {
-    PrivateRepository repository = PrivateRepository.create(directory.resolve("repository"));
     OwnProject project = OwnProject.copy("own-program", directory.resolve("digits"));
-    project.build("compile", repository);
+    build(project, "compile");
     Path target = project.directory().resolve("target");
     String jars = Files.readString(target.resolve("classpath")).strip();
     String classes = target.resolve("classes").toString();
@@ -64,9 +79,8 @@ class OwnProgramTest {
   @Test
   @Timeout(600)
   void jarOfAllJarsKeepsAllTransports() throws Exception {
-    PrivateRepository repository = PrivateRepository.create(directory.resolve("repository"));
     OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
-    project.build("package", repository);
+    build(project, "package");
     for (String how : List.of("plain", "merged")) {
       Path jar = project.directory().resolve("target/sum-1-" + how + ".jar");
       OwnProject.Ended summed =

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
 /// A local repository of Maven in which Weft is installed as this build has made it, and in which
-/// all else is that of the build: the user's own repository sees nothing of it.
-record PrivateRepository(Path directory) {
+/// all else is that of the build, by links: the user's own repository sees nothing of it.
+record PrivateRepository(Path directory) implements AutoCloseable {
 
   private static final String GROUP = "weft";
   private static final String OWNER = "io";
@@ -92,6 +92,21 @@ record PrivateRepository(Path directory) {
       for (Path file : files) {
         entries.putNextEntry(new ZipEntry(built.relativize(file).toString()));
         Files.copy(file, entries);
+      }
+    }
+  }
+
+  /// Removes the links, so that whoever deletes the directory cannot follow them.
+  @Override
+  public void close() throws IOException {
+    unlink(directory);
+    unlink(directory.resolve(OWNER));
+  }
+
+  private static void unlink(Path directory) throws IOException {
+    try (DirectoryStream<Path> links = Files.newDirectoryStream(directory, Files::isSymbolicLink)) {
+      for (Path link : links) {
+        Files.delete(link);
       }
     }
   }
