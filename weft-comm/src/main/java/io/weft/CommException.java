@@ -26,6 +26,25 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
+  /// This operation has failed on a rank, for a reason of that rank's own: the arena of its tensor
+  /// was closed, or there is a defect. Raised on all ranks that had not completed it; the
+  /// communicator works on.
+  public static final class Broken extends CommException {
+    @Serial private static final long serialVersionUID = 1L;
+    private final int culprit;
+
+    /// With the world rank on which it failed; on that rank with what was thrown.
+    public Broken(String message, int culprit, @Nullable Throwable cause) {
+      super(message, cause);
+      this.culprit = culprit;
+    }
+
+    /// The world rank on which it failed.
+    public int culprit() {
+      return culprit;
+    }
+  }
+
   /// `await` gave up; the operation is still running and its buffers stay borrowed.
   public static final class TimedOut extends CommException {
     @Serial private static final long serialVersionUID = 1L;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalInt;
@@ -60,7 +61,7 @@ final class OptionTexts {
     Duration value = text.strip().equals("0") ? Duration.ZERO : Quantities.duration(text);
     if (!value.isZero()
         && (value.compareTo(least) < 0 || value.compareTo(Duration.ofDays(7)) > 0)) {
-      throw new IllegalArgumentException("must be 0, or from " + least.toMillis() + "ms to 168h");
+      throw new IllegalArgumentException("must be 0, or from " + Span.millis(least) + "ms to 168h");
     }
     return value;
   }

@@ -371,8 +371,8 @@ public final class Weft implements AutoCloseable {
 
   /// Calls `action` with the cause when a communicator of this rank fails, once for each, those
   /// that have failed already included; not when it is closed here. For programs that compute for
-  /// long and would learn of it from their next operation only. On the lane's thread: it must
-  /// neither block nor throw.
+  /// long and would learn of it from their next operation only. On the thread that turns the lane:
+  /// it must not block; what it throws, which it should not, is logged.
   public void onFailure(Consumer<? super CommException> action) {
     collectives.onFailure(action);
   }
@@ -406,7 +406,8 @@ public final class Weft implements AutoCloseable {
   }
 
   /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
-  /// seconds for theirs, then ends connections and thread. A second call has no effect.
+  /// seconds for theirs, then ends connections and thread. A second call has no effect. Throws
+  /// `IllegalStateException` in a callback, on a thread that turns the lane.
   @Override
   public void close() {
     lane.close();

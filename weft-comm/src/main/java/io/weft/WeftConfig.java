@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.transport.limit.Span;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -240,9 +241,9 @@ public final class WeftConfig {
     if (!silenceLimit().isZero() && silenceLimit().compareTo(heartbeat().multipliedBy(2)) < 0) {
       throw new CommException.Setup(
           "option silence-limit: "
-              + silenceLimit().toMillis()
+              + Span.millis(silenceLimit())
               + " ms is less than two beats of "
-              + heartbeat().toMillis()
+              + Span.millis(heartbeat())
               + " ms (option heartbeat); raise the one or lower the other",
           null);
     }
@@ -285,22 +286,22 @@ public final class WeftConfig {
 
     /// Sets `WeftConfig.deadline`.
     public Builder deadline(Duration limit) {
-      return set(ConfigOption.DEADLINE, limit.toMillis() + "ms");
+      return set(ConfigOption.DEADLINE, Span.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.startDeadline`.
     public Builder startDeadline(Duration limit) {
-      return set(ConfigOption.START_DEADLINE, limit.toMillis() + "ms");
+      return set(ConfigOption.START_DEADLINE, Span.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.heartbeat`.
     public Builder heartbeat(Duration interval) {
-      return set(ConfigOption.HEARTBEAT, interval.toMillis() + "ms");
+      return set(ConfigOption.HEARTBEAT, Span.millis(interval) + "ms");
     }
 
     /// Sets `WeftConfig.silenceLimit`.
     public Builder silenceLimit(Duration limit) {
-      return set(ConfigOption.SILENCE_LIMIT, limit.toMillis() + "ms");
+      return set(ConfigOption.SILENCE_LIMIT, Span.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.onFailure`.

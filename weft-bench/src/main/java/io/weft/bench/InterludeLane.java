@@ -80,8 +80,13 @@ final class InterludeLane implements Lane, Lane.Errand {
   }
 
   @Override
-  public boolean isOwnThread() {
-    return real.isOwnThread();
+  public boolean isInside() {
+    return real.isInside();
+  }
+
+  @Override
+  public boolean isOver() {
+    return real.isOver();
   }
 
   @Override

@@ -23,7 +23,7 @@ public interface Agent extends AutoCloseable {
   /// Whether submitted commands wait to be taken. Any thread.
   boolean hasCommands();
 
-  /// `work` has thrown this, which it must not: fail all that waits, and never work again.
+  /// A turn has thrown this, which it must not: fail all that waits, and never work again.
   void crash(Throwable cause);
 
   @Override

@@ -13,8 +13,15 @@ public interface Lane extends AutoCloseable {
   /// Call after a command was queued: ends the wait of whoever turns the agent.
   void commandQueued();
 
-  /// Whether the calling thread is the lane's own, which must not wait for operations.
-  boolean isOwnThread();
+  /// Whether the calling thread is inside the agent, its own thread or a caller that turns it, as
+  /// in a callback: it must not wait for what only the next turn can bring.
+  boolean isInside();
+
+  /// Whether nobody turns the agent any more, and it has ended all that was under way. What is not
+  /// done then never will be.
+  default boolean isOver() {
+    return false;
+  }
 
   /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the lane's
   /// clock. Returns false at once-ish if another thread is turning it; then the caller should park.
@@ -45,7 +52,8 @@ public interface Lane extends AutoCloseable {
   /// The lane's clock.
   long nanos();
 
-  /// Ends the turning, then closes the agent. A second call has no effect.
+  /// Ends the turning, then closes the agent. A second call has no effect. Throws
+  /// `IllegalStateException` inside the agent, which would wait for itself.
   @Override
   void close();
 }

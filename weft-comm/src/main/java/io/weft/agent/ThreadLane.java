@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,10 +56,16 @@ final class ThreadLane implements Lane {
   private final AtomicInteger callers = new AtomicInteger();
   private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
+
+  /// Who is inside. Written inside the turnstile and read without order: a thread finds itself
+  /// there only if it wrote so.
+  private @Nullable Thread insider;
+
   private volatile boolean parked;
   private volatile boolean resting;
   private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
+  private volatile boolean over;
   private long lastTurn;
 
   /// Takes the agent over; `start` begins.
@@ -89,8 +96,27 @@ final class ThreadLane implements Lane {
   }
 
   @Override
-  public boolean isOwnThread() {
-    return Thread.currentThread() == thread;
+  public boolean isInside() {
+    Thread self = Thread.currentThread();
+    return self == insider || self == thread;
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
+  }
+
+  private boolean tryEnter() {
+    if (!inside.compareAndSet(false, true)) {
+      return false;
+    }
+    insider = Thread.currentThread();
+    return true;
+  }
+
+  private void leave() {
+    insider = null;
+    inside.set(false); // volatile: before it is read what was queued meanwhile
   }
 
   @Override
@@ -106,10 +132,10 @@ final class ThreadLane implements Lane {
       }
       try {
         turn(done, deadlineNanos);
-        return true;
+        return !closed;
       } finally {
         lastDriven.setRelease(lastTurn);
-        inside.set(false);
+        leave();
       }
     } finally {
       if (callers.decrementAndGet() == 0 && (agent.busy() || agent.hasCommands())) {
@@ -124,24 +150,24 @@ final class ThreadLane implements Lane {
   @Override
   public boolean lend(Errand errand, long sinceNanos) {
     unattended.setOpaque(0);
-    if (!inside.compareAndSet(false, true)) {
+    if (!tryEnter()) {
       return false;
     }
-    boolean over = false;
+    boolean finished = false;
     try {
-      over = !closed && !agent.busy() && run(errand, sinceNanos);
-      if (over && sinceNanos - lastTurn > ERRANDS_NANOS) {
+      finished = !closed && !agent.busy() && run(errand, sinceNanos);
+      if (finished && !closed && sinceNanos - lastTurn > ERRANDS_NANOS) {
         var unused = work(ticker.nanos());
       }
     } finally {
       lastDriven.setRelease(sinceNanos);
-      inside.set(false); // volatile: before it is read what was queued meanwhile
+      leave();
       // Where it is not over, the caller drives next.
-      if (over && (agent.busy() || agent.hasCommands()) && callers.get() == 0) {
+      if (finished && (agent.busy() || agent.hasCommands()) && callers.get() == 0) {
         LockSupport.unpark(thread);
       }
     }
-    return over;
+    return finished;
   }
 
   private boolean run(Errand errand, long sinceNanos) {
@@ -168,7 +194,7 @@ final class ThreadLane implements Lane {
   }
 
   private boolean enter(BooleanSupplier done) {
-    for (int tries = 0; !inside.compareAndSet(false, true); tries++) {
+    for (int tries = 0; !tryEnter(); tries++) {
       if (closed || tries > TURNSTILE_TRIES || done.getAsBoolean()) {
         return false;
       }
@@ -197,17 +223,31 @@ final class ThreadLane implements Lane {
   }
 
   private void run() {
+    try {
+      turnWhereNobodyElseDoes();
+    } catch (RuntimeException | Error e) {
+      closed = true;
+      enterToEnd();
+      try {
+        crash(e);
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  private void turnWhereNobodyElseDoes() {
     long rest = REST_NANOS;
     while (!closed) {
       if (callers.get() > 0 || isLeftToCallers()) {
         rest(rest);
         rest = Math.min(2 * rest, LONGEST_REST_NANOS);
-      } else if (inside.compareAndSet(false, true)) {
+      } else if (tryEnter()) {
         rest = REST_NANOS;
         try {
           turnUntilACallerComes();
         } finally {
-          inside.set(false);
+          leave();
         }
       } else {
         rest(REST_NANOS); // whoever is inside wakes it if there is more to do
@@ -255,10 +295,20 @@ final class ThreadLane implements Lane {
     }
   }
 
+  /// Inside. Whatever else goes wrong, those who wait learn that nobody turns the agent any more.
   private void crash(Throwable cause) {
-    LOG.error("{} has died; its operations fail", agent.role(), cause);
     closed = true;
-    agent.crash(cause);
+    if (over) {
+      return;
+    }
+    try {
+      LOG.error("{} has died; its operations fail", agent.role(), cause);
+      agent.crash(cause);
+    } catch (RuntimeException | Error another) {
+      LOG.error("{} could not end its operations", agent.role(), another);
+    } finally {
+      over = true;
+    }
   }
 
   private void turnUntilACallerComes() {
@@ -279,6 +329,8 @@ final class ThreadLane implements Lane {
       if (!closed && !agent.hasCommands() && !(yieldToCallers && callers.get() > 0)) {
         agent.await(Math.max(1, nanos));
       }
+    } catch (RuntimeException | Error e) {
+      crash(e);
     } finally {
       parked = false;
     }
@@ -287,6 +339,12 @@ final class ThreadLane implements Lane {
   /// Waits for the thread at most two seconds.
   @Override
   public void close() {
+    if (isInside()) {
+      throw new IllegalStateException(
+          agent.role()
+              + " cannot be closed by a callback, on a thread that turns it: it would wait for"
+              + " itself; close it on another thread");
+    }
     if (closed) {
       return;
     }
@@ -295,18 +353,33 @@ final class ThreadLane implements Lane {
     LockSupport.unpark(thread);
     boolean interrupted = false;
     try {
-      if (Thread.currentThread() != thread && thread.isAlive()) {
+      if (thread.isAlive()) {
         thread.join(2000);
       }
     } catch (InterruptedException e) {
       interrupted = true;
     }
-    for (int tries = 0; !inside.compareAndSet(false, true) && tries < 1_000_000; tries++) {
-      Thread.yield();
+    enterToEnd();
+    try {
+      agent.close();
+    } finally {
+      over = true;
+      leave();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
-    agent.close();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+  }
+
+  /// Whoever is inside leaves soon, since it is closed; one that a callback blocks is not waited
+  /// for long.
+  private void enterToEnd() {
+    for (int tries = 0; !tryEnter(); tries++) {
+      if (tries == 1_000_000) {
+        insider = Thread.currentThread();
+        return;
+      }
+      Thread.yield();
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.agent.Ticker;
 import io.weft.transport.Address;
@@ -34,7 +35,7 @@ public final class Bootstrap {
     this.launch = launch;
     this.epoch = epoch;
     this.limit = limit;
-    this.endNanos = ticker.nanos() + limit.toNanos();
+    this.endNanos = ticker.nanos() + Span.nanos(limit);
   }
 
   /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
@@ -118,7 +119,7 @@ public final class Bootstrap {
     try {
       return store.get(key(rank), Duration.ofNanos(left));
     } catch (CommException.Setup failed) {
-      if (endNanos - ticker.nanos() > LAST_WORDS.toNanos()) {
+      if (endNanos - ticker.nanos() > Span.nanos(LAST_WORDS)) {
         throw failed;
       }
       throw missing(failed);
@@ -141,7 +142,7 @@ public final class Bootstrap {
             + " of "
             + launch.size()
             + " did not join within "
-            + limit.toMillis() / 1000.0
+            + Span.millis(limit) / 1000.0
             + " s; see their own output, or give more time with WEFT_START_DEADLINE"
             + store.caution(),
         missing,

@@ -4,6 +4,7 @@ package io.weft.cluster;
 import io.weft.CommException;
 import io.weft.agent.Ticker;
 import io.weft.transport.Address;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -45,7 +46,7 @@ final class Joining {
             "cannot join the job: " + obstacle.why() + "; see that rank's own output",
             obstacle.ranks());
       }
-      if (now - start > deadline.toNanos()) {
+      if (now - start > Span.nanos(deadline)) {
         throw without(mesh.missing(), tooLate());
       }
       if (mesh.turn(now) == 0) {

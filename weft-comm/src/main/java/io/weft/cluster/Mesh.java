@@ -9,6 +9,7 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// has returned.
 public final class Mesh implements Agent, FrameSink {
 
-  private static final long FAREWELL_NANOS = Duration.ofSeconds(2).toNanos();
+  private static final long FAREWELL_NANOS = Span.nanos(Duration.ofSeconds(2));
 
   private final int rank;
   private final Ticker ticker;
@@ -351,10 +352,20 @@ public final class Mesh implements Agent, FrameSink {
       closed = true;
       casualties.fallSilent();
       services.onCrash(cause);
-      if (topology != null) {
-        resign("its lane has died of " + cause);
+      try {
+        if (topology != null) {
+          resign("its lane has died of " + cause);
+        }
+      } finally {
+        end();
       }
+    }
+  }
+
+  private void end() {
+    try {
       transport.close();
+    } finally {
       services.onClosing();
     }
   }
@@ -372,13 +383,15 @@ public final class Mesh implements Agent, FrameSink {
     casualties.fallSilent();
     var farewells = new Farewells(this, casualties, services, vigil, endpoints.length);
     long start = ticker.nanos();
-    while (topology != null && farewells.open() && ticker.nanos() - start < FAREWELL_NANOS) {
-      now = ticker.nanos();
-      if (transport.poll(now) + services.work(now) == 0) {
-        transport.await(1_000_000);
+    try {
+      while (topology != null && farewells.open() && ticker.nanos() - start < FAREWELL_NANOS) {
+        now = ticker.nanos();
+        if (transport.poll(now) + services.work(now) == 0) {
+          transport.await(1_000_000);
+        }
       }
+    } finally {
+      end();
     }
-    transport.close();
-    services.onClosing();
   }
 }

@@ -7,11 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The services of one mesh: each gets the messages and notifications that bear its number, and all
 /// hear what happens to the mesh, in the order in which they were given. Confined to the lane's
 /// thread but for `busy` and `hasCommands`.
 final class Services {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Services.class);
 
   /// A service's number stands in two bits of an immediate value.
   private static final int MOST = 4;
@@ -134,14 +138,23 @@ final class Services {
   }
 
   void onClose() {
-    all.forEach(MeshService::onClose);
+    all.forEach(service -> end(service, service::onClose));
   }
 
   void onCrash(Throwable cause) {
-    all.forEach(service -> service.onCrash(cause));
+    all.forEach(service -> end(service, () -> service.onCrash(cause)));
   }
 
   void onClosing() {
-    all.forEach(MeshService::onClosing);
+    all.forEach(service -> end(service, service::onClosing));
+  }
+
+  /// What one throws at the end keeps none from its own.
+  private static void end(MeshService service, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("service {} of the mesh could not end in order", service.number(), e);
+    }
   }
 }

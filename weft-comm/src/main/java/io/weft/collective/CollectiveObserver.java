@@ -12,6 +12,11 @@ public interface CollectiveObserver {
   /// Sees nothing.
   CollectiveObserver NONE = new CollectiveObserver() {};
 
+  /// The same, but once it has thrown, which it must not, it is told nothing any more.
+  static CollectiveObserver guarded(CollectiveObserver observer) {
+    return new GuardedObserver(observer);
+  }
+
   /// One operation, as far as it concerns an onlooker, who must not keep it: it holds tensors.
   interface Subject {
 

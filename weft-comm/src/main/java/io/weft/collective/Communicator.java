@@ -15,7 +15,11 @@ import java.util.List;
 /// disagrees on shape, dtype or operation fails the operation on all ranks with `Mismatch`, soon,
 /// and the communicator works on; a lost peer or a passed deadline aborts it. Only of a broadcast a
 /// rank may have completed then: one that agrees with whom it has the tensor from, and with those
-/// to whom it has handed it on.
+/// to whom it has handed it on. A rank that loses its tensor fails the operation with `Broken`, in
+/// the same way.
+///
+/// Other threads work on tensors: throws `IllegalArgumentException` for one in an arena that is
+/// closed or confined to a thread, and for an output that is read-only. Inputs may be read-only.
 public interface Communicator extends AutoCloseable {
 
   /// This process's rank in the set.
@@ -40,8 +44,8 @@ public interface Communicator extends AutoCloseable {
   /// differ from rank to rank. Gives ownership of the result.
   Handle<TensorLease> allgather(TensorView input, CollectiveOptions options);
 
-  /// Copies `inOut` of rank `root` of the set to all. The root's completes when those have
-  /// submitted it who get it from the root.
+  /// Copies `inOut` of rank `root` of the set to all; read-only on none, the root neither. The
+  /// root's completes when those have submitted it who get it from the root.
   Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options);
 
   /// Sends `splits.get(r)` rows of `input` to rank r, and concatenates in rank order what all ranks

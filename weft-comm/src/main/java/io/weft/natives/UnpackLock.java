@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.weft.CommException;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -39,7 +40,7 @@ public final class UnpackLock {
   /// @param what that is unpacked, for messages
   public static void alone(Path directory, String what, Duration limit, Runnable work) {
     long start = System.nanoTime();
-    long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : limit.toNanos();
+    long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : Span.nanos(limit);
     try {
       if (!HERE.tryLock(nanos, TimeUnit.NANOSECONDS)) {
         throw late(directory, what, limit);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 class ThreadLaneTest {
 
   /// Runs queued commands; notes if two threads are ever inside.
-  private static final class Counter implements Agent {
+  private static class Counter implements Agent {
     final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
     final AtomicInteger inside = new AtomicInteger();
     final AtomicInteger collisions = new AtomicInteger();
@@ -148,6 +148,89 @@ class ThreadLaneTest {
           });
       lane.commandQueued();
       assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void anAgentThatCannotWaitIsToldToCrash() throws InterruptedException {
+    Counter agent =
+        new Counter() {
+          @Override
+          public void await(long maxNanos) {
+            throw new StackOverflowError();
+          }
+        };
+    try (Lane lane = lane(agent)) {
+      lane.start();
+      assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
+      waitUntilOver(lane);
+    }
+  }
+
+  @Test
+  void aLaneIsOverWhateverTheAgentThrowsWhenItCrashes() throws InterruptedException {
+    Counter agent =
+        new Counter() {
+          @Override
+          public void crash(Throwable cause) {
+            super.crash(cause);
+            throw new IllegalStateException("another defect");
+          }
+        };
+    try (Lane lane = lane(agent)) {
+      lane.start();
+      agent.commands.add(
+          () -> {
+            throw new AssertionError("a defect");
+          });
+      while (agent.crashed.getCount() > 0) {
+        var unused = lane.drive(() -> false, lane.nanos() + 1_000_000);
+      }
+      waitUntilOver(lane);
+      assertThat(lane.drive(() -> false, Long.MAX_VALUE)).as("somebody turns it").isFalse();
+    }
+  }
+
+  private static void waitUntilOver(Lane lane) {
+    while (!lane.isOver()) { // the test's own limit ends this
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isRefused(Runnable closing) {
+    try {
+      closing.run();
+      return false;
+    } catch (IllegalStateException refusal) {
+      return true;
+    }
+  }
+
+  @Test
+  void whoeverTurnsTheAgentIsInside() throws InterruptedException {
+    Counter agent = new Counter();
+    try (Lane lane = lane(agent)) {
+      lane.start();
+      for (int i = 0; i < 200; i++) {
+        AtomicInteger inside = new AtomicInteger(-1);
+        AtomicInteger refused = new AtomicInteger();
+        agent.commands.add(
+            () -> {
+              if (isRefused(lane::close)) {
+                refused.incrementAndGet();
+              }
+              inside.set(lane.isInside() ? 1 : 0);
+            });
+        lane.commandQueued();
+        while (inside.get() < 0) {
+          if (i % 2 == 0) {
+            var unused = lane.drive(() -> inside.get() >= 0, lane.nanos() + 1_000_000);
+          }
+        }
+        assertThat(inside).hasValue(1);
+        assertThat(refused).hasValue(1);
+        assertThat(lane.isInside()).isFalse();
+      }
     }
   }
 

@@ -154,7 +154,7 @@ final class Inbound {
 
   private void write(int key, int value, long at, long length) throws ShmFault {
     LocalRegion region = find(key);
-    if (length < 0 || (region != null && !region.contains(at, length))) {
+    if (length < 0 || (region != null && !region.takes(at, length))) {
       throw new ShmFault("a write of " + length + " bytes at " + at + ", outside " + region);
     }
     into = region;

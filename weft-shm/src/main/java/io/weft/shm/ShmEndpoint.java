@@ -10,6 +10,7 @@ import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionTable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -180,7 +181,8 @@ final class ShmEndpoint implements Endpoint {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
-    LocalRegion region = transport.home().table().own(own);
+    RegionTable table = transport.home().table();
+    LocalRegion region = kind == Op.Kind.READ ? table.ownTarget(own) : table.own(own);
     SharedLink open = link;
     if (closed) {
       return PostResult.CLOSED;

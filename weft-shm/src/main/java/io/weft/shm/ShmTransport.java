@@ -7,6 +7,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.Span;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.spi.Capabilities;
@@ -73,7 +74,7 @@ final class ShmTransport implements Transport, FrameSink {
   ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, Host host)
       throws IOException {
     this.sink = sink;
-    connectNanos = config.connectDeadline().toNanos();
+    connectNanos = Span.nanos(config.connectDeadline());
     node = config.credentials().node();
     tcp = provider.open(config, this);
     sockets = new SocketWatch(tcp);

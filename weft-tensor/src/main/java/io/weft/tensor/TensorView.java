@@ -18,7 +18,8 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data) {
   public TensorView {
     if (!data.isNative()) {
       throw new IllegalArgumentException(
-          "a tensor's memory must be native; allocate it with Arena.allocate");
+          "a tensor's memory must be native, not on the heap; allocate it with Weft.allocate, or"
+              + " with Arena.ofShared() or Arena.ofAuto()");
     }
     long expected = bytes(dtype, shape);
     if (data.byteSize() != expected) {

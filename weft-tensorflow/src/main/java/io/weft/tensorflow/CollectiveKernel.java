@@ -214,6 +214,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   private static StatusCode codeOf(Throwable failure) {
     return switch (failure) {
       case CommException.Mismatch m -> StatusCode.INVALID_ARGUMENT;
+      case CommException.Broken b -> StatusCode.ABORTED;
       case CommException.TimedOut t -> StatusCode.DEADLINE_EXCEEDED;
       case CommException.PeerLost p -> StatusCode.ABORTED;
       case CommException.Aborted a -> StatusCode.ABORTED;

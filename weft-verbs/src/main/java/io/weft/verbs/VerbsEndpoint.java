@@ -189,7 +189,8 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
-    LocalRegion region = transport.pins().table().own(own);
+    RegionTable table = transport.pins().table();
+    LocalRegion region = kind == Outbound.Kind.READ ? table.ownTarget(own) : table.own(own);
     Outbound out = outbound;
     if (closed) {
       return PostResult.CLOSED;

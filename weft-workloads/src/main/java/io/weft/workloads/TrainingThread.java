@@ -2,6 +2,7 @@
 package io.weft.workloads;
 
 import io.weft.CommException;
+import io.weft.transport.limit.Span;
 import io.weft.workloads.training.TrainingException;
 import java.io.IOException;
 import java.time.Duration;
@@ -18,7 +19,7 @@ final class TrainingThread {
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private static final Executor LATER =
-      CompletableFuture.delayedExecutor(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+      CompletableFuture.delayedExecutor(Span.millis(GRACE), TimeUnit.MILLISECONDS);
 
   /// What the thread runs.
   @FunctionalInterface

@@ -3,6 +3,7 @@ package io.weft.cluster.elastic;
 
 import io.weft.CommException;
 import io.weft.agent.Lane;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,7 @@ final class Attempt {
 
   Attempt(Duration limit, long nowNanos) {
     this.limit = limit;
-    this.deadline = nowNanos + limit.toNanos();
+    this.deadline = nowNanos + Span.nanos(limit);
   }
 
   Duration limit() {
@@ -65,6 +66,10 @@ final class Attempt {
         given = true;
         lane.commandQueued();
         throw new InterruptedException();
+      }
+      if (lane.isOver() && !done) {
+        throw new CommException.Aborted(
+            "the agreement of the survivors did not come about: this rank has left the job", null);
       }
       if (!lane.drive(() -> done, lane.nanos() + TURN_NANOS) && !done) {
         synchronized (this) {

@@ -49,7 +49,7 @@ public final class Membership implements MeshService {
   /// `limit` with those who did not come (this rank is in no epoch then, and may try again),
   /// `CommException.Aborted` if those who are left are too few or went on without this rank.
   public Epoch shrink(Lane lane, Duration limit) throws InterruptedException {
-    if (lane.isOwnThread()) {
+    if (lane.isInside()) {
       throw new IllegalStateException("the lane's own thread must not wait for an agreement");
     }
     var mine = new Attempt(limit, lane.nanos());

@@ -3,6 +3,7 @@ package io.weft.cluster.elastic;
 
 import io.weft.CommException;
 import io.weft.cluster.Mesh;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -87,6 +88,6 @@ final class Reasons {
   }
 
   private static String seconds(Duration limit) {
-    return limit.toMillis() < 10_000 ? limit.toMillis() + " ms" : limit.toSeconds() + " s";
+    return Span.millis(limit) < 10_000 ? Span.millis(limit) + " ms" : limit.toSeconds() + " s";
   }
 }

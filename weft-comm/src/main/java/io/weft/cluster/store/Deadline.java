@@ -2,6 +2,7 @@
 package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -9,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 record Deadline(long endNanos, Duration total) {
 
   static Deadline after(Duration total) {
-    return new Deadline(Ticker.SYSTEM.nanos() + total.toNanos(), total);
+    return new Deadline(Ticker.SYSTEM.nanos() + Span.nanos(total), total);
   }
 
   /// 0 when it has passed.
@@ -28,7 +29,7 @@ record Deadline(long endNanos, Duration total) {
 
   /// Waits a little, not beyond the deadline. Throws when the thread is interrupted.
   void pause(Duration little) throws InterruptedException {
-    LockSupport.parkNanos(Math.min(little.toNanos(), remainingNanos()));
+    LockSupport.parkNanos(Math.min(Span.nanos(little), remainingNanos()));
     if (Thread.interrupted()) {
       throw new InterruptedException("interrupted while waiting for the bootstrap store");
     }
@@ -36,6 +37,6 @@ record Deadline(long endNanos, Duration total) {
 
   @Override
   public String toString() {
-    return total.toMillis() / 1000.0 + " s";
+    return Span.millis(total) / 1000.0 + " s";
   }
 }

@@ -3,6 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.transport.limit.Span;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
@@ -52,7 +53,7 @@ public final class InMemoryStore implements Store {
 
   @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
-    long left = timeout.toNanos();
+    long left = Span.nanos(timeout);
     lock.lock();
     try {
       byte[] value = values.get(key);
@@ -99,7 +100,13 @@ public final class InMemoryStore implements Store {
 
   static CommException.Setup absent(String key, String store, Duration timeout) {
     return new CommException.Setup(
-        "nobody put '" + key + "' into " + store + " within " + timeout.toMillis() / 1000.0 + " s",
+        "nobody put '"
+            + key
+            + "' into "
+            + store
+            + " within "
+            + Span.millis(timeout) / 1000.0
+            + " s",
         null);
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
+import io.weft.transport.limit.Span;
 import io.weft.transport.limit.WaitingRoom;
 import java.net.Socket;
 import java.time.Duration;
@@ -15,7 +16,7 @@ final class Strangers {
 
   static final int MOST = 128;
   private static final int LINES_PER_PERIOD = 5;
-  private static final long PERIOD_NANOS = Duration.ofSeconds(1).toNanos();
+  private static final long PERIOD_NANOS = Span.nanos(Duration.ofSeconds(1));
 
   private final ReentrantLock lock = new ReentrantLock();
   private final WaitingRoom<Socket> waiting = new WaitingRoom<>(MOST);

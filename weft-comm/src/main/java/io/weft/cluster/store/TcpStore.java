@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
+import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.limit.OpenFiles;
@@ -156,7 +157,7 @@ public final class TcpStore implements Store {
   /// another one.
   public static TcpStore connectOnce(
       String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
-    int millis = Math.toIntExact(reach.toMillis());
+    int millis = Math.clamp(Span.millis(reach), 1, Integer.MAX_VALUE);
     Deadline deadline = Deadline.after(limit);
     IOException failed = new UnknownHostException(host);
     for (InetAddress address : InetAddress.getAllByName(host)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
+import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.tls.TlsParty;
@@ -153,7 +154,7 @@ public final class TcpStoreServer implements AutoCloseable {
   private void pause(IOException limited) {
     LOG.warn(
         "the bootstrap store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
-    LockSupport.parkNanos(PAUSE.toNanos());
+    LockSupport.parkNanos(Span.nanos(PAUSE));
   }
 
   private void session(Socket socket) {
@@ -177,7 +178,7 @@ public final class TcpStoreServer implements AutoCloseable {
     Future<?> limit;
     try {
       limit =
-          limits.schedule(() -> closeQuietly(socket), OPENING.toMillis(), TimeUnit.MILLISECONDS);
+          limits.schedule(() -> closeQuietly(socket), Span.millis(OPENING), TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
       return Optional.empty();
     }

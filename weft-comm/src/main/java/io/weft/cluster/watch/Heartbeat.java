@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.watch;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 
 /// How ranks show each other that they live; the same on all ranks of a job.
@@ -24,6 +25,6 @@ public record Heartbeat(long beatNanos, long limitNanos) {
 
   /// The same from durations.
   public static Heartbeat of(Duration beat, Duration limit) {
-    return new Heartbeat(beat.toNanos(), limit.toNanos());
+    return new Heartbeat(Span.nanos(beat), Span.nanos(limit));
   }
 }

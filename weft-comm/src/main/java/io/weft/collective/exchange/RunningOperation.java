@@ -28,6 +28,10 @@ public interface RunningOperation {
   /// There is no memory for the result.
   void noRoom(OutOfMemoryError cause);
 
+  /// Something was thrown that ends this operation, and nothing else: a tensor is gone, or there is
+  /// a defect.
+  void broken(Throwable thrown);
+
   /// A write to this member was not done.
   void writeFailed(int member, TransportException cause);
 }

@@ -53,9 +53,11 @@ public final class Frame {
     /// This rank's operation has failed because a member, `aux`, has left the job.
     DESERTED(12),
     /// This rank has submitted the operation, and waits for the receiver of this.
-    ENTERED(13);
+    ENTERED(13),
+    /// This rank's operation has failed for a reason of its own, which the text says.
+    BROKEN(14);
 
-    private static final @Nullable Type[] BY_CODE = new Type[14];
+    private static final @Nullable Type[] BY_CODE = new Type[15];
 
     static {
       for (Type type : values()) {

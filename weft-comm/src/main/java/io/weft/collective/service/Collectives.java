@@ -25,6 +25,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The collectives of one rank: takes operations from user threads, runs them over the mesh, and
 /// ends them in time.
@@ -33,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 /// nobody coordinates, so a small operation costs no round trip to agree on it. What must agree
 /// travels as a hash in every message.
 public final class Collectives implements MeshService {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Collectives.class);
 
   private final Duration defaultDeadline;
   private final Tuning tuning;
@@ -73,7 +77,7 @@ public final class Collectives implements MeshService {
 
   /// Tells who watches; before the first communicator.
   public void observedBy(CollectiveObserver onlooker) {
-    observer = onlooker;
+    observer = CollectiveObserver.guarded(onlooker);
   }
 
   CollectiveObserver observer() {
@@ -226,6 +230,16 @@ public final class Collectives implements MeshService {
     }
   }
 
+  /// An operation has thrown this where the lane runs, as when the arena of its tensor was closed:
+  /// it fails, on all members that have not completed it, and nothing else does.
+  void broken(Operation<?> operation, Throwable thrown) {
+    if (!operation.failed()) {
+      CommException cause = Verdicts.broken(operation, thrown);
+      fail(operation, cause);
+      failures.tellBroken(operation, cause);
+    }
+  }
+
   private void add(Operation<?> operation) {
     underway.add(operation);
     load.begin(operation.bytes());
@@ -245,11 +259,14 @@ public final class Collectives implements MeshService {
     return commands.holdsOnly(command) && inbox.isEmpty() && failures.of(group) == null && !closed;
   }
 
-  /// Goes on with an operation whose first stage was begun without it, outside a turn.
-  void resume(Operation<?> operation, long nowNanos) {
+  /// Goes on with an operation whose first stage was begun without it, outside a turn; or ends it,
+  /// if something has broken it.
+  void resume(Operation<?> operation, @Nullable Throwable broken, long nowNanos) {
     now = nowNanos;
     add(operation);
-    if (operation.resume()) {
+    if (broken != null) {
+      broken(operation, broken);
+    } else if (operation.resume()) {
       finish(operation);
     }
   }
@@ -273,10 +290,19 @@ public final class Collectives implements MeshService {
     int taken = commands.runUrgent();
     Runnable command;
     while ((command = commands.poll()) != null) {
-      command.run();
+      run(command);
       taken++;
     }
     return taken;
+  }
+
+  /// A command sees to its own operation; what it throws beside that harms no other.
+  static void run(Runnable command) {
+    try {
+      command.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("what was submitted to the lane has thrown; this is a defect, please report it", e);
+    }
   }
 
   /// Hot path.

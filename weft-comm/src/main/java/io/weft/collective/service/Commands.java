@@ -3,6 +3,7 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.agent.Lane;
+import io.weft.transport.limit.Span;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -107,7 +108,7 @@ final class Commands {
   /// Not as long as the operations may take that are to end first, or these would fail instead, and
   /// all else with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
-    long patience = limit.toNanos() / 2;
+    long patience = Span.nanos(limit) / 2;
     long ended = load.ended();
     long end = lane().nanos() + patience;
     while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
@@ -119,7 +120,7 @@ final class Commands {
         ended = load.ended();
         end = lane().nanos() + patience;
       }
-      if (lane().isOwnThread() || lane().nanos() - end > 0) {
+      if (lane().isInside() || lane().nanos() - end > 0) {
         throw full(limit);
       }
       if (!lane().drive(this::hasRoom, end)) {
@@ -135,9 +136,9 @@ final class Commands {
 
   private CommException full(Duration limit) {
     String since =
-        lane().isOwnThread()
+        lane().isInside()
             ? ", and a callback does not wait for room"
-            : ", and none has ended for " + limit.dividedBy(2).toMillis() + " ms";
+            : ", and none has ended for " + Span.millis(limit.dividedBy(2)) + " ms";
     return new CommException.TimedOut(
         "as many operations are under way on this rank as may be ("
             + Load.MOST_OPERATIONS
@@ -194,7 +195,7 @@ final class Commands {
     for (Urgent next = urgent.getAndSet(null); next != null; next = next.before) {
       order.addFirst(next.command);
     }
-    order.forEach(Runnable::run);
+    order.forEach(Collectives::run);
     return order.size();
   }
 
@@ -204,7 +205,7 @@ final class Commands {
       var unused = runUrgent();
       Runnable command;
       while ((command = poll()) != null) {
-        command.run();
+        Collectives.run(command);
       }
     }
   }

@@ -14,11 +14,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
 /// other members of a communicator are told why. (Of a lost rank the mesh tells.) Confined to the
 /// lane's thread.
 final class Failures {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
 
   private final Collectives collectives;
 
@@ -67,6 +71,27 @@ final class Failures {
     }
   }
 
+  /// Tells the other members that an operation has failed here for a reason of this rank's own.
+  void tellBroken(Operation<?> operation, CommException cause) {
+    Group group = operation.group();
+    String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
+        int bytes = Frame.text(collectives.wires().scratch(), text);
+        collectives.wires().send(operation, m, Frame.Type.BROKEN, 0, 0, bytes);
+      }
+    }
+  }
+
+  /// The operation has failed at a member, for a reason of that rank's own.
+  void onBroken(Operation<?> operation, int member, String text) {
+    if (!operation.failed()) {
+      Group group = operation.group();
+      String words = text + "; said by " + group.describe(member);
+      collectives.fail(operation, new CommException.Broken(words, group.world(member), null));
+    }
+  }
+
   /// Why no operation of this communicator can succeed any more; null while they can.
   @Nullable CommException of(Group group) {
     return group.failure() == null ? end : group.failure();
@@ -100,14 +125,23 @@ final class Failures {
         group -> {
           CommException cause = group.failure();
           if (cause != null && !group.isClosed()) {
-            action.accept(cause);
+            tell(action, cause);
           }
         });
   }
 
   private void announce(Group group, CommException cause) {
     if (!group.isClosed()) {
-      onlookers.forEach(action -> action.accept(cause));
+      onlookers.forEach(action -> tell(action, cause));
+    }
+  }
+
+  /// What a callback throws, which it must not, harms nobody but itself.
+  private static void tell(Consumer<? super CommException> action, CommException cause) {
+    try {
+      action.accept(cause);
+    } catch (RuntimeException | Error e) {
+      LOG.error("what Weft.onFailure was to call has thrown; it must not", e);
     }
   }
 

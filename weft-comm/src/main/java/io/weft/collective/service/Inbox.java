@@ -76,6 +76,7 @@ final class Inbox {
       if (use == null || !use.begun(sequence)) {
         keep(NameUse.id(key, sequence), fromRank, message);
       } else if (type != Frame.Type.DESERTED
+          && type != Frame.Type.BROKEN
           && use.latest(sequence)
           && use.group().member(fromRank) >= 0) {
         Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
@@ -90,7 +91,11 @@ final class Inbox {
     }
     int member = exchange.operation().group().member(fromRank);
     if (member >= 0) {
-      exchange.onNotify(member);
+      try {
+        exchange.onNotify(member);
+      } catch (RuntimeException | Error thrown) {
+        exchange.operation().broken(thrown);
+      }
     } else {
       collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
     }
@@ -172,13 +177,21 @@ final class Inbox {
       collectives.failures().onDeserted(operation, member, Frame.aux(message));
       return;
     }
+    if (type == Frame.Type.BROKEN) {
+      collectives.failures().onBroken(operation, member, Frame.text(message));
+      return;
+    }
     int ahead = Frame.phase(message) - operation.phase();
     if (ahead > 0) {
       keep(NameUse.id(operation.key(), operation.sequence()), fromRank, message);
     } else if (ahead == 0) {
       Exchange exchange = operation.exchange();
       if (exchange != null) {
-        deliver(exchange, type, member, message);
+        try {
+          deliver(exchange, type, member, message);
+        } catch (RuntimeException | Error thrown) {
+          operation.broken(thrown);
+        }
       }
     }
   }

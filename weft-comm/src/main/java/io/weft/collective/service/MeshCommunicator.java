@@ -19,12 +19,14 @@ import io.weft.collective.plan.Selection;
 import io.weft.collective.shared.SharedScripts;
 import io.weft.collective.slot.SlotStage;
 import io.weft.collective.slot.SmallAllreduce;
+import io.weft.memory.LentMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
+import io.weft.transport.limit.Span;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
@@ -84,6 +86,8 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> allreduce(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    checkInput(options, input);
+    checkOutput(options, "output", output);
     check(
         options,
         input.dtype() == output.dtype() && input.shape().equals(output.shape()),
@@ -137,6 +141,8 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    checkInput(options, input);
+    checkOutput(options, "output", output);
     checkRows(options, input, "scatter");
     long rows = Rows.even(input.shape().dims().getFirst(), size())[rank()];
     Shape mine = input.shape().withFirst(rows);
@@ -162,6 +168,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
+    checkInput(options, input);
     checkRows(options, input, "gather");
     boolean shared = isShared(Kind.ALLGATHER, options, input.bytes());
     String algorithm = choose(Kind.ALLGATHER, shared, options, input.bytes());
@@ -177,6 +184,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
+    checkOutput(options, "tensor", inOut);
     check(
         options, root >= 0 && root < size(), () -> "root " + root + " is not a rank of " + size());
     boolean shared = isShared(Kind.BROADCAST, options, inOut.bytes());
@@ -193,6 +201,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options) {
+    checkInput(options, input);
     checkRows(options, input, "send");
     long rows = input.shape().dims().getFirst();
     check(
@@ -279,6 +288,9 @@ final class MeshCommunicator implements Communicator {
     } catch (CommException full) {
       handle.operationName().giveBack();
       throw refused(handle.operationName(), full);
+    } catch (RuntimeException | Error thrown) {
+      handle.operationName().giveBack();
+      throw thrown;
     }
     collectives.observer().onSubmitted(handle);
     return handle;
@@ -333,19 +345,31 @@ final class MeshCommunicator implements Communicator {
       script.discard();
       throw alreadyInFlight(options);
     }
-    Duration limit = limit(options);
-    PendingHandle<T> handle = new PendingHandle<>(this, name, signature);
-    Operation<T> operation =
-        new Operation<>(group, name, signature, script, handle, limit, lane.nanos());
+    Operation<T> operation;
+    PendingHandle<T> handle;
     try {
-      collectives.commands().submit(() -> collectives.begin(operation), limit);
+      Duration limit = limit(options);
+      handle = new PendingHandle<>(this, name, signature);
+      operation = new Operation<>(group, name, signature, script, handle, limit, lane.nanos());
+      Operation<T> made = operation;
+      collectives.commands().submit(() -> collectives.begin(made), limit);
     } catch (CommException full) {
       name.giveBack();
       script.discard();
       throw refused(name, full);
+    } catch (RuntimeException | Error thrown) {
+      name.giveBack();
+      script.discard();
+      throw thrown;
     }
     collectives.observer().onSubmitted(operation);
     return handle;
+  }
+
+  /// Why an operation can neither go on nor end any more.
+  CommException ended() {
+    CommException why = collectives.failures().of(group);
+    return why == null ? Verdicts.closed(group) : why;
   }
 
   CommException softTimeout(OperationName name, Signature signature, Duration waited) {
@@ -356,7 +380,7 @@ final class MeshCommunicator implements Communicator {
             + " '"
             + name
             + "' is not done after "
-            + waited.toMillis()
+            + Span.millis(waited)
             + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
         List.of());
   }
@@ -377,6 +401,16 @@ final class MeshCommunicator implements Communicator {
               + tooLong.getMessage(),
           tooLong);
     }
+  }
+
+  /// Hot path.
+  private static void checkInput(CollectiveOptions options, TensorView tensor) {
+    LentMemory.checkReadable(options.name(), "input", tensor);
+  }
+
+  /// Hot path.
+  private static void checkOutput(CollectiveOptions options, String role, TensorView tensor) {
+    LentMemory.checkWritable(options.name(), role, tensor);
   }
 
   private static void checkApart(CollectiveOptions options, TensorView a, TensorView b) {

@@ -12,6 +12,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.Signature;
 import io.weft.collective.message.BadCount;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -64,7 +65,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     this.limit = limit;
     this.submittedNanos = submittedNanos;
     this.answers = new Answers(group.rank(), group.size());
-    this.verdictNanos = submittedNanos + limit.toNanos();
+    this.verdictNanos = submittedNanos + Span.nanos(limit);
   }
 
   @Override
@@ -97,19 +98,19 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   long deadlineNanos() {
-    return submittedNanos + limit.toNanos();
+    return submittedNanos + Span.nanos(limit);
   }
 
   /// How long before the deadline the others are asked whether they have submitted it, and how long
   /// they have to answer.
   long graceNanos() {
-    return Math.min(500_000_000L, limit.toNanos() / 4);
+    return Math.min(500_000_000L, Span.nanos(limit) / 4);
   }
 
   /// How long it waits before it tells whom it waits for that it does, if these have not heard of
   /// it: an operation on which all agree is mostly over by then.
   long quietNanos() {
-    return Math.min(250_000_000L, limit.toNanos() / 4);
+    return Math.min(250_000_000L, Span.nanos(limit) / 4);
   }
 
   boolean announced() {
@@ -135,7 +136,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// To at most twice the deadline, however often this rank stands still.
   void putOffVerdict(long nanos) {
-    long latest = deadlineNanos() + limit.toNanos();
+    long latest = deadlineNanos() + Span.nanos(limit);
     verdictNanos = Math.max(verdictNanos, Math.min(nanos, latest));
   }
 
@@ -168,7 +169,17 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Begins the first stage. Returns whether the operation is already complete.
   boolean start() {
-    return nextStage();
+    try {
+      return nextStage();
+    } catch (RuntimeException | Error thrown) {
+      broken(thrown);
+      return false;
+    }
+  }
+
+  @Override
+  public void broken(Throwable thrown) {
+    Objects.requireNonNull(collectives).broken(this, thrown);
   }
 
   /// Its first stage was begun without it, as this use of its name. Before `resume`.
@@ -197,8 +208,13 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     if (failure != null || running == null) {
       return false;
     }
-    worked += running.advance();
-    return failure == null && !toldMismatch && running.done() && nextStage();
+    try {
+      worked += running.advance();
+      return failure == null && !toldMismatch && running.done() && nextStage();
+    } catch (RuntimeException | Error thrown) {
+      broken(thrown);
+      return false;
+    }
   }
 
   /// How much `advance` has done since the last call.
@@ -249,8 +265,16 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   /// Tells the handle. After success the result is the caller's.
   void complete() {
     Collectives owner = Objects.requireNonNull(collectives);
+    T result;
+    try {
+      result = script.result();
+    } catch (RuntimeException | Error thrown) {
+      fail(Verdicts.broken(this, thrown), owner.now());
+      end();
+      return;
+    }
     owner.observer().onDone(observed, owner.now());
-    handle.complete(script.result(), null);
+    handle.complete(result, null);
   }
 
   /// Remembers the failure; `settle` ends it when the transport no longer touches our memory.
@@ -265,8 +289,12 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   /// Whether a failed operation could be ended now, and if so, ends it.
   boolean settle() {
     Exchange running = exchange;
-    if (running != null && !running.tryAbandon()) {
-      return false;
+    try {
+      if (running != null && !running.tryAbandon()) {
+        return false;
+      }
+    } catch (RuntimeException | Error thrown) {
+      LOG.error("{} ends, but not what it had registered", describe(), thrown);
     }
     end();
     return true;
@@ -285,7 +313,11 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   private void end() {
     exchange = null;
-    script.discard();
+    try {
+      script.discard();
+    } catch (RuntimeException | Error thrown) {
+      LOG.error("{} ends, but not what it had allocated", describe(), thrown);
+    }
     handle.complete(null, failure);
   }
 
@@ -323,6 +355,11 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   /// endpoint is lost, the mesh says so. So there is nothing to do here but not to complete.
   @Override
   public void writeFailed(int member, TransportException cause) {
+    Throwable own = cause instanceof TransportException.Refused ? cause.getCause() : null;
+    if (own != null) { // the memory is ours, and gone
+      broken(own);
+      return;
+    }
     LOG.debug("{}: write to {} failed: {}", name, group.describe(member), cause.getMessage());
   }
 

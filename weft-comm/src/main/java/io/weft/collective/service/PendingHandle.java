@@ -5,12 +5,15 @@ import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.agent.Lane;
 import io.weft.collective.group.Signature;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The handle of a submitted operation. Completed once, by the thread that turns the lane; awaited
 /// by any, which turn the lane themselves while nobody else does.
@@ -18,6 +21,8 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
 
   /// Upper bound of `await()`: the operation's hard deadline ends it long before.
   private static final Duration FOREVER = Duration.ofDays(365);
+
+  private static final Logger LOG = LoggerFactory.getLogger(PendingHandle.class);
 
   /// How long a caller turns the lane before it looks whether it was interrupted.
   private static final long DRIVE_NANOS = 100_000_000;
@@ -78,7 +83,20 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       notifyAll();
     }
     for (var action : due) {
+      run(action, value, error);
+    }
+  }
+
+  /// What a callback throws, which it must not, harms nobody but itself.
+  private void run(
+      BiConsumer<? super @Nullable T, ? super @Nullable CommException> action,
+      @Nullable T value,
+      @Nullable CommException error) {
+    try {
       action.accept(value, error);
+    } catch (RuntimeException | Error e) {
+      LOG.error(
+          "{}: what is to run when '{}' is done threw; it must not", owner.group().self(), name, e);
     }
   }
 
@@ -95,8 +113,13 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   @Override
   public T await(Duration timeout) throws InterruptedException {
     Lane lane = lane();
-    if (lane.isOwnThread()) {
-      throw new IllegalStateException("the lane's own thread must not wait; use whenDone");
+    if (lane.isInside()) {
+      throw new IllegalStateException(
+          "await of '"
+              + name
+              + "' in a callback, on the thread that turns the lane of "
+              + owner.group().self()
+              + ": it would wait for itself; use whenDone, or await on another thread");
     }
     if (!done) {
       awaitDriving(lane, timeout);
@@ -111,7 +134,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   private void awaitDriving(Lane lane, Duration timeout) throws InterruptedException {
     long begun = lane.nanos();
     long now = begun;
-    long end = now + Math.min(timeout.toNanos(), FOREVER.toNanos());
+    long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
     while (true) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -124,6 +147,10 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
         owner.parting().leave(looks, signature.bytes(), begun, lane);
         return;
       }
+      if (lane.isOver()) {
+        forgotten();
+        return;
+      }
       if (!driven) {
         synchronized (this) {
           watched = true; // volatile: before `done` is read; pairs with complete
@@ -134,6 +161,12 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
       }
       now = lane.nanos();
     }
+  }
+
+  /// Nobody turns the lane any more, and what ended with it has ended: this was forgotten, or is
+  /// being ended at this moment.
+  private synchronized void forgotten() {
+    complete(null, owner.ended());
   }
 
   /// Asked before each turn of the lane.
@@ -159,7 +192,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
         return;
       }
     }
-    action.accept(result, failure);
+    run(action, result, failure);
   }
 
   @Override

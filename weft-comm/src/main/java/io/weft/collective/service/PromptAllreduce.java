@@ -66,7 +66,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
-    if (!isDone() && !Thread.currentThread().isInterrupted() && !lane().isOwnThread()) {
+    if (!isDone() && !Thread.currentThread().isInterrupted() && !lane().isInside()) {
       var unused = lane().lend(this, submittedNanos);
     }
     return super.await(timeout);
@@ -82,7 +82,14 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   /// Becomes an operation that has not begun.
   @Override
   public void run() {
-    collectives.begin(operation());
+    Operation<T> operation;
+    try {
+      operation = operation();
+    } catch (RuntimeException | Error thrown) {
+      complete(null, Verdicts.broken(group, signature().words() + " '" + name() + "'", thrown));
+      return;
+    }
+    collectives.begin(operation);
   }
 
   private Operation<T> operation() {
@@ -106,7 +113,13 @@ final class PromptAllreduce<T> extends PendingHandle<T>
     number = open.take();
     subject = Slots.subject(key, sequence, signature());
     boolean entered = open.enter();
-    boolean shown = entered && open.show(number, subject, stage.shown(open));
+    boolean shown = false;
+    Throwable broken = null;
+    try {
+      shown = entered && open.show(number, subject, stage.shown(open));
+    } catch (RuntimeException | Error thrown) {
+      broken = thrown;
+    }
     // What the others need not wait for comes after it.
     observed = collectives.observer().onBegin(this, sinceNanos);
     collectives.observer().onStage(observed, 0, sinceNanos);
@@ -114,7 +127,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
       if (entered) {
         open.leave();
       }
-      becomeOperation(open, false);
+      becomeOperation(open, false, broken);
     }
     return true;
   }
@@ -130,8 +143,14 @@ final class PromptAllreduce<T> extends PendingHandle<T>
     if (sight == Sight.OPEN) {
       return false;
     }
-    if (sight == Sight.SAME && !stage.proceed(open, number)) {
-      return false;
+    try {
+      if (sight == Sight.SAME && !stage.proceed(open, number)) {
+        return false;
+      }
+    } catch (RuntimeException | Error thrown) {
+      open.leave();
+      becomeOperation(open, true, thrown);
+      return true;
     }
     if (sight == Sight.SAME && !stage.isUndone()) {
       open.finish(number);
@@ -153,16 +172,17 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   public void giveUp() {
     Slots open = Objects.requireNonNull(slots);
     open.leave();
-    becomeOperation(open, true);
+    becomeOperation(open, true, null);
   }
 
-  private void becomeOperation(Slots open, boolean shown) {
+  /// With all that belongs to one; to fail at once of what broke it, if something did.
+  private void becomeOperation(Slots open, boolean shown, @Nullable Throwable broken) {
     slots = null;
     Operation<T> operation = operation();
     SlotExchange exchange = stage.exchange(operation, open, collectives.wires());
     operation.resumes(collectives, sequence, observed, exchange);
     exchange.resume(number, subject, shown);
-    collectives.resume(operation, lane().nanos());
+    collectives.resume(operation, broken, lane().nanos());
   }
 
   // --- for the observer

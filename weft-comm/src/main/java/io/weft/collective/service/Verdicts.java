@@ -6,6 +6,7 @@ import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService.Loss;
 import io.weft.cluster.Topology;
 import io.weft.collective.group.Group;
+import io.weft.transport.TransportException;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -124,6 +125,30 @@ final class Verdicts {
             + "; this is a defect, please report it with the log",
         mesh.rank(),
         cause);
+  }
+
+  /// What an operation has thrown on the thread that turned the lane.
+  static CommException broken(Operation<?> operation, Throwable thrown) {
+    return broken(operation.group(), operation.describe(), thrown);
+  }
+
+  /// The same before it has begun.
+  static CommException broken(Group group, String what, Throwable thrown) {
+    String text = String.valueOf(thrown.getMessage());
+    // The words of java.lang.foreign, and of the transports.
+    boolean closed =
+        (thrown instanceof IllegalStateException && text.equals("Already closed"))
+            || (thrown instanceof TransportException && text.endsWith("its arena is closed"));
+    return new CommException.Broken(
+        group.self()
+            + ": "
+            + what
+            + (closed
+                ? " has lost a tensor, whose arena was closed while it was under way; keep the"
+                    + " arena open until await has returned"
+                : " has failed of " + thrown),
+        group.world(group.rank()),
+        thrown);
   }
 
   static CommException overdue(Operation<?> operation, Collectives collectives) {

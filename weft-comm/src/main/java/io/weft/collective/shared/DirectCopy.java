@@ -36,11 +36,14 @@ final class DirectCopy {
     if (peer != null && !peer.visit()) {
       return false;
     }
-    long bytes = Math.min(DirectReduce.PIECE_BYTES, target.byteSize() - moved);
-    MemorySegment.copy(source, moved, target, moved, bytes);
-    moved += bytes;
-    if (peer != null) {
-      peer.leave();
+    try {
+      long bytes = Math.min(DirectReduce.PIECE_BYTES, target.byteSize() - moved);
+      MemorySegment.copy(source, moved, target, moved, bytes);
+      moved += bytes;
+    } finally {
+      if (peer != null) {
+        peer.leave();
+      }
     }
     return true;
   }

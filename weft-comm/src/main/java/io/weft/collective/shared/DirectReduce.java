@@ -142,21 +142,28 @@ final class DirectReduce {
       visited++;
     }
     boolean all = visited == in.length;
-    if (all) {
-      long until = Math.min(end, next + PIECE_BYTES);
-      if (learnt != null) {
-        long begin = learnt.nanos();
-        reduceUntil(until);
-        learnt.took(pastCaches, stage.input().byteSize(), until - next, begin);
-      } else {
-        reduceUntil(until);
+    try {
+      if (all) {
+        reducePiece();
       }
-      next = until;
-    }
-    for (int m = 0; m < visited; m++) {
-      leave(m);
+    } finally {
+      for (int m = 0; m < visited; m++) {
+        leave(m);
+      }
     }
     return all;
+  }
+
+  private void reducePiece() {
+    long until = Math.min(end, next + PIECE_BYTES);
+    if (learnt != null) {
+      long begin = learnt.nanos();
+      reduceUntil(until);
+      learnt.took(pastCaches, stage.input().byteSize(), until - next, begin);
+    } else {
+      reduceUntil(until);
+    }
+    next = until;
   }
 
   private void reduceUntil(long until) {

@@ -47,11 +47,17 @@ public final class SlotExchange implements Exchange {
     long subject = Slots.subject(operation.key(), operation.sequence(), operation.signature());
     long taken = slots.take();
     boolean shown = false;
-    if (slots.isReady() && slots.enter()) {
-      shown = slots.show(taken, subject, stage.shown(slots));
-      slots.leave();
+    try {
+      if (slots.isReady() && slots.enter()) {
+        try {
+          shown = slots.show(taken, subject, stage.shown(slots));
+        } finally {
+          slots.leave();
+        }
+      }
+    } finally {
+      resume(taken, subject, shown); // whatever happens, the number is shown or owed
     }
-    resume(taken, subject, shown);
   }
 
   /// Goes on with what was begun without an operation; `shown`: whether this rank's slot is

@@ -56,12 +56,16 @@ public final class ItemWriter {
 
   /// What may follow a header that many bytes long still fits.
   private boolean open(ItemType type, long bytes) {
-    if (items == MAX_ITEMS || bytes + 1 > message.byteSize() - at) {
+    if (!hasRoom(bytes)) {
       return false;
     }
     items++;
     message.set(JAVA_BYTE, at++, (byte) type.code());
     return true;
+  }
+
+  private boolean hasRoom(long bytes) {
+    return items < MAX_ITEMS && bytes + 1 <= message.byteSize() - at;
   }
 
   public boolean edge(int number, long incarnation, byte[] name) {
@@ -122,13 +126,16 @@ public final class ItemWriter {
     return true;
   }
 
+  /// Where the data cannot be read, what that throws, and the message is as it was.
   public boolean inline(int id, Signature signature, MemorySegment data) {
-    if (!open(ItemType.INLINE, 4L + signature.wireBytes() + signature.bytes())) {
+    long header = 4L + signature.wireBytes();
+    if (!hasRoom(header + signature.bytes())) {
       return false;
     }
+    MemorySegment.copy(data, 0, message, at + 1 + header, signature.bytes());
+    boolean unused = open(ItemType.INLINE, header + signature.bytes());
     put(id);
     put(signature);
-    MemorySegment.copy(data, 0, message, at, signature.bytes());
     at += signature.bytes();
     return true;
   }

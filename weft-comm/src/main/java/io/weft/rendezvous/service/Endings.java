@@ -61,7 +61,7 @@ final class Endings {
     }
   }
 
-  private void end(Pending pending, CommException cause) {
+  void end(Pending pending, CommException cause) {
     if (pending instanceof ParkedRequest request) {
       owner.source().drop(request);
     } else {

@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.CommException;
+import io.weft.memory.LentMemory;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
@@ -10,6 +11,7 @@ import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.Wish;
 import io.weft.rendezvous.route.Route;
 import io.weft.tensor.TensorView;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ final class Face implements Rendezvous {
   @Override
   public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
     Route route = route(key, key.edge().source());
+    LentMemory.checkReadable(key.edge().name(), "tensor", tensor);
     submissions.submit(new Publication(route, key, tensor, release), behind);
   }
 
@@ -37,6 +40,7 @@ final class Face implements Rendezvous {
     List<Publication> all = new ArrayList<>(offers.size());
     for (Offer it : offers) {
       RendezvousKey key = it.key();
+      LentMemory.checkReadable(key.edge().name(), "tensor", it.tensor());
       all.add(new Publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
     }
     submissions.submit(new Batch(all), behind);
@@ -67,7 +71,7 @@ final class Face implements Rendezvous {
 
   private Reception reception(
       RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
-    return new Reception(route(key, key.edge().destination()), key, limit.toNanos(), receiver);
+    return new Reception(route(key, key.edge().destination()), key, Span.nanos(limit), receiver);
   }
 
   private Route route(RendezvousKey key, int end) {
@@ -115,7 +119,7 @@ final class Face implements Rendezvous {
     @Override
     void enter(MeshRendezvous rendezvous) {
       for (Submission one : all) {
-        one.enter(rendezvous);
+        rendezvous.enter(one);
       }
     }
   }

@@ -114,8 +114,8 @@ final class Listener {
     } else if (route == null || step < 0) {
       owner.mistrust(from, "it asked for an edge or step that there is not");
     } else {
-      new ParkedRequest(from, id, route, step, frame, iteration, writes, expected, into)
-          .enter(owner);
+      owner.enter(
+          new ParkedRequest(from, id, route, step, frame, iteration, writes, expected, into));
     }
   }
 

@@ -218,7 +218,7 @@ public final class MeshRendezvous implements MeshService {
   void run(Runnable callback) {
     try {
       callback.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("a callback of the rendezvous on rank {} threw; it must not", rank(), e);
     }
   }
@@ -273,11 +273,21 @@ public final class MeshRendezvous implements MeshService {
     while (submission != null) {
       Submission next = submission.next;
       submission.next = null;
-      submission.enter(this);
+      enter(submission);
       submission = next;
       entered++;
     }
     return entered;
+  }
+
+  /// What is thrown ends this submission and no other.
+  void enter(Submission submission) {
+    try {
+      submission.enter(this);
+    } catch (RuntimeException | Error thrown) {
+      LOG.error("rank {}: what was submitted to the rendezvous has thrown", rank(), thrown);
+      submission.broken(this, thrown);
+    }
   }
 
   private int flush(Connected on) {

@@ -30,6 +30,11 @@ abstract sealed class Pending extends Submission permits ParkedRequest, Publicat
     this.iteration = iteration;
   }
 
+  @Override
+  final void broken(MeshRendezvous rendezvous, Throwable thrown) {
+    rendezvous.endings().end(this, rendezvous.words().broken(edge(), thrown));
+  }
+
   final Edge edge() {
     return route.edge();
   }

@@ -30,6 +30,8 @@ final class Publication extends Pending implements Item {
     SHAPE,
     /// Being written.
     WRITE,
+    /// It could not be read; the peer is told why.
+    UNREADABLE,
     /// It needs no answer any more.
     OVER
   }
@@ -50,6 +52,7 @@ final class Publication extends Pending implements Item {
   private @Nullable MemoryRegion region;
   private @Nullable RemoteSlice into;
   private @Nullable Completion written;
+  private byte[] why = {};
 
   /// Of this key, which was checked.
   ///
@@ -169,15 +172,26 @@ final class Publication extends Pending implements Item {
     return switch (way) {
       case NONE, WRITE, OVER -> true;
       case DEAD -> message.dead(id);
-      case INLINE -> message.inline(id, live(), Objects.requireNonNull(tensor).data());
+      case INLINE -> inline(message);
+      case UNREADABLE -> message.failed(id, why);
       case META -> message.meta(id, token, live(), all().region().export());
       case SHAPE -> message.shape(id, token, live());
     };
   }
 
+  private boolean inline(ItemWriter message) {
+    try {
+      return message.inline(id, live(), Objects.requireNonNull(tensor).data());
+    } catch (RuntimeException | Error thrown) {
+      way = Way.UNREADABLE;
+      why = side().unreadable(this, thrown);
+      return message.failed(id, why);
+    }
+  }
+
   @Override
   public void sent() {
-    if (way == Way.DEAD || way == Way.INLINE) {
+    if (way == Way.DEAD || way == Way.INLINE || way == Way.UNREADABLE) {
       side().finish(this);
     }
   }

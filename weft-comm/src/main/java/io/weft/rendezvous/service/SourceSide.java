@@ -8,7 +8,6 @@ import io.weft.rendezvous.service.Publication.Way;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
-import io.weft.transport.TransportException;
 import io.weft.transport.spi.Capabilities;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -162,7 +161,7 @@ final class SourceSide {
     try {
       it.registered(owner.register(Objects.requireNonNull(it.tensor)));
       return true;
-    } catch (TransportException.Registration refused) {
+    } catch (RuntimeException | Error refused) {
       owner.leave(it);
       fail(it, owner.words().notRegistered(it, refused));
       return false;
@@ -176,6 +175,12 @@ final class SourceSide {
       writing++;
       tryWrite(it);
     }
+  }
+
+  /// What the peer is told that has asked for it.
+  byte[] unreadable(Publication it, Throwable thrown) {
+    return String.valueOf(owner.words().notRegistered(it, thrown).getMessage())
+        .getBytes(StandardCharsets.UTF_8);
   }
 
   private void tryWrite(Publication it) {

@@ -12,4 +12,9 @@ abstract class Submission {
 
   /// On the lane, or once it is over on the thread that submitted it.
   abstract void enter(MeshRendezvous rendezvous);
+
+  /// It has thrown this as it entered.
+  void broken(MeshRendezvous rendezvous, Throwable thrown) {
+    // What enters nothing has nothing to end.
+  }
 }

@@ -112,7 +112,14 @@ final class Words {
         cause);
   }
 
-  CommException notRegistered(Publication it, TransportException cause) {
+  CommException broken(Edge edge, Throwable thrown) {
+    return new CommException.Broken(
+        here() + ": the transfer along edge " + edge + " has failed of " + thrown,
+        mesh.rank(),
+        thrown);
+  }
+
+  CommException notRegistered(Publication it, Throwable cause) {
     return new CommException.Aborted(
         "edge "
             + it.edge()
@@ -121,7 +128,7 @@ final class Words {
             + " cannot be offered by "
             + here()
             + ": "
-            + cause.getMessage(),
+            + (cause instanceof TransportException ? cause.getMessage() : cause),
         mesh.rank(),
         cause);
   }

@@ -11,6 +11,7 @@ import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputWriter;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.Span;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -223,10 +224,10 @@ public final class Job implements AutoCloseable {
   private int await(List<RankProcess> inOrder) throws InterruptedException {
     @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
     var stopped = new StoppedRanks(plan.config());
-    long end = System.nanoTime() + GRACE.toNanos();
+    long end = System.nanoTime() + Span.nanos(GRACE);
     while (inOrder.size() + settled.size() < plan.ranks().size()) {
       Duration look = inOrder.isEmpty() ? LOOK : StoppedRanks.LOOK;
-      long left = failed == null ? look.toNanos() : end - System.nanoTime();
+      long left = failed == null ? Span.nanos(look) : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
       if (rank == null && over.getCount() == 0) {
         break;
@@ -245,7 +246,7 @@ public final class Job implements AutoCloseable {
       rank.drain(DRAIN);
       if (failed == null && rank.status().code() != 0 && !signalled && !unread) {
         failed = rank;
-        end = System.nanoTime() + GRACE.toNanos();
+        end = System.nanoTime() + Span.nanos(GRACE);
         report(failed);
       }
     }
@@ -360,7 +361,7 @@ public final class Job implements AutoCloseable {
 
   private void awaitEnd() {
     try {
-      var unused = over.await(ENDING.toMillis(), TimeUnit.MILLISECONDS);
+      var unused = over.await(Span.millis(ENDING), TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -379,11 +380,11 @@ public final class Job implements AutoCloseable {
 
   /// Lets what the ranks said arrive; what they started may keep their streams open.
   private void drain() throws InterruptedException {
-    long end = System.nanoTime() + DRAIN.toNanos();
+    long end = System.nanoTime() + Span.nanos(DRAIN);
     for (RankProcess rank : ranks) {
       while (rank.speaks(SHORTLY) && System.nanoTime() - end < 0) {
         if (out.isAwaited() || said.isAwaited()) {
-          end = System.nanoTime() + DRAIN.toNanos();
+          end = System.nanoTime() + Span.nanos(DRAIN);
         }
       }
       rank.drain(Duration.ZERO);

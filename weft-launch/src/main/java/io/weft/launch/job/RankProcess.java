@@ -3,6 +3,7 @@ package io.weft.launch.job;
 
 import io.weft.cluster.watch.ProcessIdentity;
 import io.weft.launch.process.OutputWriter;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -90,7 +91,7 @@ final class RankProcess {
   /// Lets its output arrive, when it has ended; what it started may keep the streams open. Then
   /// notes its exit code beside its output.
   void drain(Duration limit) throws InterruptedException {
-    long end = System.nanoTime() + limit.toNanos();
+    long end = System.nanoTime() + Span.nanos(limit);
     for (Thread copy : copies) {
       copy.join(Duration.ofNanos(Math.max(end - System.nanoTime(), 0)));
     }

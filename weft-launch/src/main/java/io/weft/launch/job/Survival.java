@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.transport.limit.Span;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -66,7 +67,7 @@ final class Survival {
   OptionalInt await(BooleanSupplier interrupted) throws InterruptedException {
     long alone = System.nanoTime();
     while (settled.size() < ranks.size()) {
-      RankProcess rank = ended.poll(StoppedRanks.LOOK.toMillis(), TimeUnit.MILLISECONDS);
+      RankProcess rank = ended.poll(Span.millis(StoppedRanks.LOOK), TimeUnit.MILLISECONDS);
       if (rank != null) {
         rank.drain(DRAIN);
         boolean failed = rank.status().code() != 0 && !interrupted.getAsBoolean();
@@ -169,7 +170,7 @@ final class Survival {
       List<RankProcess> silent = running.stream().filter(rank -> rank.fate().stopped()).toList();
       end(silent, " is stopped, and the others are done; ending it");
     }
-    if (nanos > leaving.toNanos()
+    if (nanos > Span.nanos(leaving)
         && running.stream().noneMatch(rank -> dispensable.contains(rank.rank()))) {
       end(
           running,

@@ -2,6 +2,7 @@
 package io.weft.launch.perf;
 
 import io.weft.SecureMode;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +62,7 @@ record Plan(
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
-    arguments.add(Long.toString(warmUp.toMillis()));
+    arguments.add(Long.toString(Span.millis(warmUp)));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
     return arguments;
   }
@@ -70,7 +71,7 @@ record Plan(
   /// BYTES:STEPS:TENSORS...`.
   List<String> sendRecvArguments() {
     List<String> arguments = new ArrayList<>();
-    arguments.add(Long.toString(warmUp.toMillis()));
+    arguments.add(Long.toString(Span.millis(warmUp)));
     arguments.add(Long.toString(limit.toSeconds()));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations() + ":" + c.tensors()));
     return arguments;

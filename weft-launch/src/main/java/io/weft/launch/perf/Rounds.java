@@ -5,6 +5,7 @@ import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.turns.TurnTable;
 import io.weft.launch.perf.turns.Turns;
+import io.weft.transport.limit.Span;
 import java.io.Serial;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -152,7 +153,7 @@ record Rounds(
   }
 
   private Integer handoverWhenNear(int most) throws InterruptedException {
-    long end = System.nanoTime() + longestWait.toNanos();
+    long end = System.nanoTime() + Span.nanos(longestWait);
     int least = Integer.MAX_VALUE;
     do {
       Integer nanos = meter.nanos();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.process;
 
+import io.weft.transport.limit.Span;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -99,10 +100,10 @@ public final class OutputWriter implements AutoCloseable {
   public void drain(Duration limit) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long end = System.nanoTime() + limit.toNanos();
+      long end = System.nanoTime() + Span.nanos(limit);
       while (behindBytes > 0 && !gone && (!hurried || System.nanoTime() - end < 0)) {
         if (!hurried) {
-          end = System.nanoTime() + limit.toNanos();
+          end = System.nanoTime() + Span.nanos(limit);
         }
         var unused = changed.await(20, TimeUnit.MILLISECONDS);
       }

@@ -15,6 +15,7 @@ import io.weft.tensorflow.natives.TensorFlowLibraries;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
 import io.weft.tensorflow.session.SharedNames;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -95,7 +96,7 @@ public final class GrpcSession implements AutoCloseable {
   }
 
   private static ConfigProto config(Duration limit) {
-    return ConfigProto.newBuilder().setOperationTimeoutInMs(limit.toMillis()).build();
+    return ConfigProto.newBuilder().setOperationTimeoutInMs(Span.millis(limit)).build();
   }
 
   /// Runs what `call` asks for, at most for `limit`. Returns the fetches in their order, owned by
@@ -128,7 +129,7 @@ public final class GrpcSession implements AutoCloseable {
   private void run(GraphCall call, Endpoints fed, Endpoints fetched, Duration limit) {
     TF_Status status = TF_Status.newStatus();
     RunOptions options =
-        RunOptions.newBuilder().setTimeoutInMs(Math.max(1, limit.toMillis())).build();
+        RunOptions.newBuilder().setTimeoutInMs(Math.max(1, Span.millis(limit))).build();
     PointerPointer<TF_Operation> targets = new PointerPointer<>(Math.max(1, call.targets().size()));
     for (int i = 0; i < call.targets().size(); i++) {
       targets.put(i, operation(call.targets().get(i)));

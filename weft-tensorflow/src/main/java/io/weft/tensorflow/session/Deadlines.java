@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 
 /// Deadlines by `System.nanoTime`.
@@ -9,7 +10,7 @@ final class Deadlines {
   private Deadlines() {}
 
   static long in(Duration limit) {
-    return System.nanoTime() + limit.toNanos();
+    return System.nanoTime() + Span.nanos(limit);
   }
 
   /// At least nothing.

@@ -7,6 +7,7 @@ import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.ReceivePlan;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +61,7 @@ final class Guest {
 
   /// On the lane's thread.
   void run(ControlMessage.Run run) {
-    long deadline = System.nanoTime() + run.nanos();
+    long deadline = Deadlines.in(Duration.ofNanos(run.nanos()));
     try {
       thread.execute(() -> serve(run, deadline));
     } catch (RejectedExecutionException e) {

@@ -3,6 +3,7 @@ package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.Part;
+import io.weft.transport.limit.Span;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -93,7 +94,7 @@ final class HostedPart {
   private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
         .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)
-        .setTimeoutInMs(Deadlines.left(deadline).toMillis() + 1)
+        .setTimeoutInMs(Span.millis(Deadlines.left(deadline)) + 1)
         .build();
   }
 

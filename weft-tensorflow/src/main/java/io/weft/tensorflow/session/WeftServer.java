@@ -10,6 +10,7 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.session.StepException.Reason;
 import io.weft.tensorflow.transfer.Part;
 import io.weft.tensorflow.transfer.TransferLibrary;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -145,7 +146,7 @@ public final class WeftServer implements AutoCloseable {
     long deadline = Deadlines.in(limit);
     synchronized (mailboxes) {
       for (List<Integer> there = others(); !there.isEmpty(); there = others()) {
-        long millis = Deadlines.left(deadline).toMillis();
+        long millis = Span.millis(Deadlines.left(deadline));
         if (millis == 0) {
           throw new CommException.TimedOut(
               task() + " served for " + limit + ", and ranks " + there + " have not left", there);
@@ -325,7 +326,7 @@ public final class WeftServer implements AutoCloseable {
     List.copyOf(guests.keySet()).forEach(name -> drop(name, task() + " is closed"));
     boolean interrupted = false;
     try {
-      var unused = importer.awaitTermination(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
+      var unused = importer.awaitTermination(Span.millis(CLOSING), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       interrupted = true;
     }

@@ -63,6 +63,12 @@ final class SystemRules {
             .because("time is an argument, so that protocols run in simulated time"),
         noClasses()
             .that()
+            .doNotHaveFullyQualifiedName("io.weft.transport.limit.Span")
+            .should()
+            .accessTargetWhere(CONVERSION)
+            .because("a Duration that a user gave may be longer than a long: Span saturates"),
+        noClasses()
+            .that()
             .resideOutsideOfPackages("io.weft.launch..", "io.weft.testkit..")
             .should()
             .accessTargetWhere(CONSOLE)
@@ -101,6 +107,11 @@ final class SystemRules {
                   .matches(
                       "java\\.lang\\.System\\.(nanoTime|currentTimeMillis)"
                           + "|java\\.time\\..*\\.now"));
+
+  private static final DescribedPredicate<JavaAccess<?>> CONVERSION =
+      describe(
+          "a Duration becomes a number that may overflow",
+          access -> target(access).matches("java\\.time\\.Duration\\.(toNanos|toMillis)"));
 
   private static final DescribedPredicate<JavaAccess<?>> CONSOLE =
       describe(

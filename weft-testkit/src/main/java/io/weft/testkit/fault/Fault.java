@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fault;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -52,10 +53,11 @@ public record Fault(Kind kind, Links links, Duration amount, Moment moment) {
   /// As a plan says it: `stall=0-1:3000ms@2000ms`.
   @Override
   public String toString() {
-    String much = amount.isZero() ? "" : ":" + amount.toMillis() + "ms";
+    String much = amount.isZero() ? "" : ":" + Span.millis(amount) + "ms";
     String when =
         switch (moment) {
-          case Moment.After(Duration since) -> since.isZero() ? "" : "@" + since.toMillis() + "ms";
+          case Moment.After(Duration since) ->
+              since.isZero() ? "" : "@" + Span.millis(since) + "ms";
           case Moment.Behind(long bytes) -> "@" + bytes;
         };
     return kind.word() + "=" + links + much + when;

@@ -3,6 +3,7 @@ package io.weft.testkit.fault;
 
 import io.weft.testkit.fault.Fault.Moment;
 import io.weft.testkit.fault.Faults.Planned;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -138,7 +139,7 @@ final class RelayedConnection {
   /// How many bytes may pass before; 0 = it is due, `FOR_EVER` = bytes do not matter.
   private long bytesUntil(Moment moment, Pipe pipe, long now) {
     return switch (moment) {
-      case Moment.After(Duration since) -> now - connectedNanos >= since.toNanos() ? 0 : FOR_EVER;
+      case Moment.After(Duration since) -> now - connectedNanos >= Span.nanos(since) ? 0 : FOR_EVER;
       case Moment.Behind(long bytes) -> Math.max(0, bytes - pipe.position());
     };
   }
@@ -162,8 +163,8 @@ final class RelayedConnection {
       }
       case HALF_CLOSE -> pipe.halfClose();
       case STALL ->
-          direction.stall(now, fault.amount().isZero() ? FOR_EVER : fault.amount().toNanos());
-      case DELAY -> direction.delay(fault.amount().toNanos());
+          direction.stall(now, fault.amount().isZero() ? FOR_EVER : Span.nanos(fault.amount()));
+      case DELAY -> direction.delay(Span.nanos(fault.amount()));
       case CORRUPT -> pipe.corruptNext();
     }
   }
@@ -185,7 +186,7 @@ final class RelayedConnection {
     for (List<Planned> planned : List.of(plannedThere, plannedBack)) {
       for (Planned p : planned) {
         if (p.fault().moment() instanceof Moment.After(Duration since)) {
-          quiet = Math.min(quiet, since.toNanos() - (now - connectedNanos));
+          quiet = Math.min(quiet, Span.nanos(since) - (now - connectedNanos));
         }
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fuzz;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,7 +40,7 @@ final class Campaign {
         () -> {
           fuzzer.start(stored);
           long start = System.nanoTime();
-          fuzzer.run(() -> System.nanoTime() - start >= time.toNanos());
+          fuzzer.run(() -> System.nanoTime() - start >= Span.nanos(time));
         });
   }
 
@@ -80,7 +81,7 @@ final class Campaign {
       if (running != null && looks == HANG_LOOKS) {
         hanging.add(new Finding(target.name(), running, hang(thread)));
       }
-      if (System.nanoTime() - reported > period.toNanos()) {
+      if (System.nanoTime() - reported > Span.nanos(period)) {
         reported = System.nanoTime();
         progress.accept(toString());
       }

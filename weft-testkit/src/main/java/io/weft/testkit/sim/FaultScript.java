@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,7 +112,7 @@ public record FaultScript(List<Fault> faults) {
   }
 
   private static Duration part(RandomGenerator random, Duration most) {
-    return Duration.ofNanos(random.nextLong(Math.max(1, most.toNanos())));
+    return Duration.ofNanos(random.nextLong(Math.max(1, Span.nanos(most))));
   }
 
   /// The same and one more.

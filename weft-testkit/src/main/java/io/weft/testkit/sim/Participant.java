@@ -11,6 +11,7 @@ import io.weft.cluster.Surroundings;
 import io.weft.cluster.machine.Processors;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimProvider;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -86,7 +87,7 @@ final class Participant<T> implements SimRank {
 
   @Override
   public void compute(Duration time) {
-    long end = process.timeline().now() + time.toNanos();
+    long end = process.timeline().now() + Span.nanos(time);
     while (process.timeline().now() < end) {
       process.block(end);
     }

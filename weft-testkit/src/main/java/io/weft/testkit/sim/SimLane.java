@@ -18,6 +18,7 @@ final class SimLane extends Event implements Lane {
   private boolean started;
   private boolean inside;
   private boolean closed;
+  private boolean over;
 
   SimLane(SimProcess process, Agent agent) {
     this.process = process;
@@ -45,8 +46,13 @@ final class SimLane extends Event implements Lane {
   }
 
   @Override
-  public boolean isOwnThread() {
+  public boolean isInside() {
     return inside;
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
   }
 
   @Override
@@ -88,6 +94,7 @@ final class SimLane extends Event implements Lane {
       defect = e;
       closed = true;
       agent.crash(e);
+      over = true;
       return 1;
     } finally {
       inside = false;
@@ -100,13 +107,13 @@ final class SimLane extends Event implements Lane {
     turnBy(process.timeline().now());
     awaited = done;
     try {
-      while (!done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
+      while (!closed && !done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
         process.block(process.moment(deadlineNanos));
       }
     } finally {
       awaited = null;
     }
-    return true;
+    return !closed;
   }
 
   @Override
@@ -116,6 +123,7 @@ final class SimLane extends Event implements Lane {
       process.forget(this);
       process.requireOwnThread();
       agent.close();
+      over = true;
     }
   }
 

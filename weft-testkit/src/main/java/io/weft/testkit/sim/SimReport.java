@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -93,7 +94,7 @@ public record SimReport<T>(
             Locale.ROOT,
             "simulation of %d ranks, %.6f s of virtual time, %d events, hash %s; replay: %s%n",
             outcomes.size(),
-            virtual.toNanos() / 1e9,
+            Span.nanos(virtual) / 1e9,
             trace.events(),
             trace.hash(),
             replay())

@@ -3,6 +3,7 @@ package io.weft.testkit.sim;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -61,7 +62,7 @@ final class SimStore {
     @Override
     public byte[] get(String key, Duration timeout) throws InterruptedException {
       process.requireOwnThread();
-      long end = process.nanos() + timeout.toNanos();
+      long end = process.nanos() + Span.nanos(timeout);
       Optional<byte[]> found = find(key);
       while (found.isEmpty()) {
         if (process.nanos() - end >= 0) {
@@ -69,7 +70,7 @@ final class SimStore {
               "nobody put '"
                   + key
                   + "' into the simulated store within "
-                  + timeout.toMillis() / 1000.0
+                  + Span.millis(timeout) / 1000.0
                   + " s",
               null);
         }

@@ -7,6 +7,7 @@ import io.weft.testkit.sim.network.Limits;
 import io.weft.testkit.sim.network.Link;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.Tamper;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 
@@ -185,9 +186,9 @@ public final class Simulation {
             ranks,
             seed,
             network,
-            new SimProcess.Pace(turn.toNanos(), idle.toNanos(), WAKE_NANOS),
+            new SimProcess.Pace(Span.nanos(turn), Span.nanos(idle), WAKE_NANOS),
             script.faults(),
-            limit.toNanos(),
+            Span.nanos(limit),
             patience,
             config,
             traceLines);

@@ -5,6 +5,7 @@ import io.weft.testkit.sim.clock.Event;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network;
+import io.weft.transport.limit.Span;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -35,7 +36,7 @@ final class Stagehand {
   }
 
   void prepare(Fault fault) {
-    at(fault.at().toNanos(), () -> strike(fault));
+    at(Span.nanos(fault.at()), () -> strike(fault));
   }
 
   private void at(long nanos, Runnable action) {
@@ -50,7 +51,7 @@ final class Stagehand {
   }
 
   private void after(java.time.Duration length, Runnable action) {
-    at(timeline.now() + length.toNanos(), action);
+    at(timeline.now() + Span.nanos(length), action);
   }
 
   private void strike(Fault fault) {
@@ -58,18 +59,18 @@ final class Stagehand {
     world.say(What.FAULT, world.present(rankOf(fault)), fault.toString());
     switch (fault) {
       case Fault.Delay delay -> {
-        Network.Fog fog = new Network.Fog(delay.from(), delay.to(), delay.extra().toNanos());
+        Network.Fog fog = new Network.Fog(delay.from(), delay.to(), Span.nanos(delay.extra()));
         network.thicken(fog);
         after(delay.length(), () -> network.clear(fog));
       }
       case Fault.Slow slow -> {
         SimProcess process = world.present(slow.rank());
         long usual = world.terms().pace().turnNanos();
-        process.turnTakes(slow.turn().toNanos());
+        process.turnTakes(Span.nanos(slow.turn()));
         after(slow.length(), () -> process.turnTakes(usual));
       }
       case Fault.Pause pause ->
-          world.present(pause.rank()).stopUntil(timeline.now() + pause.length().toNanos());
+          world.present(pause.rank()).stopUntil(timeline.now() + Span.nanos(pause.length()));
       case Fault.Crash crash -> {
         Network.Death death = random.nextBoolean() ? Network.Death.CLOSED : Network.Death.RESET;
         kill(world.present(crash.rank()), death, fault.toString());
@@ -84,7 +85,7 @@ final class Stagehand {
       case Fault.Restart restart -> world.restart(restart.rank(), restart.memory());
       case Fault.Partition partition -> divide(partition);
       case Fault.Cut cut -> network.snapNext(cut.from(), cut.to(), random.nextDouble());
-      case Fault.ClockJump jump -> world.present(jump.rank()).skew(jump.by().toNanos());
+      case Fault.ClockJump jump -> world.present(jump.rank()).skew(Span.nanos(jump.by()));
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -83,7 +84,7 @@ final class JobProcess implements AutoCloseable {
 
   /// Waits until it holds; false where the launcher ended or the time passed before.
   boolean await(BooleanSupplier condition, Duration limit) {
-    long end = System.nanoTime() + limit.toNanos();
+    long end = System.nanoTime() + Span.nanos(limit);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - end > 0 || !launcher.isAlive()) {
         return condition.getAsBoolean();
@@ -95,7 +96,7 @@ final class JobProcess implements AutoCloseable {
 
   /// Whether the launcher ended in time.
   boolean awaitEnd(Duration limit) throws InterruptedException {
-    return launcher.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+    return launcher.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS);
   }
 
   /// Once it has ended.

@@ -2,6 +2,7 @@
 package io.weft.testkit.torture;
 
 import io.weft.testkit.torture.Flaw.Kind;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -102,8 +103,8 @@ final class Repetition {
               .formatted(
                   seed,
                   ordeal.ranks(),
-                  PROVED.toMillis(),
-                  PROVED.plus(ordeal.spread()).toMillis()));
+                  Span.millis(PROVED),
+                  Span.millis(PROVED.plus(ordeal.spread()))));
     }
     try (JobProcess job = JobProcess.start(directory, ordeal, before, all, variables)) {
       return harmed(job, null);
@@ -119,9 +120,9 @@ final class Repetition {
       return outcome(0, 0);
     }
     long readyNanos = System.nanoTime();
-    Duration moment = Duration.ofMillis(random.nextLong(ordeal.spread().toMillis() + 1));
+    Duration moment = Duration.ofMillis(random.nextLong(Span.millis(ordeal.spread()) + 1));
     if (harm != Harm.CUT) {
-      LockSupport.parkNanos(moment.toNanos());
+      LockSupport.parkNanos(Span.nanos(moment));
     }
     harm(job, networks);
     if (harm != Harm.CUT) {
@@ -207,7 +208,7 @@ final class Repetition {
               return ended.size() == culprits.size();
             },
             END);
-    long launcherLimit = END.toMillis();
+    long launcherLimit = Span.millis(END);
     boolean launcherEnded = job.awaitEnd(Duration.ofMillis(launcherLimit));
     long jobNanos = System.nanoTime();
     long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
@@ -223,8 +224,8 @@ final class Repetition {
 
   private void judge(JobProcess job, double survivorSeconds) throws IOException {
     Duration limit = harm.isSilent() ? ordeal.silence() : ordeal.limit();
-    if (survivorSeconds > limit.toMillis() / 1e3) {
-      flaw(Kind.LATE, "a survivor took longer than " + limit.toMillis() / 1e3 + " s");
+    if (survivorSeconds > Span.millis(limit) / 1e3) {
+      flaw(Kind.LATE, "a survivor took longer than " + Span.millis(limit) / 1e3 + " s");
     }
     List<String> launcher = job.launcherLines();
     if (job.exitCode() == 0) {

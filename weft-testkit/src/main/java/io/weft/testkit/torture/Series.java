@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -41,7 +42,7 @@ record Series(
     int done = 0;
     for (Map.Entry<Harm, Long> next : missing) {
       long spent = System.nanoTime() - began;
-      if (spent > limit.toNanos()) {
+      if (spent > Span.nanos(limit)) {
         break;
       }
       Outcome outcome = new Repetition(ordeal, next.getKey(), next.getValue()).run();

@@ -51,7 +51,7 @@ final class PartingTest {
     public void commandQueued() {}
 
     @Override
-    public boolean isOwnThread() {
+    public boolean isInside() {
       return false;
     }
 

@@ -230,7 +230,7 @@ final class ScriptedRank implements AutoCloseable {
     public void commandQueued() {}
 
     @Override
-    public boolean isOwnThread() {
+    public boolean isInside() {
       return true;
     }
 

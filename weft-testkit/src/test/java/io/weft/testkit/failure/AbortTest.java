@@ -16,6 +16,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Timeout;
@@ -182,23 +183,16 @@ class AbortTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void aLaneThatDiesSaysWhyToAll(String transport) {
-    try (LocalJob job = LocalJob.over(transport, 3)) {
-      CountDownLatch armed = new CountDownLatch(1);
+    BrittleProvider brittle = BrittleProvider.of(transport);
+    CyclicBarrier gone = new CyclicBarrier(3);
+    try (LocalJob job = brittle.job(3)) {
       List<CommException> failures =
           job.run(
               weft -> {
                 Communicator comm = weft.communicator();
-                if (weft.rank() == 1) {
-                  comm.barrier(named("go"))
-                      .whenDone(
-                          (nothing, failure) -> {
-                            throw new IllegalStateException("rehearsed defect");
-                          });
-                  armed.countDown();
-                } else {
-                  armed.await();
-                  comm.barrier(named("go")).whenDone((nothing, failure) -> {});
-                }
+                comm.barrier(named("go")).await();
+                gone.await();
+                brittle.victim().set(1);
                 return Failures.of(comm.barrier(named(weft.rank() == 1 ? "own" : "next")));
               });
       assertThat(failures.get(1))

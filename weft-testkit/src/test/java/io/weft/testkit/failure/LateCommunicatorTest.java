@@ -24,14 +24,15 @@ class LateCommunicatorTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void ofSeveralLostRanksTheFirstOneIsNamed(String transport) {
-    try (LocalJob job = LocalJob.over(transport, 4)) {
+    BrittleProvider brittle = BrittleProvider.of(transport);
+    try (LocalJob job = brittle.job(4)) {
       Weft weft = job.ranks().getFirst();
       Communicator withTwo = weft.communicator(new ProcessSet(List.of(0, 2)));
       Handle<Void> ofAll = weft.communicator().barrier(named("all"));
       Handle<Void> ofTwo = withTwo.barrier(named("two"));
-      die(job, 3);
+      brittle.victim().set(3);
       assertThat(lostRank(ofAll)).isEqualTo(3);
-      die(job, 2);
+      brittle.victim().set(2);
       assertThat(lostRank(ofTwo)).isEqualTo(2);
 
       Communicator late = weft.communicator(new ProcessSet(List.of(0, 1, 2, 3)));
@@ -43,19 +44,5 @@ class LateCommunicatorTest {
 
   private static int lostRank(Handle<Void> handle) {
     return catchThrowableOfType(CommException.PeerLost.class, handle::await).rank();
-  }
-
-  /// Its lane dies; the others are told.
-  private static void die(LocalJob job, int rank) {
-    ProcessSet pair = new ProcessSet(List.of(1, rank));
-    job.ranks()
-        .get(rank)
-        .communicator(pair)
-        .barrier(named("end"))
-        .whenDone(
-            (nothing, failure) -> {
-              throw new IllegalStateException("rehearsed defect");
-            });
-    job.ranks().get(1).communicator(pair).barrier(named("end")).whenDone((nothing, failure) -> {});
   }
 }

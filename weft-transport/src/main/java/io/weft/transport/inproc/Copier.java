@@ -94,6 +94,9 @@ final class Copier {
     if (remote == null) {
       return refused(parcel, "the region is closed; ask the peer for its present regions");
     }
+    if (parcel.kind == Parcel.Kind.WRITE && remote.segment().isReadOnly()) {
+      return refused(parcel, remote + " is read-only");
+    }
     return remote.contains(parcel.remoteOffset, parcel.remaining)
         ? null
         : refused(parcel, "it lies outside " + remote);

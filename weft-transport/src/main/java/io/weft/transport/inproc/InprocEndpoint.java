@@ -100,7 +100,8 @@ final class InprocEndpoint implements Endpoint {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
-    LocalRegion region = transport.table().own(own);
+    LocalRegion region =
+        kind == Parcel.Kind.WRITE ? transport.table().own(own) : transport.table().ownTarget(own);
     if (closed) {
       return PostResult.CLOSED;
     }

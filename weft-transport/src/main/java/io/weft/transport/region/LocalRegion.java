@@ -137,6 +137,13 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return offset >= 0 && bytes >= 0 && bytes <= size && offset <= size - bytes;
   }
 
+  /// Whether a peer may write there: they lie inside, and it is not read-only.
+  ///
+  /// Hot path.
+  public boolean takes(long offset, long bytes) {
+    return contains(offset, bytes) && !segment.isReadOnly();
+  }
+
   @Override
   public void close() {
     while (true) {

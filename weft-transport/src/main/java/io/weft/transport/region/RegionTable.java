@@ -78,13 +78,11 @@ public final class RegionTable {
   }
 
   /// Throws `TransportException.Registration` for memory that cannot be registered: it is not
-  /// native, read-only, gone, or one thread's.
+  /// native, gone, or one thread's. What is read-only is no target of writes and reads.
   public void check(MemorySegment segment) {
     String why = null;
     if (!segment.isNative()) {
       why = "it is not native memory";
-    } else if (segment.isReadOnly()) {
-      why = "it is read-only";
     } else if (!segment.scope().isAlive()) {
       why = "its arena is closed";
     } else if (!segment.isAccessibleBy(SOME_THREAD)) {
@@ -130,6 +128,18 @@ public final class RegionTable {
     }
     throw new IllegalArgumentException(
         slice.region() + " is not registered with " + device + "; register it there");
+  }
+
+  /// The same for a slice that is to be read into. Throws `IllegalArgumentException` if it is
+  /// read-only, too.
+  ///
+  /// Hot path.
+  public LocalRegion ownTarget(Slice slice) {
+    LocalRegion region = own(slice);
+    if (region.segment().isReadOnly()) {
+      throw new IllegalArgumentException(region + " is read-only; nothing can be read into it");
+    }
+    return region;
   }
 
   private synchronized LocalRegion add(

@@ -299,8 +299,14 @@ final class Inbound {
               + Integer.toHexString(key)
               + ", which was never open here");
     }
-    if (!region.contains(at, length)) {
-      throw new ProtocolFault("a write of " + length + " bytes at " + at + ", outside " + region);
+    if (!region.takes(at, length)) {
+      throw new ProtocolFault(
+          "a write of "
+              + length
+              + " bytes at "
+              + at
+              + (region.contains(at, length) ? ", to read-only " : ", outside ")
+              + region);
     }
     immediate = Frame.immediate(memory, start);
     begin(region, null, at, length);

@@ -120,7 +120,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
     checkLengths(into, from);
-    LocalRegion region = transport.table().own(into);
+    LocalRegion region = transport.table().ownTarget(into);
     Link open = link;
     if (closed) {
       return PostResult.CLOSED;

@@ -9,6 +9,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import io.weft.transport.host.HostPiece;
 import io.weft.transport.limit.OpenFiles;
+import io.weft.transport.limit.Span;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
@@ -75,7 +76,7 @@ final class TcpTransport implements Transport {
 
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
-    connectNanos = config.connectDeadline().toNanos();
+    connectNanos = Span.nanos(config.connectDeadline());
     piece = HostPiece.of(config.settings());
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());

@@ -162,7 +162,7 @@ public final class Inbound {
       throw new VerbsFault(
           "a write to region " + Integer.toHexString(key) + ", which was never open here");
     }
-    if (!region.contains(offset, payload)) {
+    if (!region.takes(offset, payload)) {
       throw new VerbsFault(
           "a write of " + payload + " bytes at " + offset + ", outside of " + region);
     }

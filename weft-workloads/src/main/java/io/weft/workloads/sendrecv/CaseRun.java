@@ -4,6 +4,7 @@ package io.weft.workloads.sendrecv;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.session.Fetched;
+import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -40,7 +41,7 @@ final class CaseRun implements AutoCloseable {
   void warmUp(Duration duration) throws InterruptedException {
     write();
     long begin = System.nanoTime();
-    for (int t = 0; t < FEWEST_STEPS || System.nanoTime() - begin < duration.toNanos(); t++) {
+    for (int t = 0; t < FEWEST_STEPS || System.nanoTime() - begin < Span.nanos(duration); t++) {
       step();
     }
     compare();

@@ -52,6 +52,7 @@ final class Recovery {
           case CommException.Aborted aborted -> true;
           case CommException.TimedOut late -> true;
           case CommException.Mismatch mismatch -> false;
+          case CommException.Broken broken -> false;
           case CommException.Setup setup -> false;
           case CommException.Excluded excluded -> false;
         };

@@ -8,6 +8,7 @@ import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
 import io.weft.launch.process.Programs;
 import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,13 +99,13 @@ public final class Child implements AutoCloseable {
 
   /// Waits for so long, or until the program has ended; whether it has.
   public boolean hasEnded(Duration within) throws InterruptedException {
-    return process.waitFor(within.toMillis(), TimeUnit.MILLISECONDS);
+    return process.waitFor(Span.millis(within), TimeUnit.MILLISECONDS);
   }
 
   /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
   /// `limit`.
   public Outcome await(Duration limit) throws InterruptedException {
-    if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+    if (!process.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS)) {
       throw new PerfException.Failed(
           "%s was still running after %d s; measure fewer or smaller --bytes, or raise --limit"
               .formatted(name, limit.toSeconds()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
+import io.weft.transport.limit.Span;
 import io.weft.ConfigOption;
 import io.weft.SecureMode;
 import io.weft.WeftConfig;
@@ -130,7 +131,7 @@ public record LocalRanks(
 
   private static boolean arrives(CountDownLatch latch, Duration limit) {
     try {
-      return latch.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return latch.await(Span.millis(limit), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

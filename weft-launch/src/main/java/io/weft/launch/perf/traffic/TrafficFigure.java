@@ -3,6 +3,7 @@ package io.weft.launch.perf.traffic;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.weft.launch.perf.machine.HostFacts;
+import io.weft.transport.limit.Span;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -51,7 +52,7 @@ record TrafficFigure(
         plan.servers(),
         plan.tensors(),
         plan.bytes(),
-        plan.compute().toNanos() / 1000,
+        Span.nanos(plan.compute()) / 1000,
         median(rounds, TrafficReport.Case::stepsPerSecond),
         median(rounds, TrafficReport.Case::p50Millis),
         median(rounds, TrafficReport.Case::p99Millis),

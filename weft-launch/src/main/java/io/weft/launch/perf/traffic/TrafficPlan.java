@@ -2,6 +2,7 @@
 package io.weft.launch.perf.traffic;
 
 import io.weft.rendezvous.Edge;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,9 +52,9 @@ record TrafficPlan(
     if (bytes % Integer.BYTES != 0) {
       throw new IllegalArgumentException("--bytes: " + bytes + " is no multiple of 4");
     }
-    within("--compute", compute.toMillis(), 0, Duration.ofMinutes(1).toMillis());
-    within("--warm-up", warmUp.toMillis(), 0, Duration.ofMinutes(1).toMillis());
-    within("--window", window.toMillis(), 1, Duration.ofMinutes(10).toMillis());
+    within("--compute", Span.millis(compute), 0, Span.millis(Duration.ofMinutes(1)));
+    within("--warm-up", Span.millis(warmUp), 0, Span.millis(Duration.ofMinutes(1)));
+    within("--window", Span.millis(window), 1, Span.millis(Duration.ofMinutes(10)));
     if (workers.isEmpty()) {
       throw new IllegalArgumentException("--workers: none");
     }
@@ -75,9 +76,9 @@ record TrafficPlan(
             (long) servers,
             (long) tensors,
             (long) bytes,
-            compute.toNanos() / 1000,
-            warmUp.toMillis(),
-            window.toMillis())
+            Span.nanos(compute) / 1000,
+            Span.millis(warmUp),
+            Span.millis(window))
         .map(String::valueOf)
         .forEach(words::add);
     workers.forEach(count -> words.add(count.toString()));

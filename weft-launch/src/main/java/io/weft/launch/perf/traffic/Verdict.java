@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.traffic;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,7 @@ final class Verdict {
 
   /// Throws `IllegalStateException` if something is wrong, or after `limit`.
   void await(Duration limit) throws InterruptedException {
-    long end = System.nanoTime() + limit.toNanos();
+    long end = System.nanoTime() + Span.nanos(limit);
     boolean over = false;
     while (!over && !isWrong() && System.nanoTime() - end < 0) {
       over = workers.await(10, TimeUnit.MILLISECONDS);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.traffic;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
@@ -17,8 +18,8 @@ final class Window {
 
   /// Begins in `wait` from now.
   Window(Duration wait, Duration length) {
-    begin = System.nanoTime() + wait.toNanos();
-    end = begin + length.toNanos();
+    begin = System.nanoTime() + Span.nanos(wait);
+    end = begin + Span.nanos(length);
   }
 
   /// Whether no later step counts.

@@ -2,6 +2,7 @@
 package io.weft.launch.perf.traffic;
 
 import io.weft.rendezvous.Rendezvous;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +47,7 @@ final class Worker {
     if (compute.isZero()) {
       send();
     } else {
-      var unused = timer.schedule(this::send, compute.toNanos(), TimeUnit.NANOSECONDS);
+      var unused = timer.schedule(this::send, Span.nanos(compute), TimeUnit.NANOSECONDS);
     }
   }
 

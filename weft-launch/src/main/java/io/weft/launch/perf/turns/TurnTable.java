@@ -2,6 +2,7 @@
 package io.weft.launch.perf.turns;
 
 import io.weft.launch.perf.process.PerfException;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,7 +93,7 @@ public final class TurnTable {
           e);
     } finally {
       // What does not end within that is a daemon's, and ends with this process.
-      var unused = threads.awaitTermination(ending.toMillis(), TimeUnit.MILLISECONDS);
+      var unused = threads.awaitTermination(Span.millis(ending), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -146,7 +147,7 @@ public final class TurnTable {
       if (running == null) {
         begun = System.nanoTime();
         running = threads.submit(program);
-        var unused = timer.schedule(this::leave, limit.toNanos(), TimeUnit.NANOSECONDS);
+        var unused = timer.schedule(this::leave, Span.nanos(limit), TimeUnit.NANOSECONDS);
       }
       if (seat.turn()) {
         return true;
@@ -166,7 +167,7 @@ public final class TurnTable {
     }
 
     private T result() throws InterruptedException {
-      long left = Math.max(begun + limit.toNanos() - System.nanoTime(), 0);
+      long left = Math.max(begun + Span.nanos(limit) - System.nanoTime(), 0);
       Future<T> contestant = Objects.requireNonNull(running, "it has had a turn");
       try {
         return contestant.get(left, TimeUnit.NANOSECONDS);

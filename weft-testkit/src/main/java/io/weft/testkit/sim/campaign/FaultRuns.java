@@ -6,6 +6,7 @@ import io.weft.testkit.sim.FaultScript.Kind;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.campaign.Verdict.Expectation;
 import io.weft.testkit.sim.network.Tamper;
+import io.weft.transport.limit.Span;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;
@@ -159,7 +160,7 @@ public final class FaultRuns {
           of,
           returned,
           report.outcomes().size(),
-          report.virtual().toNanos() / 1e9,
+          Span.nanos(report.virtual()) / 1e9,
           report.trace().events(),
           report.trace().hash(),
           report.faults());

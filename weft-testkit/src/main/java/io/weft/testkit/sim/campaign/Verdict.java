@@ -90,6 +90,8 @@ final class Verdict {
               : "is excluded, by " + excluded.witness();
       case CommException.Aborted aborted ->
           harm.excuses(aborted.culprit(), self) ? "" : "blames " + aborted.culprit();
+      case CommException.Broken broken ->
+          harm.excuses(broken.culprit(), self) ? "" : "blames " + broken.culprit();
       case CommException.TimedOut late -> anyOf(harm, late.missing(), self);
       case CommException.Setup setup -> anyOf(harm, setup.ranks(), self);
       case CommException.Mismatch mismatch -> "saw a mismatch that there is not";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.clock;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,7 +151,7 @@ public final class Baton {
       if (happened != seen) {
         seen = happened;
         since = System.nanoTime();
-      } else if (System.nanoTime() - since > patience.toNanos()) {
+      } else if (System.nanoTime() - since > Span.nanos(patience)) {
         throw stuck();
       }
     }
@@ -162,7 +163,7 @@ public final class Baton {
         new IllegalStateException(
             holder
                 + " has kept the simulation waiting for "
-                + patience.toMillis() / 1000.0
+                + Span.millis(patience) / 1000.0
                 + " s of real time: it computes for ever, or waits for something outside virtual"
                 + " time (a lock, a queue, a sleep); its stack is this exception's");
     if (holder != null) {

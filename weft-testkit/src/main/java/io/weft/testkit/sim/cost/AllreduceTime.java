@@ -16,6 +16,7 @@ import io.weft.tensor.TensorView;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 
 /// How long an allreduce takes in a simulation, from the moment at which all ranks submit it until
@@ -60,7 +61,7 @@ public final class AllreduceTime {
   private static Duration agree(SimRank self, Communicator communicator)
       throws InterruptedException {
     try (OwnedTensor now = OwnedTensor.allocate(DType.INT64, Shape.of(1))) {
-      now.view().data().set(JAVA_LONG, 0, self.now().toNanos());
+      now.view().data().set(JAVA_LONG, 0, Span.nanos(self.now()));
       communicator.allreduce(now.view(), now.view(), ReduceOp.MAX, named("now")).await();
       return Duration.ofNanos(now.view().data().get(JAVA_LONG, 0)).plus(LEAD);
     }

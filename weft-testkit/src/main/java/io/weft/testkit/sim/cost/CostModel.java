@@ -4,6 +4,7 @@ package io.weft.testkit.sim.cost;
 import io.weft.WeftConfig;
 import io.weft.testkit.sim.network.Link;
 import io.weft.testkit.sim.network.Network;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 
 /// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
@@ -136,12 +137,12 @@ public record CostModel(Link link, Duration turn, long eagerBytes, long segmentB
   }
 
   private double occupancy(double bytes) {
-    return link.perMessage().toNanos()
+    return Span.nanos(link.perMessage())
         + (TRANSPORT_HEADER_BYTES + bytes) * 1e9 / link.bytesPerSecond();
   }
 
   private double latency() {
-    return link.latency().toNanos();
+    return Span.nanos(link.latency());
   }
 
   private static int rounds(int ranks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -51,17 +52,17 @@ public record Link(Duration latency, double bytesPerSecond, Duration perMessage,
 
   /// How long a message keeps a port busy.
   long occupancyNanos(long bytes) {
-    return perMessage.toNanos() + Math.round(bytes * 1e9 / bytesPerSecond);
+    return Span.nanos(perMessage) + Math.round(bytes * 1e9 / bytesPerSecond);
   }
 
   /// Bytes that pass a port in this time, after the message's own cost.
   long bytesWithin(long nanos) {
-    return (long) (Math.max(0, nanos - perMessage.toNanos()) * bytesPerSecond / 1e9);
+    return (long) (Math.max(0, nanos - Span.nanos(perMessage)) * bytesPerSecond / 1e9);
   }
 
   /// How long a first byte is on its way this time.
   long delayNanos(RandomGenerator random) {
-    long most = jitter.toNanos();
-    return latency.toNanos() + (most == 0 ? 0 : random.nextLong(most + 1));
+    long most = Span.nanos(jitter);
+    return Span.nanos(latency) + (most == 0 ? 0 : random.nextLong(most + 1));
   }
 }

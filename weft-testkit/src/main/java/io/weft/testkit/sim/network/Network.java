@@ -5,6 +5,7 @@ import io.weft.testkit.sim.clock.Event;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.Span;
 import io.weft.transport.spi.Capabilities;
 import io.weft.transport.wire.MessageBuffer;
 import java.lang.foreign.Arena;
@@ -291,7 +292,7 @@ public final class Network {
     SimTransport listener = listening.get(dial.location());
     if (listener == null) {
       timeline.at(
-          timeline.now() + parcel.link.latency().toNanos(),
+          timeline.now() + Span.nanos(parcel.link.latency()),
           new Event() {
             @Override
             protected void happen() {

@@ -6,6 +6,7 @@ import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network.Fog;
 import io.weft.testkit.sim.network.Network.Wall;
+import io.weft.transport.limit.Span;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,7 +102,7 @@ final class Weather {
     walls.remove(wall);
     for (SimEndpoint end : holding) {
       long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
-      long way = network.between().latency().toNanos();
+      long way = Span.nanos(network.between().latency());
       timeline().at(timeline().now() + way + again, new Release(end));
     }
     holding.clear();

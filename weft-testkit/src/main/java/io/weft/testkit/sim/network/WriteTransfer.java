@@ -62,7 +62,7 @@ final class WriteTransfer extends Transfer {
     SimEndpoint end = receiver();
     LocalRegion target = target(end);
     long count = bytes.byteSize();
-    if (target == null || !target.contains(remoteOffset, count) || !target.visit()) {
+    if (target == null || !target.takes(remoteOffset, count) || !target.visit()) {
       return;
     }
     MemorySegment.copy(bytes, 0, target.segment(), remoteOffset, count);

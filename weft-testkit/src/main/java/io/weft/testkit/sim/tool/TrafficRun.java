@@ -8,6 +8,7 @@ import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Link;
 import io.weft.testkit.sim.traffic.Traffic;
 import io.weft.testkit.sim.traffic.TrafficTime;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -60,7 +61,7 @@ final class TrafficRun {
             workers,
             requests,
             measured.stepsPerSecond(),
-            measured.meanStep().toNanos() / 1e6,
+            Span.nanos(measured.meanStep()) / 1e6,
             measured.requestsPerStep(),
             measured.messagesPerStep());
         out.flush();
@@ -106,7 +107,7 @@ final class TrafficRun {
         traffic.tensors(),
         traffic.bytes(),
         measured.stepsPerSecond(),
-        measured.meanStep().toNanos() / 1e6,
+        Span.nanos(measured.meanStep()) / 1e6,
         measured.requestsPerStep(),
         measured.messagesPerStep());
   }

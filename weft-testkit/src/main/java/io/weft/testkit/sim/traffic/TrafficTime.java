@@ -11,6 +11,7 @@ import io.weft.rendezvous.RendezvousCounts;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 
@@ -45,8 +46,8 @@ public final class TrafficTime {
     double asked = 0;
     double messages = 0;
     for (Seen worker : workers) {
-      perSecond += 1e9 / worker.step().toNanos();
-      nanos += worker.step().toNanos();
+      perSecond += 1e9 / Span.nanos(worker.step());
+      nanos += Span.nanos(worker.step());
       asked += worker.requests();
       messages += worker.messages();
     }
