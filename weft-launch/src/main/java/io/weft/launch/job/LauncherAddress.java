@@ -6,6 +6,7 @@ import io.weft.launch.process.DeathWatch;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -48,7 +49,7 @@ final class LauncherAddress {
     } catch (IOException unknown) {
       throw new JobFailed(
           "cannot tell at which address of this host the other hosts reach it ("
-              + unknown
+              + Refusal.words(unknown)
               + "); say so with --store ADDRESS:PORT",
           unknown);
     }
@@ -73,27 +74,38 @@ final class LauncherAddress {
     var command = new ArrayList<>(ssh);
     command.addAll(List.of("-G", "--", host));
     String mark = UUID.randomUUID().toString();
-    Process process = new LocalStart().start(command, Map.of(DeathWatch.VARIABLE, mark), List.of());
+    // Before ssh: this process may be ended at any moment.
     try (DeathWatch watch = DeathWatch.start(mark, Optional.empty())) {
+      Process process =
+          new LocalStart().start(command, Map.of(DeathWatch.VARIABLE, mark), List.of());
       watch.began(process.pid());
-      OutputLines words = OutputLines.of(process.inputReader(StandardCharsets.UTF_8), MOST_LINES);
-      OutputLines.of(process.errorReader(StandardCharsets.UTF_8), 1);
+      try {
+        return sshName(host, command, process);
+      } finally {
+        new JobProcesses(mark, List.of(process)).kill();
+      }
+    }
+  }
+
+  private static String sshName(String host, List<String> command, Process process)
+      throws IOException {
+    OutputLines words = OutputLines.of(process.inputReader(StandardCharsets.UTF_8), MOST_LINES);
+    OutputLines.of(process.errorReader(StandardCharsets.UTF_8), 1);
+    try {
       if (!process.waitFor(SSH_LIMIT.toSeconds(), TimeUnit.SECONDS)
           || !words.hasEnded(Duration.ofSeconds(1))) {
         throw new IOException(
             "'%s' has not ended after %d s"
                 .formatted(String.join(" ", command), SSH_LIMIT.toSeconds()));
       }
-      return words.soFar().stream()
-          .filter(line -> line.startsWith("hostname "))
-          .map(line -> line.substring("hostname ".length()).strip())
-          .findFirst()
-          .orElse(host);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new UnknownHostException("interrupted while asking ssh for " + host);
-    } finally {
-      new JobProcesses(mark, List.of(process)).kill();
     }
+    return words.soFar().stream()
+        .filter(line -> line.startsWith("hostname "))
+        .map(line -> line.substring("hostname ".length()).strip())
+        .findFirst()
+        .orElse(host);
   }
 }

@@ -8,10 +8,10 @@ import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.Entrant;
 import io.weft.launch.perf.machine.Handover;
 import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
 import io.weft.launch.perf.process.SearchPath;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -100,7 +100,7 @@ public final class PerfCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws InterruptedException, IOException {
+  public Integer call() throws InterruptedException {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter err = command.commandLine().getErr();
     try {
@@ -119,8 +119,9 @@ public final class PerfCommand implements Callable<Integer> {
       List<Measurement> measurements = measure(plan, entrants, err);
       command.commandLine().getOut().print(new RatioTable(measurements).text());
       command.commandLine().getOut().flush();
-      save(measurements);
-      return verdict(measurements, err);
+      boolean kept = save(measurements, err);
+      int code = verdict(measurements, err);
+      return kept ? code : 1;
     } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     } catch (PerfException.Missing e) {
@@ -167,15 +168,19 @@ public final class PerfCommand implements Callable<Integer> {
     return contestants.stream().distinct().toList();
   }
 
-  private void save(List<Measurement> measurements) throws IOException {
+  /// Whether what was asked for is there.
+  private boolean save(List<Measurement> measurements, PrintWriter err) {
+    boolean kept = true;
     Path json = options.json();
     if (json != null) {
-      JsonLines.write(json, measurements);
+      kept &=
+          new ReportFile("--json", json).write(file -> JsonLines.write(file, measurements), err);
     }
     Path plot = options.plot();
     if (plot != null) {
-      new CurvePlot(measurements).save(plot);
+      kept &= new ReportFile("--plot", plot).write(new CurvePlot(measurements)::save, err);
     }
+    return kept;
   }
 
   private static int verdict(List<Measurement> measurements, PrintWriter err) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.process.Programs;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,11 +45,25 @@ class LauncherFaultsTest {
     }
   }
 
-  private ProcessHandle written(String file) throws IOException {
+  private ProcessHandle written(String file) {
+    return ProcessHandle.of(Long.parseLong(line(file))).orElseThrow();
+  }
+
+  /// Waits for it.
+  private String line(String file) {
     Path path = directory.resolve(file);
-    await(() -> Files.exists(path));
-    long pid = Long.parseLong(Files.readString(path).strip());
-    return ProcessHandle.of(pid).orElseThrow();
+    var read = new StringBuilder();
+    await(
+        () -> {
+          try {
+            read.setLength(0);
+            read.append(Files.exists(path) ? Files.readString(path) : "");
+          } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+          }
+          return read.indexOf("\n") > 0;
+        });
+    return read.toString().strip();
   }
 
   private static void assertEnded(List<ProcessHandle> processes) {
@@ -132,7 +147,7 @@ class LauncherFaultsTest {
     await(() -> launcher.descendants().count() >= 8);
     launcher.descendants().filter(LauncherFaultsTest::isRanks).forEach(all::add);
     assertThat(all).hasSizeGreaterThanOrEqualTo(8);
-    Path secret = Path.of(Files.readString(directory.resolve("secret")).strip());
+    Path secret = Path.of(line("secret").lines().findFirst().orElseThrow());
     assertThat(secret).isDirectory();
     launcher.destroyForcibly();
     assertEnded(all);
@@ -142,6 +157,26 @@ class LauncherFaultsTest {
   /// Not the watch, which ends last.
   private static boolean isRanks(ProcessHandle process) {
     return !process.info().commandLine().orElse("").contains("weft-watch");
+  }
+
+  /// As on a full disk: no file of the launcher's may be longer than 16 KiB.
+  @Test
+  void outputThatTheDiskDoesNotTakeIsShownAllTheSame() throws Exception {
+    ProcessBuilder builder =
+        CommandProcess.of("run", "-np", "1", "--output-dir", directory.resolve("kept").toString());
+    builder.command().addAll(0, List.of("sh", "-c", "ulimit -f 32; exec \"$@\"", "sh"));
+    builder.redirectError(directory.resolve("err").toFile());
+    Process launcher = start(builder, "seq 20000; echo all >&2");
+    try (var out = launcher.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(out.lines().reduce((first, last) -> last)).contains("[0] 20000");
+    }
+    assertThat(launcher.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isEqualTo(ExitCodes.DONE);
+    assertThat(directory.resolve("err"))
+        .content()
+        .contains("[0] all")
+        .containsOnlyOnce("the rest of the output of rank 0 on localhost is not kept in ")
+        .contains("kept/rank.0/stdout: File too large; the job goes on");
   }
 
   private Path deafSsh(String script) throws IOException {

@@ -2,6 +2,7 @@
 package io.weft.launch.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
@@ -254,5 +255,20 @@ final class PerfCommandTest {
         .as("markers: two panels, two curves, 13 sizes and one in the legend")
         .hasSize(2 * 2 * 14);
     assertThat(javax.imageio.ImageIO.read(png.toFile()).getWidth()).isGreaterThan(1000);
+  }
+
+  @Test
+  void aFullDiskCostsNeitherTheTableNorTheOtherFile() {
+    Path full = Path.of("/dev/full");
+    assumeTrue(Files.exists(full), "no /dev/full");
+    Path plot = directory.resolve("curves.svg");
+    assertThat(
+            weftPerf(
+                "allreduce", "--bytes", "4", "--json", full.toString(), "--plot", plot.toString()))
+        .isEqualTo(1);
+    assertThat(out.toString()).contains("allreduce");
+    assertThat(err.toString())
+        .contains("weft: cannot write --json /dev/full: No space left on device");
+    assertThat(plot).isNotEmptyFile();
   }
 }

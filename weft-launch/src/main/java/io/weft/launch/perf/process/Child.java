@@ -40,11 +40,11 @@ public final class Child implements AutoCloseable {
   private final OutputLines out;
   private final OutputLines err;
 
-  private Child(String name, Process process, String mark) {
+  private Child(String name, Process process, String mark, DeathWatch watch) {
     this.name = name;
     this.process = process;
     this.all = new JobProcesses(mark, List.of(process));
-    this.watch = DeathWatch.start(mark, Optional.empty());
+    this.watch = watch;
     this.atExit = new Thread(this::end, "end-" + process.pid());
     watch.began(process.pid());
     this.out = OutputLines.of(process.inputReader(), Integer.MAX_VALUE);
@@ -71,10 +71,13 @@ public final class Child implements AutoCloseable {
     String mark = UUID.randomUUID().toString();
     Map<String, String> marked = new HashMap<>(variables);
     marked.put(DeathWatch.VARIABLE, mark);
+    // Before the program: this process may be ended at any moment.
+    DeathWatch watch = DeathWatch.start(mark, Optional.empty());
     try {
       String name = Path.of(program).getFileName().toString();
-      return new Child(name, new LocalStart().start(command, marked, removed), mark);
+      return new Child(name, new LocalStart().start(command, marked, removed), mark, watch);
     } catch (IOException e) {
+      watch.close();
       throw new PerfException.Failed("cannot start " + program + ": " + Refusal.words(e), e);
     }
   }

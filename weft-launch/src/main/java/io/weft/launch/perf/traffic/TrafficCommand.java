@@ -7,6 +7,7 @@ import io.weft.launch.flag.CarrierOptions;
 import io.weft.launch.perf.Progress;
 import io.weft.launch.perf.machine.HostFacts;
 import io.weft.launch.perf.plot.Picture;
+import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.PerfException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -167,8 +168,10 @@ public final class TrafficCommand implements Callable<Integer> {
       out.print(new TrafficTable(measured).text());
       out.flush();
       drawn.addAll(0, measured);
-      save(measured, drawn);
-      return measured.stream().allMatch(figure -> Boolean.TRUE.equals(figure.checked())) ? 0 : 1;
+      boolean kept = save(measured, drawn, err);
+      return kept && measured.stream().allMatch(figure -> Boolean.TRUE.equals(figure.checked()))
+          ? 0
+          : 1;
     } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     } catch (PerfException.Missing e) {
@@ -252,14 +255,18 @@ public final class TrafficCommand implements Callable<Integer> {
     return figures;
   }
 
-  private void save(List<TrafficFigure> measured, List<TrafficFigure> drawn) throws IOException {
+  /// Whether what was asked for is there.
+  private boolean save(List<TrafficFigure> measured, List<TrafficFigure> drawn, PrintWriter err) {
+    boolean kept = true;
     if (json != null) {
       JsonMapper mapper =
           JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-      Files.write(json, measured.stream().map(mapper::writeValueAsString).toList());
+      List<String> lines = measured.stream().map(mapper::writeValueAsString).toList();
+      kept &= new ReportFile("--json", json).write(file -> Files.write(file, lines), err);
     }
     if (plot != null) {
-      new TrafficPlot(drawn).save(plot);
+      kept &= new ReportFile("--plot", plot).write(new TrafficPlot(drawn)::save, err);
     }
+    return kept;
   }
 }
