@@ -206,7 +206,7 @@ public final class Job implements AutoCloseable {
       return await(inOrder);
     }
     var survival = new Survival(ranks, ended, plan, err);
-    OptionalInt code = survival.await(() -> signalled || unread);
+    OptionalInt code = survival.await(() -> signalled || unread, () -> over.getCount() == 0);
     if (code.isPresent()) {
       end();
       return code.getAsInt();

@@ -64,7 +64,10 @@ final class Survival {
   /// when no other runs, and ranks that are needed but outlive all others. Returns 0 if a
   /// dispensable one has ended well, else the exit code of the last; empty as soon as a rank has
   /// failed that is not dispensable, with which the job fails.
-  OptionalInt await(BooleanSupplier interrupted) throws InterruptedException {
+  ///
+  /// @param interrupted whether the ranks are being ended from outside
+  /// @param over whether that is done; then nobody is waited for
+  OptionalInt await(BooleanSupplier interrupted, BooleanSupplier over) throws InterruptedException {
     long alone = System.nanoTime();
     while (settled.size() < ranks.size()) {
       RankProcess rank = ended.poll(Span.millis(StoppedRanks.LOOK), TimeUnit.MILLISECONDS);
@@ -82,6 +85,8 @@ final class Survival {
           done |= dispensable.contains(rank.rank());
         }
         alone = System.nanoTime();
+      } else if (over.getAsBoolean()) {
+        break;
       } else if (!settled.isEmpty()) {
         endHopeless(System.nanoTime() - alone);
       }

@@ -76,6 +76,7 @@ final class SystemRules {
         noClasses()
             .that()
             .doNotHaveFullyQualifiedName("io.weft.transport.spi.TransportProviders")
+            .and(KNOW_TRANSPORTS)
             .should()
             .dependOnClassesThat()
             .haveFullyQualifiedName("java.util.ServiceLoader")
@@ -89,6 +90,17 @@ final class SystemRules {
                 "a pipe, a file or a native call that blocks keeps the thread that carries it, and"
                     + " where all are kept nothing runs that would end that"));
   }
+
+  private static final DescribedPredicate<JavaClass> KNOW_TRANSPORTS =
+      describe(
+          "know transports",
+          type ->
+              type.getDirectDependenciesFromSelf().stream()
+                  .anyMatch(
+                      use ->
+                          use.getTargetClass()
+                              .getName()
+                              .equals("io.weft.transport.spi.TransportProvider")));
 
   private static final DescribedPredicate<JavaClass> SOCKETS =
       describe(
