@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.agent.Ticker;
 import io.weft.transport.Address;
+import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

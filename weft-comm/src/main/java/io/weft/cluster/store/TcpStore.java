@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.limit.OpenFiles;
+import io.weft.transport.limit.Span;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsMark;
 import io.weft.transport.tls.TlsParty;

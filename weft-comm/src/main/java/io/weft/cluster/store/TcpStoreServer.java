@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.transport.limit.Span;
 import io.weft.CommException;
 import io.weft.transport.limit.OpenFiles;
+import io.weft.transport.limit.Span;
 import io.weft.transport.tls.TlsParty;
 import java.io.EOFException;
 import java.io.IOException;

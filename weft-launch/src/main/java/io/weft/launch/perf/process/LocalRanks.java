@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.process;
 
-import io.weft.transport.limit.Span;
 import io.weft.ConfigOption;
 import io.weft.SecureMode;
 import io.weft.WeftConfig;
@@ -11,6 +10,7 @@ import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.Placement;
 import io.weft.launch.process.Collector;
+import io.weft.transport.limit.Span;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
