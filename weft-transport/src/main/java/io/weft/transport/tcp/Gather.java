@@ -86,6 +86,11 @@ final class Gather {
   long send(GatheringByteChannel channel) throws IOException {
     try {
       return count == 1 ? channel.write(pieces[0]) : channel.write(pieces, 0, count);
+    } catch (IllegalStateException freed) {
+      // The peer waits for the rest of this frame, and must not take something else for it.
+      throw new IOException(
+          "memory that is being sent was freed: its arena is closed, with an operation under way",
+          freed);
     } finally {
       for (int i = 0; i < count; i++) {
         LocalRegion region = touched[i];

@@ -75,6 +75,9 @@ final class Inbound {
   /// The region of the payload that is arriving is closed: the payload is thrown away.
   private boolean discarding;
 
+  /// Its memory was freed, though it is open: the payload is thrown away, but told of.
+  private boolean vanished;
+
   Inbound(RegionTable table, PostedReads reads, int maxMessageBytes, Listener listener) {
     this.table = table;
     this.reads = reads;
@@ -90,6 +93,7 @@ final class Inbound {
     long total = 0;
     while (total < TURN_BYTES && listener.isOpen()) {
       told = false;
+      boolean gone = vanished;
       int room;
       long got;
       LocalRegion region = remaining > 0 ? arriving() : null;
@@ -111,7 +115,7 @@ final class Inbound {
       if (got > 0) {
         parse();
       }
-      if (got < room || (told && remaining > 0)) {
+      if ((got < room && gone == vanished) || (told && remaining > 0)) {
         break;
       }
     }
@@ -134,6 +138,10 @@ final class Inbound {
       } else {
         got = channel.read(view);
       }
+    } catch (IllegalStateException freed) {
+      // Its arena was closed with an operation under way: that finds out when it is notified.
+      vanished = true;
+      return 0;
     } finally {
       region.views().giveBack();
       region.leave();
@@ -149,8 +157,16 @@ final class Inbound {
   /// The region of the payload that is arriving, visited; null if it is closed.
   private @Nullable LocalRegion arriving() {
     LocalRegion region = into;
+    if (vanished) {
+      return null;
+    }
     if (discarding || region == null || !region.visit()) {
       discarding = true;
+      return null;
+    }
+    if (!region.segment().scope().isAlive()) {
+      vanished = true;
+      region.leave();
       return null;
     }
     return region;
@@ -163,6 +179,7 @@ final class Inbound {
       PostedReads.Read finished = read;
       boolean discarded = discarding;
       discarding = false;
+      vanished = false;
       into = null;
       read = null;
       if (discarded) {

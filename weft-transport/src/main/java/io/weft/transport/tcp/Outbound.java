@@ -110,6 +110,9 @@ final class Outbound {
       int immediate,
       Completion done) {
     boolean staged = bytes <= STAGED_PAYLOAD_BYTES;
+    if (!from.segment().scope().isAlive()) {
+      return refuse(done, freed(bytes));
+    }
     if (own == MAX_IN_FLIGHT || (!staged && !align(Frame.BYTES))) {
       return false;
     }
@@ -127,6 +130,12 @@ final class Outbound {
     transfer.done = done;
     own++;
     return true;
+  }
+
+  private static TransportException freed(long bytes) {
+    return new TransportException.Refused(
+        "write of " + bytes + " bytes refused: its arena is closed",
+        new IllegalStateException("Already closed"));
   }
 
   /// Hot path.
