@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.file.Files;
+import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,8 @@ final class ConfigSources {
 
   private static final String FILE_PROPERTY = "weft.config.file";
   private static final String FILE_VARIABLE = "WEFT_CONFIG_FILE";
+
+  private static final int MOST_BYTES = 1 << 20;
 
   private final Map<String, String> environment;
   private final Properties system;
@@ -49,10 +52,14 @@ final class ConfigSources {
         : Optional.of(new Found(text, "file " + path + ", key " + option.property()));
   }
 
+  private static @Nullable String reason(Exception unreadable) {
+    return unreadable instanceof IOException file ? Refusal.reason(file) : unreadable.getMessage();
+  }
+
   private static Properties read(Path path) {
     var properties = new Properties();
-    try (Reader reader = Files.newBufferedReader(path)) {
-      properties.load(reader);
+    try {
+      properties.load(new StringReader(ForeignFile.named(path).text(MOST_BYTES)));
     } catch (IOException | IllegalArgumentException unreadable) {
       throw new CommException.Setup(
           "the settings file "
@@ -62,7 +69,7 @@ final class ConfigSources {
               + " or "
               + FILE_PROPERTY
               + ") cannot be read: "
-              + unreadable,
+              + reason(unreadable),
           unreadable);
     }
     for (String key : properties.stringPropertyNames()) {

@@ -211,6 +211,15 @@ class WeftConfigTest {
   }
 
   @Test
+  void fileThatIsNoRegularOneIsRefused() {
+    assertThatThrownBy(
+            () -> WeftConfig.load(Map.of("WEFT_CONFIG_FILE", "/dev/zero"), new Properties()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("/dev/zero")
+        .hasMessageContaining("cannot be read: it is a pipe, a socket or a device");
+  }
+
+  @Test
   void textHasNoSecret() {
     WeftConfig config =
         WeftConfig.load(Map.of("WEFT_SECRET", "a-very-secret-secret"), new Properties());

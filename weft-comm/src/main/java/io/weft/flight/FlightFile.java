@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -31,27 +33,27 @@ public record FlightFile(Path directory) implements FlightSink {
   public void put(FlightLog log) throws IOException {
     Files.createDirectories(directory);
     Path file = of(log.self().rank());
-    Path begun = directory.resolve("." + file.getFileName() + "." + ProcessHandle.current().pid());
-    try {
-      Files.writeString(begun, log.text());
-      Files.move(begun, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } finally {
-      Files.deleteIfExists(begun);
-    }
+    NewFile.write(file, log.text().getBytes(StandardCharsets.UTF_8));
   }
 
-  /// Removes the log of this rank, if one is there. Throws `IOException` where the file is none.
+  /// Removes the log of this rank, if one is there, and what a killed process has left of one.
+  /// Throws `IOException` where the file is none.
   public void remove(int rank) throws IOException {
     Path file = of(rank);
     byte[] expected = LogText.FIRST_LINE.getBytes(StandardCharsets.UTF_8);
-    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+    NewFile.sweep(file);
+    try (InputStream in = ForeignFile.found(file).open()) {
       if (!Arrays.equals(in.readNBytes(expected.length), expected)) {
         throw new IOException(file + " is no flight file; name another directory");
       }
+      Files.delete(file);
     } catch (NoSuchFileException none) {
       return;
+    } catch (FileSystemException unusable) {
+      throw new IOException(
+          file + " cannot be removed: " + Refusal.reason(unusable) + "; name another directory",
+          unusable);
     }
-    Files.delete(file);
   }
 
   /// The log of this rank; empty where there is no file. Throws `IOException` naming the file and
@@ -59,10 +61,12 @@ public record FlightFile(Path directory) implements FlightSink {
   public Optional<FlightLog> find(int rank) throws IOException {
     Path file = of(rank);
     byte[] bytes;
-    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-      bytes = in.readNBytes(MOST_BYTES + 1);
+    try {
+      bytes = ForeignFile.found(file).bytes(MOST_BYTES);
     } catch (NoSuchFileException none) {
       return Optional.empty();
+    } catch (IOException unreadable) {
+      throw new IOException(file + ": " + Refusal.reason(unreadable), unreadable);
     }
     try {
       return Optional.of(decoded(bytes, rank));

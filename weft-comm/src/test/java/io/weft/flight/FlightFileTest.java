@@ -94,6 +94,19 @@ class FlightFileTest {
   }
 
   @Test
+  void pipeIsNeitherReadNorRemoved() throws Exception {
+    var files = new FlightFile(directory);
+    assertThat(new ProcessBuilder("mkfifo", files.of(0).toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> files.find(0))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("rank-0.flight: it is a pipe");
+    assertThatThrownBy(() -> files.remove(0))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("rank-0.flight cannot be removed: it is a pipe")
+        .hasMessageContaining("name another directory");
+  }
+
+  @Test
   void logReachesTheLaunchersStore() throws Exception {
     var trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral(), "job");
     InetAddress loopback = InetAddress.getLoopbackAddress();

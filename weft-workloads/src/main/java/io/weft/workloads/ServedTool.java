@@ -10,10 +10,10 @@ import io.weft.workloads.report.Progress;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.Job;
+import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.util.Optional;
 
 /// `weft train` with parameter servers, on one rank.
@@ -56,8 +56,7 @@ final class ServedTool {
   }
 
   private static void run(
-      TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err)
-      throws IOException {
+      TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err) {
     var settings = options.settings();
     var progress =
         new Progress(
@@ -66,6 +65,10 @@ final class ServedTool {
             settings.epochs(),
             settings.batch(),
             () -> true); // of a worker that is not the lowest it hears nothing
+    var extras = new Extras(options);
+    if (weft.rank() == servers.servers()) {
+      extras.sweep();
+    }
     Optional<Served> served;
     try {
       int threads = Job.of(weft, options.threads()).threads();
@@ -76,18 +79,16 @@ final class ServedTool {
       throw new IllegalStateException("interrupted while training", e);
     }
     if (served.isPresent()) {
-      report(options, served.get(), weft, out);
+      report(extras, options.settings(), served.get(), weft, out);
     }
+    extras.require(progress.isUnsaved());
   }
 
-  private static void report(TrainOptions options, Served served, Weft weft, PrintWriter out)
-      throws IOException {
-    TrainReport report = TrainReport.of(options.settings(), served, weft.size(), weft.transport());
-    try {
-      TrainTool.write(options, report, served.outcome());
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    }
+  private static void report(
+      Extras extras, Settings settings, Served served, Weft weft, PrintWriter out) {
+    TrainReport report = TrainReport.of(settings, served, weft.size(), weft.transport());
+    extras.write(report, served.outcome());
     out.print(Summary.of(report, served.outcome()));
+    out.flush();
   }
 }

@@ -10,7 +10,6 @@ import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.report.Plot;
 import io.weft.workloads.report.Progress;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
@@ -21,7 +20,6 @@ import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -85,6 +83,7 @@ public final class TrainTool implements ToolProvider {
         | GrpcException
         | TrainingException
         | TensorFlowException
+        | Extras.Unwritten
         | IOException e) {
       return failed(err, FAILED, e.getMessage());
     }
@@ -154,38 +153,21 @@ public final class TrainTool implements ToolProvider {
         : Weft.init(config, options.task().get().launch(environment), environment);
   }
 
-  static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err)
-      throws IOException {
+  static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err) {
     var settings = options.settings();
     var observer =
         new Progress(err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
-    Outcome outcome;
-    try {
-      outcome =
-          new Trainer(settings, options.source(), job, observer)
-              .run(result -> write(options, job, result));
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+    var extras = new Extras(options);
+    if (job.rank() == 0) {
+      extras.sweep();
     }
+    Outcome outcome =
+        new Trainer(settings, options.source(), job, observer)
+            .run(result -> extras.write(TrainReport.of(settings, result, job), result));
     if (job.rank() == 0) {
       out.print(Summary.of(TrainReport.of(settings, outcome, job), outcome));
-    }
-  }
-
-  private static void write(TrainOptions options, Job job, Outcome outcome) {
-    write(options, TrainReport.of(options.settings(), outcome, job), outcome);
-  }
-
-  static void write(TrainOptions options, TrainReport report, Outcome outcome) {
-    try {
-      if (options.json().isPresent()) {
-        report.write(options.json().get());
-      }
-      if (options.plot().isPresent()) {
-        Plot.write(options.plot().get(), report, outcome);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      out.flush();
+      extras.require(observer.isUnsaved());
     }
   }
 

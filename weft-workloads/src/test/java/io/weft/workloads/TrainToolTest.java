@@ -2,12 +2,15 @@
 package io.weft.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.weft.testkit.fault.SmallDisk;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,6 +118,44 @@ class TrainToolTest {
     assertThat(err.toString()).contains("epoch 1/1 done");
     assertThat(Files.readString(json)).contains("\"weightsDigest\"");
     assertThat(plot).isNotEmptyFile();
+  }
+
+  @Test
+  void aFullDiskCostsReportAndPictureButNotTheSummary() throws IOException {
+    Path mount = Files.createDirectory(directory.resolve("disk"));
+    Optional<SmallDisk> mounted = SmallDisk.on(mount, 8);
+    assumeTrue(mounted.isPresent(), "this process may not mount a file system");
+    try (SmallDisk full = mounted.get()) {
+      Path disk = full.directory();
+      Files.write(disk.resolve("filling"), new byte[8192]);
+      Path json = disk.resolve("report.json");
+      Path plot = disk.resolve("run.svg");
+      Path left = disk.resolve(".report.json.0123456789abcdef-0123456789abcdef.tmp");
+      Files.createFile(left);
+      int code =
+          run(
+              "adult-dnn",
+              "--epochs",
+              "1",
+              "--json",
+              json.toString(),
+              "--plot",
+              plot.toString(),
+              "--checkpoint",
+              disk.toString());
+      assertThat(code).as("%s", err).isEqualTo(1);
+      assertThat(out.toString()).contains("test accuracy").contains("weights        SHA-256");
+      assertThat(err.toString())
+          .contains("checkpoint " + disk.resolve("epoch-00001.weft") + " cannot be written")
+          .contains("weft train: training is done, but not all checkpoints could be written")
+          .contains("--json " + json + " cannot be written: ")
+          .contains("--plot " + plot + " cannot be written: ")
+          .contains("No space left on device")
+          .doesNotContain("\tat ");
+      try (var files = Files.list(disk)) {
+        assertThat(files.map(file -> file.getFileName().toString())).containsExactly("filling");
+      }
+    }
   }
 
   private int run(String... arguments) {

@@ -3,13 +3,14 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -57,7 +58,7 @@ final class FileStore implements Store {
   @Override
   public Optional<byte[]> find(String key) {
     try {
-      return Optional.of(Files.readAllBytes(file(key)));
+      return Optional.of(ForeignFile.found(file(key)).bytes(MAX_VALUE_BYTES));
     } catch (NoSuchFileException absent) {
       if (!Files.isDirectory(directory)) {
         throw outOfReach(absent);
@@ -79,9 +80,10 @@ final class FileStore implements Store {
 
   /// Writes beside `file`, then renames; readers see nothing or everything.
   static void publish(Path file, byte[] content) throws IOException {
-    Path draft = Files.createTempFile(file.toAbsolutePath().getParent(), "draft-", "");
-    Files.write(draft, content);
-    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    try (NewFile begun = NewFile.beginPrivate(file)) {
+      begun.stream().write(content);
+      begun.publish();
+    }
   }
 
   private Path file(String key) {

@@ -2,6 +2,7 @@
 package io.weft.cluster.store;
 
 import io.weft.CommException;
+import io.weft.file.ForeignFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,7 @@ import java.util.stream.Stream;
 final class JobDirectory {
 
   private static final String CURRENT = "current";
+  private static final int MOST_BYTES = 256;
   private static final String RUN = "run-";
   private static final Duration PAUSE = Duration.ofMillis(10);
   private static final long START_TOLERANCE_MILLIS = 10_000;
@@ -150,10 +152,8 @@ final class JobDirectory {
     Deadline deadline = Deadline.after(limit);
     while (true) {
       try {
-        Optional<Run> run = current();
+        Optional<Run> run = isThere() ? current() : Optional.empty();
         if (run.isPresent() && run.get().lives()) {
-          requirePrivate(userDirectory);
-          requirePrivate(jobDirectory);
           return jobDirectory.resolve(run.get().name());
         }
       } catch (IOException refused) {
@@ -182,13 +182,30 @@ final class JobDirectory {
     }
   }
 
+  /// Whether there is something in which only this user can have put anything. Throws
+  /// `CommException.Setup` where others can.
+  private boolean isThere() throws IOException {
+    try {
+      for (Path directory : List.of(userDirectory, jobDirectory)) {
+        if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+          return false;
+        }
+        requirePrivate(directory);
+      }
+      return true;
+    } catch (NoSuchFileException removed) {
+      return false;
+    }
+  }
+
+  /// Only when the directories are known to be private.
   private Optional<Run> current() throws IOException {
     return current(jobDirectory);
   }
 
   private static Optional<Run> current(Path job) throws IOException {
     try {
-      return Run.parse(Files.readString(job.resolve(CURRENT)));
+      return Run.parse(ForeignFile.found(job.resolve(CURRENT)).text(MOST_BYTES));
     } catch (NoSuchFileException notYet) {
       return Optional.empty();
     }

@@ -2,10 +2,11 @@
 package io.weft.cluster.store;
 
 import io.weft.CommException;
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// Certificates and keys as text files have them [RFC7468 §5, §10]. Any thread.
 final class PemFile {
 
-  private static final long MAX_BYTES = 1 << 20;
+  private static final int MAX_BYTES = 1 << 20;
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
 
@@ -96,19 +97,16 @@ final class PemFile {
     try {
       SecretFile.requirePrivate(file);
     } catch (IOException unreadable) {
-      throw refused(file, "cannot be read: " + unreadable, unreadable);
+      throw refused(file, "cannot be read: " + Refusal.reason(unreadable), unreadable);
     }
     return new String(read(file), StandardCharsets.ISO_8859_1);
   }
 
   private static byte[] read(Path file) {
     try {
-      if (Files.size(file) > MAX_BYTES) {
-        throw refused(file, "is longer than " + MAX_BYTES + " bytes", null);
-      }
-      return Files.readAllBytes(file);
+      return ForeignFile.named(file).bytes(MAX_BYTES);
     } catch (IOException unreadable) {
-      throw refused(file, "cannot be read: " + unreadable, unreadable);
+      throw refused(file, "cannot be read: " + Refusal.reason(unreadable), unreadable);
     }
   }
 

@@ -3,6 +3,8 @@ package io.weft.cluster.store;
 
 import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
@@ -33,7 +35,7 @@ public final class SecretFile {
   public static final String HEX_VARIABLE = "WEFT_SECRET_HEX";
 
   private static final int RANDOM_BYTES = 32;
-  private static final long MAX_BYTES = 4096;
+  private static final int MAX_BYTES = 4096;
   private static final Set<PosixFilePermission> REFUSED =
       Set.of(
           PosixFilePermission.OTHERS_READ,
@@ -99,24 +101,13 @@ public final class SecretFile {
   public static Secret read(Path file) {
     try {
       requirePrivate(file);
-      if (Files.size(file) > MAX_BYTES) {
-        throw new CommException.Setup(
-            "the secret file "
-                + file
-                + " has "
-                + Files.size(file)
-                + " bytes, at most "
-                + MAX_BYTES
-                + " are allowed",
-            null);
-      }
-      return secret(Files.readAllBytes(file), "file " + file);
+      return secret(ForeignFile.named(file).bytes(MAX_BYTES), "file " + file);
     } catch (IOException unreadable) {
       throw new CommException.Setup(
           "the secret file "
               + file
               + " cannot be read: "
-              + Refusal.words(unreadable)
+              + Refusal.reason(unreadable)
               + "; make one with 'umask 077; head -c 32 /dev/urandom | base64 > "
               + file
               + "'",
@@ -161,20 +152,10 @@ public final class SecretFile {
   /// the file is there already or cannot be written.
   public static void write(Path file, Secret secret) {
     try {
-      Path directory = file.toAbsolutePath().getParent();
-      if (directory != null
-          && Files.getFileStore(directory)
-              .supportsFileAttributeView(PosixFileAttributeView.class)) {
-        Files.createFile(
-            file,
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-      } else {
-        Files.createFile(file);
-      }
-      Files.write(file, secret.bytes());
+      NewFile.createPrivate(file, secret.bytes());
     } catch (IOException unwritable) {
       throw new CommException.Setup(
-          "the secret file " + file + " cannot be written: " + Refusal.words(unwritable),
+          "the secret file " + file + " cannot be written: " + Refusal.reason(unwritable),
           unwritable);
     }
   }

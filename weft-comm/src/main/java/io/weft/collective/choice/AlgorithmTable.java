@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.choice;
 
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,12 +52,10 @@ public final class AlgorithmTable {
 
   private static String read(Path file) {
     try {
-      if (Files.size(file) > MOST_BYTES) {
-        throw new IllegalArgumentException(file + " has more than 64 KiB: it is no such table");
-      }
-      return Files.readString(file);
+      return ForeignFile.named(file).text(MOST_BYTES);
     } catch (IOException e) {
-      throw new IllegalArgumentException("cannot read " + file + ": " + e, e);
+      throw new IllegalArgumentException(
+          "cannot read the table of algorithms " + file + ": " + Refusal.reason(e), e);
     }
   }
 

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class EarlyFrames {
 
   /// Operations in flight times an eager chunk, with room to spare.
-  private static final long LIMIT_BYTES = 256L << 20;
+  private static final long MOST_BYTES = 256L << 20;
+
+  /// Of the heap, which is the users' own for the greater part.
+  private static final int HEAP_SHARE = 8;
 
   /// What a frame takes beside its bytes, about: its arrays and records, its place in the maps.
   private static final int OVERHEAD_BYTES = 160;
@@ -27,9 +30,20 @@ final class EarlyFrames {
     }
   }
 
+  private final long limitBytes;
   private final LongMap<List<EarlyFrame>> byOperation = new LongMap<>();
   private long[] byRank = {};
   private long bytes;
+
+  /// With a limit that suits this process's heap.
+  EarlyFrames() {
+    this(Runtime.getRuntime().maxMemory());
+  }
+
+  /// With a limit that suits a heap of at most so many bytes.
+  EarlyFrames(long heapBytes) {
+    this.limitBytes = Math.min(MOST_BYTES, heapBytes / HEAP_SHARE);
+  }
 
   /// Keeps a frame, over the limit too.
   void keep(long operation, int worldRank, MemorySegment frame) {
@@ -50,7 +64,7 @@ final class EarlyFrames {
 
   /// Whether they take more than they may.
   boolean isOverfull() {
-    return bytes > LIMIT_BYTES;
+    return bytes > limitBytes;
   }
 
   /// The rank whose frames take most.

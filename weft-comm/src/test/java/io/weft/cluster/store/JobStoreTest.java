@@ -22,6 +22,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class JobStoreTest {
@@ -155,6 +156,27 @@ class JobStoreTest {
     RunOwner self = RunOwner.current();
     new RunOwner(identity, self.host(), self.boot()).write(run);
     return run;
+  }
+
+  @Test
+  @Timeout(20)
+  void whatOthersHavePlantedIsNotReadBeforeItsOwnerIsKnown() throws Exception {
+    Path run = JobDirectory.of(temporary, "planted").create();
+    Path current = run.resolveSibling("current");
+    assertThat(new ProcessBuilder("mkfifo", current.toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> JobDirectory.of(temporary, "planted").await(LIMIT))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("a pipe, a socket or a device");
+    Files.delete(current);
+    Files.createSymbolicLink(current, Path.of("/dev/zero"));
+    assertThatThrownBy(() -> JobDirectory.of(temporary, "planted").await(LIMIT))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("a symbolic link");
+    Files.setPosixFilePermissions(
+        run.getParent().getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+    assertThatThrownBy(() -> JobDirectory.of(temporary, "planted").await(LIMIT))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("rwxrwxrwx");
   }
 
   @Test

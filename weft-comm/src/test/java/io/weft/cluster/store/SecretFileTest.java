@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class SecretFileTest {
@@ -72,6 +73,20 @@ class SecretFileTest {
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("none")
         .hasMessageContaining("/dev/urandom");
+  }
+
+  @Test
+  @Timeout(20)
+  void pipeIsRefusedWithoutWaitingForItsWriter() throws Exception {
+    Path pipe = directory.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", "-m", "600", pipe.toString()).start().waitFor())
+        .isZero();
+    assertThatThrownBy(() -> SecretFile.read(pipe))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(pipe + " cannot be read: it is a pipe");
+    assertThatThrownBy(() -> PemFile.certificates(pipe))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("cannot be read: it is a pipe");
   }
 
   @Test

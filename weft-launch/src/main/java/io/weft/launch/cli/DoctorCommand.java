@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.file.NewFile;
 import io.weft.launch.doctor.Doctor;
 import io.weft.launch.doctor.Finding;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -48,10 +50,13 @@ final class DoctorCommand implements Callable<Integer> {
           JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
       try {
         var report = new Report(new Version().getVersion()[0], findings);
-        Files.writeString(json, mapper.writeValueAsString(report) + "\n");
+        NewFile.write(
+            json, (mapper.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8));
       } catch (IOException unwritable) {
         throw new ParameterException(
-            command.commandLine(), "--json: cannot write " + json + ": " + unwritable, unwritable);
+            command.commandLine(),
+            "--json: cannot write " + json + ": " + Refusal.reason(unwritable),
+            unwritable);
       }
     }
     return ExitCodes.DONE;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.file.NewFile;
 import io.weft.launch.flight.Evidence;
 import io.weft.launch.flight.Verdict;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -81,10 +83,13 @@ final class FlightCommand implements Callable<Integer> {
     JsonMapper mapper =
         JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
     try {
-      Files.writeString(file, mapper.writeValueAsString(verdict) + "\n");
+      NewFile.write(
+          file, (mapper.writeValueAsString(verdict) + "\n").getBytes(StandardCharsets.UTF_8));
     } catch (IOException unwritable) {
       throw new ParameterException(
-          command.commandLine(), "--json: cannot write " + file + ": " + unwritable, unwritable);
+          command.commandLine(),
+          "--json: cannot write " + file + ": " + Refusal.reason(unwritable),
+          unwritable);
     }
   }
 }

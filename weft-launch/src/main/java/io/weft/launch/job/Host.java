@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
 /// @param slots at least 1
 public record Host(String name, int slots) {
 
+  private static final int MOST_BYTES = 1 << 22;
   private static final Pattern ENTRY =
       Pattern.compile("([A-Za-z0-9_.@%-]+|\\[[0-9A-Fa-f:%.]+])(?::([0-9]{1,6}))?");
   private static final Pattern LINE = Pattern.compile("(\\S+)(?:\\s+slots\\s*=\\s*([0-9]{1,6}))?");
@@ -42,10 +44,10 @@ public record Host(String name, int slots) {
   public static List<Host> readFile(Path file) {
     List<String> lines;
     try {
-      lines = Files.readAllLines(file);
+      lines = ForeignFile.named(file).text(MOST_BYTES).lines().toList();
     } catch (IOException unreadable) {
       throw new IllegalArgumentException(
-          "host file " + file + " cannot be read: " + unreadable, unreadable);
+          "host file " + file + " cannot be read: " + Refusal.reason(unreadable), unreadable);
     }
     var hosts = new ArrayList<Host>();
     for (int number = 1; number <= lines.size(); number++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.CommException;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
@@ -105,7 +106,8 @@ public final class Job implements AutoCloseable {
   }
 
   /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
-  /// rank cannot be started, `CommException.Setup` where secret or store cannot be had.
+  /// rank cannot be started, `CommException.Setup` where secret, store or the place of the flight
+  /// files cannot be had.
   public static Job start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     // What may take its time comes before anything is made that has to be removed.
@@ -141,6 +143,9 @@ public final class Job implements AutoCloseable {
       job.close();
       throw new JobFailed(
           "cannot start a rank: " + Refusal.words(refused) + openFiles.advice(refused), refused);
+    } catch (CommException.Setup refused) {
+      job.close();
+      throw refused;
     }
     return job;
   }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.CommException;
 import io.weft.cluster.store.TcpStoreServer;
 import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightPost;
 import io.weft.launch.flight.Evidence;
 import io.weft.launch.flight.Verdict;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,11 +25,11 @@ final class JobFlights {
   private final boolean kept;
   private final TcpStoreServer store;
   private final String job;
+  private final List<String> unkept = new ArrayList<>();
 
-  /// Removes what an earlier job left where the user wants the files. Throws `IOException` where
-  /// something else is there.
-  JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job)
-      throws IOException {
+  /// Removes what an earlier job left where the user wants the files. Throws `CommException.Setup`
+  /// where something else is there.
+  JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job) {
     Optional<Path> given = plan.config().flightDir();
     this.plan = plan;
     this.kept = given.isPresent();
@@ -35,9 +37,15 @@ final class JobFlights {
     this.store = store;
     this.job = job;
     if (kept) {
-      for (Placement rank : plan.ranks()) {
-        files.remove(rank.rank());
-      }
+      plan.ranks().forEach(rank -> remove(rank.rank()));
+    }
+  }
+
+  private void remove(int rank) {
+    try {
+      files.remove(rank);
+    } catch (IOException refused) {
+      throw new CommException.Setup("--flight-dir: " + refused.getMessage(), refused);
     }
   }
 
@@ -53,6 +61,7 @@ final class JobFlights {
     Evidence evidence = Evidence.of(this::find, plan.ranks().size(), job, ended);
     var lines = new ArrayList<String>();
     Verdict.of(evidence).ifPresent(verdict -> lines.addAll(verdict.lines()));
+    lines.addAll(unkept);
     if (!lines.isEmpty()) {
       lines.add(
           kept
@@ -73,8 +82,23 @@ final class JobFlights {
     }
     Optional<FlightLog> sent = FlightPost.find(store.find(FlightPost.key(rank)), rank);
     if (sent.isPresent() && kept) {
-      files.put(sent.get());
+      keep(sent.get());
     }
     return sent;
+  }
+
+  /// What cannot be kept is of use all the same.
+  private void keep(FlightLog log) {
+    try {
+      files.put(log);
+    } catch (IOException unwritable) {
+      unkept.add(
+          "  the flight log of rank "
+              + log.self().rank()
+              + " cannot be kept in "
+              + directory()
+              + ": "
+              + Refusal.reason(unwritable));
+    }
   }
 }

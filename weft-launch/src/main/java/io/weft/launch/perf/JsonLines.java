@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.file.NewFile;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,6 +20,10 @@ final class JsonLines {
 
   /// Replaces `file`.
   static void write(Path file, List<Measurement> measurements) throws IOException {
-    Files.write(file, measurements.stream().map(MAPPER::writeValueAsString).toList());
+    String lines =
+        measurements.stream()
+            .map(measurement -> MAPPER.writeValueAsString(measurement) + "\n")
+            .collect(Collectors.joining());
+    NewFile.write(file, lines.getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -19,20 +19,24 @@ public final class Refusal {
 
   /// The file, where there is one, and the reason.
   public static String words(IOException refused) {
-    if (!(refused instanceof FileSystemException file)) {
-      return refused.getMessage() == null ? refused.toString() : refused.getMessage();
-    }
-    String reason =
-        switch (file) {
-          case NoSuchFileException missing -> "no such file or directory";
-          case AccessDeniedException denied -> "permission denied";
-          case FileAlreadyExistsException there -> "it is there already";
-          case NotDirectoryException notOne -> "not a directory";
-          case DirectoryNotEmptyException notEmpty -> "directory not empty";
-          case FileSystemLoopException loop -> "its links go round in a circle";
-          case NotLinkException notOne -> "not a symbolic link";
-          default -> file.getReason() == null ? file.toString() : file.getReason();
-        };
-    return file.getFile() == null ? reason : file.getFile() + ": " + reason;
+    String reason = reason(refused);
+    return refused instanceof FileSystemException file && file.getFile() != null
+        ? file.getFile() + ": " + reason
+        : reason;
+  }
+
+  /// The reason alone, for a message that names the file anyway.
+  public static String reason(IOException refused) {
+    return switch (refused) {
+      case NoSuchFileException missing -> "no such file or directory";
+      case AccessDeniedException denied -> "permission denied";
+      case FileAlreadyExistsException there -> "it is there already";
+      case NotDirectoryException notOne -> "not a directory";
+      case DirectoryNotEmptyException notEmpty -> "directory not empty";
+      case FileSystemLoopException loop -> "its links go round in a circle";
+      case NotLinkException notOne -> "not a symbolic link";
+      case FileSystemException file when file.getReason() != null -> file.getReason();
+      default -> refused.getMessage() == null ? refused.toString() : refused.getMessage();
+    };
   }
 }

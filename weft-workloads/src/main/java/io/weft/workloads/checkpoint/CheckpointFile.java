@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.checkpoint;
 
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
 import io.weft.tensor.TensorView;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -9,13 +11,11 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.Serial;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -24,8 +24,9 @@ import java.util.zip.CheckedOutputStream;
 
 /// One checkpoint on disk, big-endian: magic `WEFTCKP1`; the manifest as text; the number of past
 /// losses and the losses (f64); the number of accuracies and these (f64); the number of tensors;
-/// for each its name, its signature, its length and its bytes; then the CRC-32C of all that. A
-/// length is compared with what the graph has before anything is read.
+/// for each its name, its signature, its length and its bytes; then the CRC-32C of all that, with
+/// which the file ends. Nothing that a file says is believed before its checksum is that of its
+/// bytes.
 final class CheckpointFile {
 
   private static final long MAGIC = 0x57454654434b5031L;
@@ -33,49 +34,99 @@ final class CheckpointFile {
 
   private CheckpointFile() {}
 
-  /// Writes to `file`, which must not exist, down to the disk.
-  static void write(Path file, Manifest manifest, History history, List<SavedTensor> tensors)
-      throws IOException {
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      var crc = new CRC32C();
-      OutputStream buffered = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 18);
-      var out = new DataOutputStream(new CheckedOutputStream(buffered, crc));
-      out.writeLong(MAGIC);
-      out.writeUTF(manifest.text());
-      writeNumbers(out, history.losses());
-      writeNumbers(out, history.accuracies());
-      out.writeInt(tensors.size());
-      byte[] tile = new byte[TILE_BYTES];
-      for (SavedTensor tensor : tensors) {
-        out.writeUTF(tensor.name());
-        out.writeUTF(tensor.copy().signature());
-        out.writeLong(tensor.copy().bytes());
-        write(out, tensor.copy(), tile);
-      }
-      out.writeLong(crc.getValue());
-      out.flush();
-      channel.force(true);
+  /// A whole checkpoint of other tensors than those that are asked for.
+  static final class Misfit extends IOException {
+
+    @Serial private static final long serialVersionUID = 1L;
+
+    Misfit(String message) {
+      super(message);
     }
   }
 
-  /// Reads only what a run must agree with. Throws `IOException` with what is wrong.
-  static Manifest manifest(Path file) throws IOException {
-    try (var in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-      return manifest(in);
+  /// Where a checkpoint after so many epochs lies.
+  static Path of(Path directory, int epochs) {
+    return directory.resolve("epoch-%05d.weft".formatted(epochs));
+  }
+
+  /// Writes `file`, down to the disk; it appears whole or not at all.
+  static void write(Path file, Manifest manifest, History history, List<SavedTensor> tensors)
+      throws IOException {
+    NewFile.write(
+        file,
+        stream -> {
+          var crc = new CRC32C();
+          OutputStream buffered = new BufferedOutputStream(stream, 1 << 18);
+          var out = new DataOutputStream(new CheckedOutputStream(buffered, crc));
+          out.writeLong(MAGIC);
+          out.writeUTF(manifest.text());
+          writeNumbers(out, history.losses());
+          writeNumbers(out, history.accuracies());
+          out.writeInt(tensors.size());
+          byte[] tile = new byte[TILE_BYTES];
+          for (SavedTensor tensor : tensors) {
+            out.writeUTF(tensor.name());
+            out.writeUTF(tensor.copy().signature());
+            out.writeLong(tensor.copy().bytes());
+            write(out, tensor.copy(), tile);
+          }
+          out.writeLong(crc.getValue());
+          out.flush();
+        });
+  }
+
+  /// Reads all of it, and returns what a run must agree with. Throws `IOException` with what is
+  /// wrong, so that nothing of a damaged file is taken for what was written.
+  static Manifest verified(Path file) throws IOException {
+    verify(file);
+    try (var in = open(file)) {
+      Manifest manifest = manifest(in);
+      long bytes = Files.size(file);
+      List<Double> losses = readNumbers(in, bytes);
+      List<Double> accuracies = readNumbers(in, bytes);
+      int epochs = manifest.epochs();
+      if (epochs < 1 || accuracies.size() != epochs || losses.size() % epochs != 0) {
+        throw new IOException(
+            "its manifest has %d epochs, its history %d of %d steps"
+                .formatted(epochs, accuracies.size(), losses.size()));
+      }
+      return manifest;
     } catch (EOFException e) {
       throw truncated(e);
     }
   }
 
-  /// Reads into the tensors, which hold nothing useful if this throws `IOException` with what is
-  /// wrong.
+  private static void verify(Path file) throws IOException {
+    try (var in = open(file)) {
+      var crc = new CRC32C();
+      byte[] tile = new byte[TILE_BYTES];
+      long left = Files.size(file) - Long.BYTES;
+      while (left > 0) {
+        int bytes = (int) Math.min(tile.length, left);
+        in.readFully(tile, 0, bytes);
+        crc.update(tile, 0, bytes);
+        left -= bytes;
+      }
+      if (in.readLong() != crc.getValue()) {
+        throw new IOException("its checksum is not that of its bytes");
+      }
+      if (in.read() >= 0) {
+        throw new IOException("it grows while it is read");
+      }
+    } catch (EOFException e) {
+      throw truncated(e);
+    }
+  }
+
+  private static DataInputStream open(Path file) throws IOException {
+    return new DataInputStream(new BufferedInputStream(ForeignFile.found(file).open(), 1 << 18));
+  }
+
+  /// Reads a verified file into the tensors, which hold nothing useful if this throws `IOException`
+  /// with what is wrong: `Misfit` where it was written with other tensors.
   static History read(Path file, List<SavedTensor> tensors) throws IOException {
     var crc = new CRC32C();
-    try (var in =
-        new DataInputStream(
-            new CheckedInputStream(
-                new BufferedInputStream(Files.newInputStream(file), 1 << 18), crc))) {
+    try (var in = new DataInputStream(new CheckedInputStream(open(file), crc))) {
       Manifest ignored = manifest(in);
       long bytes = Files.size(file);
       List<Double> losses = readNumbers(in, bytes);
@@ -89,7 +140,9 @@ final class CheckpointFile {
         read(in, tensor.copy(), tile);
       }
       long computed = crc.getValue();
-      expect("checksum", computed, in.readLong());
+      if (in.readLong() != computed || in.read() >= 0) {
+        throw new IOException("its checksum is not that of its bytes any more");
+      }
       return new History(losses, accuracies);
     } catch (EOFException e) {
       throw truncated(e);
@@ -142,7 +195,7 @@ final class CheckpointFile {
 
   private static void expect(String what, Object expected, Object found) throws IOException {
     if (!expected.equals(found)) {
-      throw new IOException("its " + what + " should be " + expected + " but is " + found);
+      throw new Misfit("its " + what + " should be " + expected + " but is " + found);
     }
   }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.checkpoint;
 
+import io.weft.file.NewFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// The checkpoints of one run in a directory: `epoch-00003.weft` after the third epoch, the last
@@ -17,9 +22,11 @@ import java.util.stream.Stream;
 public record Checkpoints(Path directory) {
 
   private static final int KEPT = 2;
+  private static final Pattern NAME = Pattern.compile("epoch-(\\d{5,7})\\.weft");
 
-  /// Looks whether the directory can be used and its newest file is of this run; returns how many
-  /// epochs that has. Throws `CheckpointException`.
+  /// Looks whether the directory can be used and its newest file is whole and of this run; returns
+  /// how many epochs that has. Removes what killed processes have left of files. Throws
+  /// `CheckpointException`.
   public int epochsDone(Manifest run) {
     try {
       Files.createDirectories(directory);
@@ -29,12 +36,13 @@ public record Checkpoints(Path directory) {
     } catch (IOException e) {
       throw new CheckpointException("--checkpoint " + directory + " cannot be used: " + reason(e));
     }
+    NewFile.sweep(directory, NAME);
     Optional<Path> newest = newest();
     if (newest.isEmpty()) {
       return 0;
     }
     try {
-      Manifest saved = CheckpointFile.manifest(newest.get());
+      Manifest saved = verified(newest.get());
       Optional<String> difference = saved.difference(run);
       if (difference.isPresent()) {
         throw new CheckpointException(
@@ -46,39 +54,69 @@ public record Checkpoints(Path directory) {
       }
       return saved.epochs();
     } catch (IOException e) {
-      throw damaged(newest.get(), e);
+      throw damaged(newest.get(), run, e);
     }
+  }
+
+  /// What a whole file says of its run. Throws `IOException` with what is wrong.
+  private Manifest verified(Path file) throws IOException {
+    Manifest saved = CheckpointFile.verified(file);
+    if (!file.equals(CheckpointFile.of(directory, saved.epochs()))) {
+      throw new IOException("its name does not fit its " + saved.epochs() + " epochs");
+    }
+    return saved;
   }
 
   /// Reads the newest file, which there must be, into the tensors, whose names and shapes must be
   /// the file's. Throws `CheckpointException`; then they hold nothing useful.
-  public History restore(List<SavedTensor> tensors) {
+  ///
+  /// @param stepsPerEpoch of this run
+  public History restore(List<SavedTensor> tensors, int stepsPerEpoch) {
     Path file = newest().orElseThrow();
     try {
-      return CheckpointFile.read(file, tensors);
+      History history = CheckpointFile.read(file, tensors);
+      int steps = history.losses().size() / history.accuracies().size();
+      if (steps != stepsPerEpoch) {
+        throw new CheckpointException(
+            "checkpoint "
+                + file
+                + " is of a run with "
+                + steps
+                + " steps an epoch, but this run has "
+                + stepsPerEpoch
+                + ": the data set is another one; give another --checkpoint directory");
+      }
+      return history;
+    } catch (CheckpointFile.Misfit other) {
+      throw new CheckpointException(
+          "checkpoint "
+              + file
+              + " is of another model: "
+              + reason(other)
+              + "; give another --checkpoint directory");
     } catch (IOException e) {
-      throw damaged(file, e);
+      throw damaged(file, e, "");
     }
   }
 
   /// Writes a new file, then removes those that are not among the last two. Borrows the tensors.
   /// Throws `CheckpointException`; then the files before it are whole.
   public void save(Manifest manifest, History history, List<SavedTensor> tensors) {
-    Path file = directory.resolve("epoch-%05d.weft".formatted(manifest.epochs()));
-    Path unfinished =
-        directory.resolve("." + file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+    Path file = CheckpointFile.of(directory, manifest.epochs());
     try {
       Files.createDirectories(directory); // another rank may have looked after it before
-      Files.deleteIfExists(unfinished);
-      CheckpointFile.write(unfinished, manifest, history, tensors);
-      Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+      CheckpointFile.write(file, manifest, history, tensors);
       List<Path> all = files();
       for (Path old : all.subList(0, Math.max(0, all.size() - KEPT))) {
         Files.delete(old);
       }
     } catch (IOException e) {
       throw new CheckpointException(
-          "cannot save to " + file + ": " + reason(e) + "; the checkpoints before it are whole");
+          "checkpoint "
+              + file
+              + " cannot be written: "
+              + reason(e)
+              + "; those before it are whole");
     }
   }
 
@@ -89,8 +127,8 @@ public record Checkpoints(Path directory) {
 
   private List<Path> files() {
     try (Stream<Path> all = Files.list(directory)) {
-      return all.filter(f -> f.getFileName().toString().matches("epoch-\\d{5}\\.weft"))
-          .sorted()
+      return all.filter(f -> NAME.matcher(f.getFileName().toString()).matches())
+          .sorted(Comparator.comparingInt(Checkpoints::epochs))
           .toList();
     } catch (IOException | UncheckedIOException e) {
       throw new CheckpointException(
@@ -98,16 +136,38 @@ public record Checkpoints(Path directory) {
     }
   }
 
-  private static CheckpointException damaged(Path file, IOException cause) {
+  private static int epochs(Path file) {
+    Matcher name = NAME.matcher(file.getFileName().toString());
+    return name.matches() ? Integer.parseInt(name.group(1)) : -1;
+  }
+
+  private CheckpointException damaged(Path file, Manifest run, IOException cause) {
+    List<Path> older = files().reversed();
+    String remedy = "; none of this run is left in its directory: move it away to begin anew";
+    for (Path other : older.subList(1, older.size())) {
+      try {
+        if (verified(other).difference(run).isEmpty()) {
+          remedy =
+              "; " + other.getFileName() + " is whole: move this one away to resume from there";
+          break;
+        }
+      } catch (IOException damagedToo) {
+        remedy = "; " + other.getFileName() + " is damaged too: move both away to begin anew";
+      }
+    }
+    return damaged(file, cause, remedy);
+  }
+
+  private static CheckpointException damaged(Path file, IOException cause, String remedy) {
     return new CheckpointException(
         "checkpoint "
             + file
-            + " is damaged: "
+            + (cause instanceof FileSystemException ? " cannot be read: " : " is damaged: ")
             + reason(cause)
-            + "; move it away to resume from the one before it, or from the start");
+            + remedy);
   }
 
   private static String reason(IOException e) {
-    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    return Refusal.reason(e);
   }
 }

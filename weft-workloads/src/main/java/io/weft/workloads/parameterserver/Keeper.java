@@ -2,11 +2,13 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.session.Fetched;
+import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.checkpoint.Checkpoints;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.checkpoint.Manifest;
 import io.weft.workloads.checkpoint.SavedTensor;
 import io.weft.workloads.sendrecv.GraphSession;
+import io.weft.workloads.training.Observer;
 import io.weft.workloads.training.Settings;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
@@ -26,12 +28,14 @@ final class Keeper {
   private final String dataset;
   private final Memory memory;
   private final Duration limit;
+  private final Observer observer;
   private History history = History.NONE;
 
-  private Keeper(Path directory, Settings settings, String dataset, Memory memory, Duration limit) {
+  private Keeper(Path directory, ServedTraining training, Memory memory, Duration limit) {
     this.checkpoints = new Checkpoints(directory);
-    this.settings = settings;
-    this.dataset = dataset;
+    this.settings = training.settings();
+    this.dataset = training.source().name();
+    this.observer = training.observer();
     this.memory = memory;
     this.limit = limit;
   }
@@ -40,10 +44,10 @@ final class Keeper {
   ///
   /// @param limit of a step
   static Optional<Keeper> of(ServedTraining training, Memory memory, Duration limit) {
-    Settings settings = training.settings();
-    return settings
+    return training
+        .settings()
         .checkpoint()
-        .map(directory -> new Keeper(directory, settings, training.source().name(), memory, limit));
+        .map(directory -> new Keeper(directory, training, memory, limit));
   }
 
   /// A checkpoint of a run without servers has other variables.
@@ -56,25 +60,29 @@ final class Keeper {
 
   /// Gives the servers what they remembered, if the run was begun before; returns how many epochs
   /// were done. Throws `CheckpointException`.
-  int restore(GraphSession session) throws InterruptedException {
+  ///
+  /// @param stepsPerEpoch of this run
+  int restore(GraphSession session, int stepsPerEpoch) throws InterruptedException {
     int epochs = checkpoints.epochsDone(manifest(0));
     if (epochs > 0) {
       try (Arena arena = Arena.ofShared()) {
         List<SavedTensor> values = memory.empty(arena);
-        history = checkpoints.restore(values);
+        history = checkpoints.restore(values, stepsPerEpoch);
         memory.write(session, values, limit);
       }
     }
     return epochs;
   }
 
-  /// Saves what the servers remember now.
+  /// Saves what the servers remember now; where that fails, the observer hears of it.
   ///
   /// @param losses of the epoch, step by step
   void endEpoch(GraphSession session, double[] losses) throws InterruptedException {
     history = history.plus(losses, Double.NaN); // the model is tested at the end only
     try (Fetched fetched = memory.read(session, limit)) {
       checkpoints.save(manifest(history.accuracies().size()), history, memory.saved(fetched));
+    } catch (CheckpointException unwritable) {
+      observer.onUnsaved(String.valueOf(unwritable.getMessage()));
     }
   }
 

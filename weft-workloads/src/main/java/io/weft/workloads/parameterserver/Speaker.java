@@ -53,6 +53,12 @@ final class Speaker implements Observer {
     }
   }
 
+  /// Of this worker's own files, so whoever speaks otherwise.
+  @Override
+  public void onUnsaved(String why) {
+    listener.onUnsaved(why);
+  }
+
   @Override
   public void onEpoch(Epoch epoch) {
     if (speaks()) {

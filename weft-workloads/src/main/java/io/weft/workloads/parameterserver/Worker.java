@@ -64,7 +64,7 @@ final class Worker {
     Optional<Keeper> keeper =
         index == 0 ? Keeper.of(training, replica.memory(), limit) : Optional.empty();
     try (GraphSession session = opener.open(placed, limit)) {
-      int epochs = begin(session, keeper);
+      int epochs = begin(session, keeper, columns.steps());
       History before = keeper.map(Keeper::history).orElse(History.NONE);
       var speaker = new Speaker(training.observer(), this::isLowest);
       speaker.onStart(
@@ -122,14 +122,15 @@ final class Worker {
 
   /// The first worker gives the variables their values, new ones or those of a checkpoint; the
   /// others wait for that. Returns how many epochs are done.
-  private int begin(GraphSession session, Optional<Keeper> keeper) throws InterruptedException {
+  private int begin(GraphSession session, Optional<Keeper> keeper, int stepsPerEpoch)
+      throws InterruptedException {
     long epochs = 0;
     if (index == 0) {
       session
           .run(new GraphCall(List.of(), List.of(), List.of(Replica.INIT)), Map.of(), limit)
           .close();
       if (keeper.isPresent()) {
-        epochs = keeper.get().restore(session);
+        epochs = keeper.get().restore(session, stepsPerEpoch);
       }
     }
     if (training.servers().workers() > 1) {

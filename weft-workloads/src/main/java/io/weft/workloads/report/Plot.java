@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import io.weft.file.NewFile;
 import io.weft.workloads.training.Outcome;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +32,7 @@ public final class Plot {
             report.ranks() == 1 ? "" : "s");
     List<Curve> curves = Curve.of(outcome, report.globalBatch());
     if (ending(file, ".svg")) {
-      Files.write(file, SvgPlot.of(title, curves).getBytes(StandardCharsets.UTF_8));
+      NewFile.write(file, SvgPlot.of(title, curves).getBytes(StandardCharsets.UTF_8));
     } else {
       PngPlot.write(file, title, curves);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import io.weft.file.NewFile;
 import java.awt.AWTError;
 import java.awt.Color;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,19 +27,20 @@ final class PngPlot {
 
   static void write(Path file, String title, List<Curve> curves) throws IOException {
     var charts = new ArrayList<XYChart>();
-    try (OutputStream out = Files.newOutputStream(file)) {
+    var out = new ByteArrayOutputStream();
+    try {
       for (Curve curve : curves) {
         charts.add(chart(charts.isEmpty() ? title : "", curve));
       }
       BitmapEncoder.saveBitmap(charts, charts.size(), 1, out, BitmapFormat.PNG);
     } catch (UnsatisfiedLinkError | NoClassDefFoundError | InternalError | AWTError e) {
-      Files.deleteIfExists(file);
       throw new IOException(
           "the JDK cannot draw PNG here ("
               + e
               + "); install libfreetype6, fontconfig and a font, or give a file that ends in .svg",
           e);
     }
+    NewFile.write(file, out.toByteArray());
   }
 
   private static XYChart chart(String title, Curve curve) {

@@ -27,6 +27,7 @@ public final class Progress implements Observer {
   private double loss = Double.NaN;
   private @Nullable Step first;
   private String accuracy = "";
+  private volatile boolean unsaved;
 
   /// How lines are shown.
   public enum Style {
@@ -123,6 +124,17 @@ public final class Progress implements Observer {
             epochs,
             epoch.loss(),
             tested));
+  }
+
+  @Override
+  public void onUnsaved(String why) {
+    unsaved = true;
+    line(why);
+  }
+
+  /// Whether a checkpoint could not be written. Any thread.
+  public boolean isUnsaved() {
+    return unsaved;
   }
 
   private static long steps(Step from, Step to, Start begun) {

@@ -3,6 +3,7 @@ package io.weft.workloads.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.weft.file.NewFile;
 import io.weft.workloads.parameterserver.Served;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Job;
@@ -12,9 +13,7 @@ import io.weft.workloads.training.Shrink;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
@@ -123,9 +122,7 @@ public record TrainReport(
             .enable(SerializationFeature.INDENT_OUTPUT)
             .build()
             .writeValueAsBytes(this);
-    Path unfinished = file.resolveSibling("." + file.getFileName() + ".tmp");
-    Files.write(unfinished, json);
-    Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
+    NewFile.write(file, json);
   }
 
   private static String version() {

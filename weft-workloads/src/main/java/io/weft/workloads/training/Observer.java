@@ -18,6 +18,9 @@ public interface Observer {
 
         @Override
         public void onShrink(Shrink shrink, String why) {}
+
+        @Override
+        public void onUnsaved(String why) {}
       };
 
   /// What is about to happen.
@@ -54,6 +57,11 @@ public interface Observer {
   ///
   /// @param why in words
   void onShrink(Shrink shrink, String why);
+
+  /// A checkpoint could not be written; training goes on without it.
+  ///
+  /// @param why with the file and the reason
+  void onUnsaved(String why);
 
   /// An epoch is done, and what follows it: test and checkpoint.
   void onEpoch(Epoch epoch);

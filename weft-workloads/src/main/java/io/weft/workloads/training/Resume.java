@@ -9,7 +9,9 @@ import java.util.List;
 
 /// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
 /// method is collective but `save`, which rank 0 alone does.
-record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
+///
+/// @param stepsPerEpoch of this run
+record Resume(Settings settings, String dataset, int stepsPerEpoch, Job job, Exchange exchange) {
 
   /// Gives the engine its state and returns what was before. Throws `CheckpointException` on all
   /// ranks if rank 0's checkpoint cannot be used.
@@ -38,7 +40,7 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
   private History load(Engine engine) {
     var checkpoints = new Checkpoints(settings.checkpoint().orElseThrow());
     int epochs = checkpoints.epochsDone(settings.manifest(dataset, 0));
-    return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().saved());
+    return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().saved(), stepsPerEpoch);
   }
 
   private History fresh(Engine engine) {
@@ -57,15 +59,20 @@ record Resume(Settings settings, String dataset, Job job, Exchange exchange) {
     return exchange.from(0, history, (int) counts[1], (int) counts[2]);
   }
 
-  /// Writes a checkpoint, if the run keeps any and this is rank 0.
-  void save(Engine engine, History history) {
+  /// Writes a checkpoint, if the run keeps any and this is rank 0. Where that fails, the observer
+  /// hears of it: training is more than its checkpoints.
+  void save(Engine engine, History history, Observer observer) {
     if (settings.checkpoint().isPresent() && job.rank() == 0) {
       engine.state().fetch(engine.session());
-      new Checkpoints(settings.checkpoint().orElseThrow())
-          .save(
-              settings.manifest(dataset, history.accuracies().size()),
-              history,
-              engine.state().saved());
+      try {
+        new Checkpoints(settings.checkpoint().orElseThrow())
+            .save(
+                settings.manifest(dataset, history.accuracies().size()),
+                history,
+                engine.state().saved());
+      } catch (CheckpointException unwritable) {
+        observer.onUnsaved(String.valueOf(unwritable.getMessage()));
+      }
     }
   }
 }

@@ -97,13 +97,13 @@ public final class Trainer {
 
   private Outcome train(Shard shard, Feed feed, Engine model, Course run) {
     int slice = shard.columns().width(job.rank(), job.size());
-    var resume = new Resume(settings, source.name(), job, exchange);
+    var resume = new Resume(settings, source.name(), shard.columns().steps(), job, exchange);
     boolean goesOn =
         recovery.isUnderWay() && recovery.agree(run, model.state(), model.session(), slice);
     if (!goesOn) {
       run.begin(resume.begin(model));
     } else if (run.epochs() > 0 && run.next() == 0) {
-      resume.save(model, run.history()); // who did so may be lost
+      resume.save(model, run.history(), observer); // who did so may be lost
     }
     if (!announced) {
       announced = true;
@@ -121,7 +121,7 @@ public final class Trainer {
       double[] losses = epoch(run, shard.columns(), model, feed, slice);
       recorder.endEpoch();
       run.endEpoch(losses, accuracy(model, shard));
-      resume.save(model, run.history());
+      resume.save(model, run.history(), observer);
       double mean = Arrays.stream(losses).average().orElseThrow();
       double accuracy = run.history().accuracies().getLast();
       observer.onEpoch(new Observer.Epoch(run.epochs(), mean, accuracy));

@@ -8,11 +8,13 @@ import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.testkit.fuzz.ScratchFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.CRC32C;
 
 /// A checkpoint of a run of one tensor.
 public final class CheckpointTarget implements FuzzTarget {
@@ -40,7 +42,10 @@ public final class CheckpointTarget implements FuzzTarget {
       Path directory = Files.createTempDirectory("weft-fuzz-");
       Path written = directory.resolve("seed");
       CheckpointFile.write(
-          written, new Manifest(2, facts), new History(List.of(0.5, 0.25), List.of(0.9)), tensors);
+          written,
+          new Manifest(2, facts),
+          new History(List.of(0.5, 0.25), List.of(0.8, 0.9)),
+          tensors);
       byte[] seed = Files.readAllBytes(written);
       Files.delete(written);
       Files.delete(directory);
@@ -50,12 +55,24 @@ public final class CheckpointTarget implements FuzzTarget {
     }
   }
 
+  /// As it is, and with its checksum mended, behind which the parser is.
   @Override
   public void decode(byte[] input) throws IOException {
+    read(input);
+    if (input.length > Long.BYTES) {
+      var crc = new CRC32C();
+      crc.update(input, 0, input.length - Long.BYTES);
+      byte[] mended = input.clone();
+      ByteBuffer.wrap(mended).putLong(input.length - Long.BYTES, crc.getValue());
+      read(mended);
+    }
+  }
+
+  private void read(byte[] input) throws IOException {
     Path checkpoint = file.with(input);
     try {
-      Manifest manifest = CheckpointFile.manifest(checkpoint);
-      if (manifest.epochs() < 0) {
+      Manifest manifest = CheckpointFile.verified(checkpoint);
+      if (manifest.epochs() < 1) {
         throw new AssertionError("accepted " + manifest);
       }
       History ignored = CheckpointFile.read(checkpoint, tensors);

@@ -54,6 +54,11 @@ class SpeakerTest {
     }
 
     @Override
+    public void onUnsaved(String why) {
+      heard.add(why);
+    }
+
+    @Override
     public void onShrink(Shrink shrink, String why) {
       heard.add(shrink);
     }

@@ -3,11 +3,16 @@ package io.weft.workloads.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.weft.testkit.fault.SmallDisk;
 import io.weft.workloads.checkpoint.CheckpointException;
+import io.weft.workloads.data.Source;
+import io.weft.workloads.digits.SyntheticDigits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -37,6 +42,11 @@ class CheckpointsTest {
 
     @Override
     public void onShrink(Shrink shrink, String why) {}
+
+    @Override
+    public void onUnsaved(String why) {
+      throw new AssertionError(why);
+    }
   }
 
   @Test
@@ -89,13 +99,118 @@ class CheckpointsTest {
     byte[] whole = Files.readAllBytes(newest);
     byte[] flipped = whole.clone();
     flipped[whole.length / 2] ^= 1;
-    refused(saving, newest, flipped, "checksum");
-    refused(saving, newest, Arrays.copyOf(whole, whole.length - 5), "ends too early");
-    refused(saving, newest, Arrays.copyOf(whole, 5), "ends too early");
-    refused(saving, newest, new byte[100], "WEFTCKP1");
+    String older = "; epoch-00001.weft is whole: move this one away to resume from there";
+    refused(saving, newest, flipped, "is damaged: its checksum is not that of its bytes" + older);
+    refused(saving, newest, Arrays.copyOf(whole, whole.length - 5), "checksum");
+    refused(saving, newest, Arrays.copyOf(whole, whole.length + 1), "checksum");
+    refused(saving, newest, Arrays.copyOf(whole, 5), "is damaged: it ends too early" + older);
+    refused(saving, newest, new byte[0], "is damaged: it ends too early" + older);
+    Path first = directory.resolve("epoch-00001.weft");
+    byte[] wholeToo = Files.readAllBytes(first);
+    Files.write(first, new byte[9]);
+    refused(saving, newest, flipped, "; epoch-00001.weft is damaged too: move both away");
+    Files.write(first, wholeToo);
     Files.write(newest, whole);
     Outcome resumed = Runs.alone(saving);
     assertThat(resumed.accuracies()).hasSize(3);
+  }
+
+  @Test
+  void everyFlippedBitOfTheManifestIsDamage() throws IOException {
+    Settings saving = Runs.saving(Runs.settings(3), directory);
+    cut(saving, 2);
+    Path newest = directory.resolve("epoch-00002.weft");
+    byte[] whole = Files.readAllBytes(newest);
+    for (int at = 0; at < 200; at++) {
+      byte[] flipped = whole.clone();
+      flipped[at] ^= 2;
+      refused(saving, newest, flipped, "is damaged");
+      assertThat(directory.resolve("epoch-00001.weft")).exists();
+    }
+  }
+
+  @Test
+  void aWholeFileUnderAnotherNameIsRefused() throws IOException {
+    Settings saving = Runs.saving(Runs.settings(3), directory);
+    cut(saving, 2);
+    byte[] whole = Files.readAllBytes(directory.resolve("epoch-00002.weft"));
+    refused(saving, directory.resolve("epoch-00003.weft"), whole, "its name does not fit its 2");
+  }
+
+  @Test
+  void aCheckpointOfAnotherDataSetIsRefused() {
+    cut(Runs.saving(Runs.settings(2), directory), 1);
+    Source same = new SyntheticDigits(1, 500, 201);
+    assertThat(same.name()).isEqualTo(Runs.DIGITS.name());
+    Settings saving = Runs.saving(Runs.settings(2), directory);
+    assertThatThrownBy(() -> new Trainer(saving, same, new SoloJob(), Observer.SILENT).run())
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("20 steps an epoch, but this run has 10");
+  }
+
+  @Test
+  void whatIsNoRegularFileIsRefusedWithoutWaiting() throws Exception {
+    Path pipe = directory.resolve("epoch-00001.weft");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> Runs.alone(Runs.saving(Runs.settings(1), directory)))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining(pipe + " cannot be read: it is a pipe");
+    Files.delete(pipe);
+    Files.createSymbolicLink(pipe, Path.of("/dev/zero"));
+    assertThatThrownBy(() -> Runs.alone(Runs.saving(Runs.settings(1), directory)))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining(pipe + " cannot be read: it is a symbolic link");
+  }
+
+  @Test
+  void whatAKilledRunHasLeftIsRemoved() throws IOException {
+    Path left = directory.resolve(".epoch-00001.weft.0123456789abcdef-0123456789abcdef.tmp");
+    Files.writeString(left, "half");
+    Outcome ignored = Runs.alone(Runs.saving(Runs.settings(1), directory));
+    assertThat(left).doesNotExist();
+    assertThat(directory.resolve("epoch-00001.weft")).exists();
+  }
+
+  @Test
+  void aFullDiskCostsTheCheckpointAndNothingElse() throws IOException {
+    Path mount = Files.createDirectory(directory.resolve("disk"));
+    Optional<SmallDisk> mounted = SmallDisk.on(mount, 60);
+    assumeTrue(mounted.isPresent(), "this process may not mount a file system");
+    try (SmallDisk full = mounted.get()) {
+      Path disk = full.directory();
+      List<String> heard = new ArrayList<>();
+      Settings saving = Runs.saving(Runs.settings(2), disk);
+      Outcome trained = new Trainer(saving, Runs.DIGITS, new SoloJob(), new Listener(heard)).run();
+      assertThat(trained.accuracies()).hasSize(2);
+      assertThat(heard)
+          .hasSize(2)
+          .first()
+          .asString()
+          .contains(disk.resolve("epoch-00001.weft") + " cannot be written: ")
+          .contains("No space left on device");
+      try (var files = Files.list(disk)) {
+        assertThat(files).isEmpty();
+      }
+    }
+  }
+
+  private record Listener(List<String> heard) implements Observer {
+    @Override
+    public void onStart(Start start) {}
+
+    @Override
+    public void onStep(Step step) {}
+
+    @Override
+    public void onEpoch(Epoch epoch) {}
+
+    @Override
+    public void onShrink(Shrink shrink, String why) {}
+
+    @Override
+    public void onUnsaved(String why) {
+      heard.add(why);
+    }
   }
 
   @Test

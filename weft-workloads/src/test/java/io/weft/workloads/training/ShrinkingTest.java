@@ -39,6 +39,11 @@ class ShrinkingTest {
     public void onEpoch(Epoch epoch) {}
 
     @Override
+    public void onUnsaved(String why) {
+      throw new AssertionError(why);
+    }
+
+    @Override
     public void onShrink(Shrink shrink, String why) {
       assertThat(why).isNotBlank();
       seen.add(shrink);

@@ -4,15 +4,15 @@ package io.weft.launch.perf.plot;
 import de.erichseifert.vectorgraphics2d.Processors;
 import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
 import de.erichseifert.vectorgraphics2d.util.PageSize;
+import io.weft.file.NewFile;
 import java.awt.Color;
 import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.geom.AffineTransform;
 import java.awt.image.BufferedImage;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -45,9 +45,13 @@ public record Picture(List<Panel> panels, String foot) {
       VectorGraphics2D graphics = new VectorGraphics2D();
       draw(graphics);
       PageSize page = new PageSize(0, 0, width(), Panel.HEIGHT);
-      try (OutputStream out = Files.newOutputStream(file)) {
-        Processors.get("svg").getDocument(graphics.getCommands(), page).writeTo(out);
-      }
+      NewFile.write(
+          file,
+          out -> {
+            var buffered = new BufferedOutputStream(out, 1 << 16);
+            Processors.get("svg").getDocument(graphics.getCommands(), page).writeTo(buffered);
+            buffered.flush();
+          });
       return;
     }
     BufferedImage image =
@@ -57,9 +61,15 @@ public record Picture(List<Panel> panels, String foot) {
     graphics.scale(SCALE, SCALE);
     draw(graphics);
     graphics.dispose();
-    if (!ImageIO.write(image, "png", file.toFile())) {
-      throw new IOException("this JDK cannot write PNG");
-    }
+    NewFile.write(
+        file,
+        out -> {
+          var buffered = new BufferedOutputStream(out, 1 << 16);
+          if (!ImageIO.write(image, "png", buffered)) {
+            throw new IOException("this JDK cannot write PNG");
+          }
+          buffered.flush();
+        });
   }
 
   private int width() {

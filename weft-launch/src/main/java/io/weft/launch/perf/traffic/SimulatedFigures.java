@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.traffic;
 
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import tools.jackson.core.JacksonException;
@@ -12,6 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// What `tools/simulate traffic --json` has written, to be drawn beside what is measured.
 final class SimulatedFigures {
 
+  private static final int MOST_BYTES = 1 << 24;
   private static final JsonMapper MAPPER = new JsonMapper();
 
   private SimulatedFigures() {}
@@ -19,9 +21,14 @@ final class SimulatedFigures {
   /// Throws `IllegalArgumentException` for a file that is none of these.
   static List<TrafficFigure> read(Path file) {
     try {
-      return Files.readAllLines(file).stream().map(line -> figure(file, line)).toList();
+      return ForeignFile.named(file)
+          .text(MOST_BYTES)
+          .lines()
+          .map(line -> figure(file, line))
+          .toList();
     } catch (IOException e) {
-      throw new IllegalArgumentException("--simulated: cannot read " + file, e);
+      throw new IllegalArgumentException(
+          "--simulated: cannot read " + file + ": " + Refusal.reason(e), e);
     }
   }
 

@@ -3,6 +3,7 @@ package io.weft.launch.perf.traffic;
 
 import io.weft.CommException;
 import io.weft.SecureMode;
+import io.weft.file.NewFile;
 import io.weft.launch.flag.CarrierOptions;
 import io.weft.launch.perf.Progress;
 import io.weft.launch.perf.machine.HostFacts;
@@ -11,13 +12,14 @@ import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.PerfException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -261,8 +263,12 @@ public final class TrafficCommand implements Callable<Integer> {
     if (json != null) {
       JsonMapper mapper =
           JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-      List<String> lines = measured.stream().map(mapper::writeValueAsString).toList();
-      kept &= new ReportFile("--json", json).write(file -> Files.write(file, lines), err);
+      String lines =
+          measured.stream()
+              .map(figure -> mapper.writeValueAsString(figure) + "\n")
+              .collect(Collectors.joining());
+      byte[] bytes = lines.getBytes(StandardCharsets.UTF_8);
+      kept &= new ReportFile("--json", json).write(file -> NewFile.write(file, bytes), err);
     }
     if (plot != null) {
       kept &= new ReportFile("--plot", plot).write(new TrafficPlot(drawn)::save, err);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.file;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import java.util.Set;
+
+/// A file that this process reads and that somebody else may have made: a regular file, looked at
+/// before it is opened, since the opening of a pipe already waits for whoever writes to it. All
+/// errors are `FileSystemException`s that name the file. Immutable.
+public final class ForeignFile {
+
+  private final Path path;
+  private final boolean named;
+
+  private ForeignFile(Path path, boolean named) {
+    this.path = path;
+    this.named = named;
+  }
+
+  /// One that the user has named. It may be a symbolic link to a regular file.
+  public static ForeignFile named(Path path) {
+    return new ForeignFile(path, true);
+  }
+
+  /// One that is expected in a directory where others may have put something else under this name:
+  /// it must be no symbolic link, and be this user's, root's, or of whoever owns the directory.
+  public static ForeignFile found(Path path) {
+    return new ForeignFile(path, false);
+  }
+
+  /// Opens it; the caller closes. Throws `NoSuchFileException` where there is none, and does not
+  /// wait for anybody.
+  public InputStream open() throws IOException {
+    Path file = named ? target() : path;
+    BasicFileAttributes before = attributes(file);
+    if (!before.isRegularFile()) {
+      throw refused(FileKind.of(before) + ", not a regular file");
+    }
+    if (!named && !FileOwner.isTrusted(file)) {
+      throw refused("it belongs to somebody else, " + FileOwner.name(file));
+    }
+    SeekableByteChannel channel =
+        Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+    try {
+      if (!Objects.equals(before.fileKey(), attributes(file).fileKey())) {
+        throw refused("another file took its place while it was opened");
+      }
+      return Channels.newInputStream(channel);
+    } catch (IOException | RuntimeException unusable) {
+      channel.close();
+      throw unusable;
+    }
+  }
+
+  /// All of it. Throws `IOException` where it is longer than `mostBytes`, of which no more than one
+  /// byte is read.
+  public byte[] bytes(int mostBytes) throws IOException {
+    byte[] bytes;
+    try (InputStream in = open()) {
+      bytes = in.readNBytes(Math.addExact(mostBytes, 1));
+    }
+    if (bytes.length > mostBytes) {
+      throw refused("it is longer than " + mostBytes + " bytes");
+    }
+    return bytes;
+  }
+
+  /// All of it as text, UTF-8. Throws `IOException` where it is none, or longer than `mostBytes`.
+  public String text(int mostBytes) throws IOException {
+    try {
+      return StandardCharsets.UTF_8
+          .newDecoder()
+          .decode(ByteBuffer.wrap(bytes(mostBytes)))
+          .toString();
+    } catch (CharacterCodingException other) {
+      throw refused("it is no text in UTF-8");
+    }
+  }
+
+  /// What the links that the user named lead to.
+  private Path target() throws IOException {
+    try {
+      return path.toRealPath();
+    } catch (NoSuchFileException absent) {
+      // A descriptor below /dev/fd leads to something that has no path.
+      if (Files.exists(path)) {
+        throw refused("it is a pipe, a socket or a device, not a regular file");
+      }
+      throw absent;
+    }
+  }
+
+  private static BasicFileAttributes attributes(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private FileSystemException refused(String why) {
+    return new FileSystemException(path.toString(), null, why);
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.fault;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/// A disk that is soon full: a file system in memory, mounted on a directory. Owned.
+public final class SmallDisk implements AutoCloseable {
+
+  private static final long LIMIT_SECONDS = 20;
+
+  private final Path directory;
+
+  private SmallDisk(Path directory) {
+    this.directory = directory;
+  }
+
+  /// Mounts one of so many KiB on an empty directory; empty where this process may not, which root
+  /// on Linux may as a rule.
+  public static Optional<SmallDisk> on(Path directory, int kibibytes) {
+    try {
+      List<String> mount = List.of("mount", "-t", "tmpfs", "-o", "size=" + kibibytes + "k");
+      return run(mount, "tmpfs", directory.toString())
+          ? Optional.of(new SmallDisk(directory))
+          : Optional.empty();
+    } catch (IOException noSuchCommand) {
+      return Optional.empty();
+    }
+  }
+
+  /// Where it is mounted.
+  public Path directory() {
+    return directory;
+  }
+
+  /// Unmounts it.
+  @Override
+  public void close() throws IOException {
+    if (!run(List.of("umount"), directory.toString())) {
+      throw new IOException("cannot unmount " + directory);
+    }
+  }
+
+  private static boolean run(List<String> command, String... arguments) throws IOException {
+    var builder = new ProcessBuilder(new ArrayList<>(command));
+    builder.command().addAll(List.of(arguments));
+    Process process =
+        builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    try {
+      return process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return false;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
