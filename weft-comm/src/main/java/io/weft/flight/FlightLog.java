@@ -96,7 +96,7 @@ public record FlightLog(
 
     /// Copies the list.
     public Circle {
-      ranks = List.copyOf(ranks);
+      ranks = RankList.copyOf(ranks);
     }
   }
 
@@ -160,8 +160,8 @@ public record FlightLog(
 
     /// Copies the lists.
     public Flight {
-      awaited = List.copyOf(awaited);
-      unsubmitted = List.copyOf(unsubmitted);
+      awaited = RankList.copyOf(awaited);
+      unsubmitted = RankList.copyOf(unsubmitted);
     }
   }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import java.util.ArrayList;
+import java.util.AbstractList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.RandomAccess;
 
 /// Ranks as text: `0-2,7`, or `-` for none; ascending where they were ascending.
 final class RankList {
@@ -31,12 +34,18 @@ final class RankList {
 
   /// Throws `IllegalArgumentException` where it is not such a list, has a rank that is not below
   /// `size`, or has more than `most` ranks.
+  ///
+  /// The list takes as much memory as the text, however many ranks the text stands for.
   static List<Integer> read(String text, int size, int most) {
-    List<Integer> ranks = new ArrayList<>();
     if (text.equals("-")) {
-      return ranks;
+      return List.of();
     }
-    for (String range : text.split(",", -1)) {
+    String[] all = text.split(",", -1);
+    int[] firsts = new int[all.length];
+    int[] ends = new int[all.length];
+    int count = 0;
+    for (int i = 0; i < all.length; i++) {
+      String range = all[i];
       if (!range.matches("[0-9]{1,6}(-[0-9]{1,6})?")) {
         throw new IllegalArgumentException("'" + range + "' is no rank and no range of ranks");
       }
@@ -46,13 +55,46 @@ final class RankList {
       if (first > last || last >= size) {
         throw new IllegalArgumentException(range + " is not within the ranks 0 to " + (size - 1));
       }
-      if (last - first >= most - ranks.size()) {
+      if (last - first >= most - count) {
         throw new IllegalArgumentException("more than " + most + " ranks");
       }
-      for (int rank = first; rank <= last; rank++) {
-        ranks.add(rank);
-      }
+      count += last - first + 1;
+      firsts[i] = first;
+      ends[i] = count;
     }
-    return ranks;
+    return new Ranges(firsts, ends);
+  }
+
+  /// A list that nobody can change, without a copy where it is one that was read.
+  static List<Integer> copyOf(List<Integer> ranks) {
+    return ranks instanceof Ranges ? ranks : List.copyOf(ranks);
+  }
+
+  /// Ranges of ranks, one after the other. Immutable.
+  private static final class Ranges extends AbstractList<Integer> implements RandomAccess {
+
+    private final int[] firsts;
+    private final int[] ends;
+
+    /// @param firsts the first rank of each range
+    /// @param ends how many ranks there are up to the end of each range
+    Ranges(int[] firsts, int[] ends) {
+      this.firsts = firsts;
+      this.ends = ends;
+    }
+
+    @Override
+    public Integer get(int index) {
+      Objects.checkIndex(index, size());
+      int found = Arrays.binarySearch(ends, index);
+      int range = found >= 0 ? found + 1 : -found - 1;
+      int before = range == 0 ? 0 : ends[range - 1];
+      return firsts[range] + index - before;
+    }
+
+    @Override
+    public int size() {
+      return ends[ends.length - 1];
+    }
   }
 }

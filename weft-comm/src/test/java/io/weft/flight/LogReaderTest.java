@@ -18,6 +18,7 @@ import io.weft.flight.FlightLog.Times;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -198,5 +199,19 @@ class LogReaderTest {
         assertThat(refused.getMessage()).as("seed " + seed).startsWith("line ");
       }
     }
+  }
+
+  @Test
+  void listsOfRanksTakeAsMuchMemoryAsTheirText() {
+    List<Integer> all = RankList.read("0-59999,7,60000-65534", 1 << 16, 1 << 20);
+    assertThat(all).hasSize(65_536).startsWith(0, 1).endsWith(65_533, 65_534).contains(60_000);
+    assertThat(all.get(60_000)).isEqualTo(7);
+    assertThat(RankList.copyOf(all)).isSameAs(all);
+    List<List<Integer>> many = new ArrayList<>();
+    for (int i = 0; i < 200_000; i++) {
+      many.add(RankList.read("0-65534", 1 << 16, 1 << 20)); // 200 GB, if each had its ranks
+    }
+    assertThat(many.getLast()).isEqualTo(many.getFirst()).hasSize(65_535);
+    assertThatThrownBy(() -> all.set(0, 1)).isInstanceOf(UnsupportedOperationException.class);
   }
 }

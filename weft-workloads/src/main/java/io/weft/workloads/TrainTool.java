@@ -64,6 +64,7 @@ public final class TrainTool implements ToolProvider {
       return dispatch(out, err, arguments);
     } catch (BadOption
         | DataException.Malformed
+        | DataException.TooLarge
         | TrainingException.Unfit
         | CheckpointException
         | CommException.Setup e) {

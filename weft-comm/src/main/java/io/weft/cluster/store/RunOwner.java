@@ -3,12 +3,11 @@ package io.weft.cluster.store;
 
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -32,21 +31,15 @@ record RunOwner(String identity, String host, String boot) {
 
   /// Notes it in a new run directory.
   void write(Path run) throws IOException {
-    Files.writeString(
-        run.resolve(FILE),
-        identity + "\n" + host + "\n" + boot + "\n",
-        StandardCharsets.UTF_8,
-        StandardOpenOption.CREATE_NEW);
+    String text = identity + "\n" + host + "\n" + boot + "\n";
+    NewFile.createPrivate(run.resolve(FILE), text.getBytes(StandardCharsets.UTF_8));
   }
 
   /// Empty where the directory does not say so.
   static Optional<RunOwner> of(Path run) {
     Path file = run.resolve(FILE);
     try {
-      if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.size(file) > MOST_BYTES) {
-        return Optional.empty();
-      }
-      List<String> lines = Files.readAllLines(file);
+      List<String> lines = ForeignFile.found(file).text(MOST_BYTES).lines().toList();
       return lines.size() == 3
           ? Optional.of(new RunOwner(lines.get(0), lines.get(1), lines.get(2)))
           : Optional.empty();

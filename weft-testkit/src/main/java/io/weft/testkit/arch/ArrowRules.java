@@ -22,6 +22,7 @@ final class ArrowRules {
           List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
           List.of(
               part("io.weft.agent.."),
+              part("io.weft.file.."),
               part("io.weft.memory.."),
               part("io.weft.natives.."),
               part("io.weft.shm.."),

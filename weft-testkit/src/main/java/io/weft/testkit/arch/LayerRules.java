@@ -17,6 +17,7 @@ public final class LayerRules {
             ArrowRules.all(),
             CycleRules.all(),
             SystemRules.all(),
+            FileRules.all(),
             PurityRules.all(),
             ShapeRules.all())
         .flatMap(List::stream)

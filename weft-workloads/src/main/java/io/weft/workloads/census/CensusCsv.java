@@ -32,7 +32,7 @@ final class CensusCsv {
     if (rows.count() == 0) {
       throw file.malformed("lines of " + COLUMNS + " columns", "an empty file");
     }
-    return rows.build();
+    return file.within(rows::build);
   }
 
   private static List<String> split(String line) {

@@ -62,7 +62,7 @@ public record CriteoFiles(Path directory) implements Source {
     if (rows.count() == 0) {
       throw file.malformed("at least " + TESTED + " lines of clicks", "fewer");
     }
-    return rows.build();
+    return file.within(rows::build);
   }
 
   private static void row(DataFile file, RowBuilder rows, String line, int number) {

@@ -24,6 +24,22 @@ public abstract sealed class DataException extends RuntimeException {
     }
   }
 
+  /// The file is good, but this process has not memory enough for what is in it.
+  public static final class TooLarge extends DataException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    /// With the file or the set.
+    public TooLarge(String what, OutOfMemoryError cause) {
+      super(
+          what
+              + ": the data set does not fit into a heap of "
+              + (Runtime.getRuntime().maxMemory() >> 20)
+              + " MiB; give each process more, for example by JAVA_TOOL_OPTIONS=-Xmx8g, or a"
+              + " smaller set");
+      initCause(cause);
+    }
+  }
+
   /// The file is there, but is not what it should be: truncated, another format, wrong labels.
   public static final class Malformed extends DataException {
     @Serial private static final long serialVersionUID = 1L;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,6 +10,7 @@ import java.io.PushbackInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.zip.GZIPInputStream;
 
 /// A published file on disk, gzip or not: what it contains decides, not what it is called.
@@ -17,6 +20,9 @@ import java.util.zip.GZIPInputStream;
 public record DataFile(Path path, String remedy) {
 
   private static final int MAX_LINE = 1 << 16;
+
+  /// In blank lines together: far above what any set has, and read in less than a second.
+  private static final int MOST_BLANK = 1 << 22;
 
   /// The first of these names that exists in `directory`, each also with `.gz` behind it. Throws
   /// `Missing` if there is none.
@@ -49,10 +55,10 @@ public record DataFile(Path path, String remedy) {
   }
 
   /// Opens it, inflating where it begins with gzip's magic number. The caller closes. Throws
-  /// `Missing` if it cannot be opened.
+  /// `Missing` if it cannot be opened, or is no regular file.
   public InputStream open() {
     try {
-      return inflating(Files.newInputStream(path));
+      return inflating(ForeignFile.named(path).open());
     } catch (IOException e) {
       throw unreadable(e);
     }
@@ -66,12 +72,24 @@ public record DataFile(Path path, String remedy) {
     boolean line(String line, int number);
   }
 
-  /// Reads the file as lines of ISO 8859-1. A line has at most 65,536 characters, so that a file
-  /// without line ends, which may inflate to any length, costs no more. Throws `Malformed`.
+  /// Reads the file as lines of ISO 8859-1. A line has at most 65,536 characters, and blank lines
+  /// have at most 4 MiB, so that a file without line ends or with nothing else, which may inflate
+  /// to any length, costs no more. Throws `Malformed`, and `TooLarge` where the heap has no room
+  /// for what `reader` keeps.
   public void lines(LineReader reader) {
+    boolean unused =
+        within(
+            () -> {
+              read(reader);
+              return true;
+            });
+  }
+
+  private void read(LineReader reader) {
     try (InputStream in = open()) {
       var line = new StringBuilder();
       int number = 0;
+      int blank = 0;
       boolean more = true;
       while (more) {
         int character = in.read();
@@ -83,6 +101,10 @@ public record DataFile(Path path, String remedy) {
           line.append((char) character);
         } else {
           boolean end = character < 0;
+          blank += isBlank(line) ? line.length() + 1 : 0;
+          if (blank > MOST_BLANK) {
+            throw malformed("at most " + MOST_BLANK + " characters in blank lines", "more");
+          }
           boolean goOn = (end && line.isEmpty()) || reader.line(line.toString(), ++number);
           more = goOn && !end;
           line.setLength(0);
@@ -91,6 +113,15 @@ public record DataFile(Path path, String remedy) {
     } catch (IOException e) {
       throw unreadable(e);
     }
+  }
+
+  private static boolean isBlank(StringBuilder line) {
+    for (int i = 0; i < line.length(); i++) {
+      if (line.charAt(i) > ' ') {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static InputStream inflating(InputStream file) throws IOException {
@@ -113,11 +144,19 @@ public record DataFile(Path path, String remedy) {
     return new DataException.Malformed(path, expected, found, remedy);
   }
 
+  /// What `reading` makes of the file. Throws `TooLarge` where the heap has no room for it.
+  public <T> T within(Supplier<T> reading) {
+    try {
+      return reading.get();
+    } catch (OutOfMemoryError noRoom) {
+      throw new DataException.TooLarge(path.toString(), noRoom);
+    }
+  }
+
   /// The error for a file that stops or cannot be inflated or read.
   public DataException unreadable(IOException cause) {
-    String found =
-        cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-    return Files.isReadable(path)
+    String found = Refusal.reason(cause);
+    return Files.isReadable(path) && Files.isRegularFile(path)
         ? malformed("a whole file", "a damaged or truncated one (" + found + ")")
         : new DataException.Missing("cannot read " + path + ": " + found + "; " + remedy);
   }

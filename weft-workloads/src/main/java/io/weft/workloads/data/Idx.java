@@ -30,6 +30,10 @@ final class Idx {
   /// The elements, whose extents after the first must be `row`. Memory is taken as bytes arrive, so
   /// that a false header costs nothing.
   static byte[] elements(DataFile file, List<Integer> row) {
+    return file.within(() -> read(file, row));
+  }
+
+  private static byte[] read(DataFile file, List<Integer> row) {
     try (InputStream in = file.open()) {
       List<Integer> extents = header(file, in, row.size() + 1);
       if (!extents.subList(1, extents.size()).equals(row)) {

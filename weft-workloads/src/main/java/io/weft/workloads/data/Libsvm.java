@@ -22,7 +22,7 @@ public final class Libsvm {
     if (rows.count() == 0) {
       throw file.malformed("lines like '-1 3:1 11:1'", "an empty file");
     }
-    return rows.build();
+    return file.within(rows::build);
   }
 
   private static void row(DataFile file, RowBuilder rows, String line, int number) {

@@ -23,7 +23,11 @@ record Shard(Examples train, Examples test, Columns columns, int testCount) {
   static Shard read(Settings settings, Source source, Job job, Exchange exchange) {
     requireRanks(settings, job);
     if (settings.read() == ReadMode.SHARDED || exchange.alone()) {
-      return local(settings, source, job);
+      try {
+        return local(settings, source, job);
+      } catch (OutOfMemoryError noRoom) {
+        throw new DataException.TooLarge(source.name(), noRoom);
+      }
     }
     return fromRoot(settings, source, job, exchange);
   }
@@ -51,6 +55,9 @@ record Shard(Examples train, Examples test, Columns columns, int testCount) {
     } catch (DataException | TrainingException e) {
       long[] ignored = exchange.fromRoot("data", -1, 0, 0, 0, 0);
       throw e;
+    } catch (OutOfMemoryError noRoom) {
+      long[] ignored = exchange.fromRoot("data", -1, 0, 0, 0, 0);
+      throw new DataException.TooLarge(source.name(), noRoom);
     }
     return receive(settings, exchange.fromRoot("data", parcel.facts), parcel, exchange);
   }

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.workloads.data.DataException;
+import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class CensusFilesTest {
@@ -27,6 +31,60 @@ class CensusFilesTest {
           + " 0, 0, 40, Cuba, <=50K";
 
   @TempDir Path directory;
+
+  private DataFile gzipped(byte[] block, int times) throws IOException {
+    Path file = directory.resolve("adult.data.gz");
+    try (var out = new GZIPOutputStream(Files.newOutputStream(file))) {
+      for (int i = 0; i < times; i++) {
+        out.write(block);
+      }
+    }
+    return new DataFile(file, "get another");
+  }
+
+  @Test
+  @Timeout(60)
+  void blankLinesWithoutEndAreRefusedSoon() throws IOException {
+    for (char blank : new char[] {'\n', ' '}) {
+      byte[] block = new byte[1 << 16];
+      Arrays.fill(block, (byte) blank);
+      block[block.length - 1] = '\n';
+      DataFile file = gzipped(block, 200);
+      assertThat(Files.size(file.path())).isLessThan(100_000);
+      assertThatThrownBy(() -> CensusCsv.read(file, 10))
+          .isInstanceOf(DataException.Malformed.class)
+          .hasMessageContaining("adult.data.gz")
+          .hasMessageContaining("blank lines");
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aPipeIsRefusedWithoutWaitingForItsWriter() throws Exception {
+    Path pipe = directory.resolve("adult.data");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> new CensusFiles(directory).check())
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("adult.data");
+    assertThatThrownBy(() -> CensusCsv.read(new DataFile(pipe, "get another")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining(pipe + ": it is a pipe");
+  }
+
+  @Test
+  void aSetThatTheHeapHasNoRoomForIsNamed() throws IOException {
+    Path file = Files.writeString(directory.resolve("adult.data"), "x\n");
+    assertThatThrownBy(
+            () ->
+                new DataFile(file, "get another")
+                    .lines(
+                        (line, number) -> {
+                          throw new OutOfMemoryError("Java heap space");
+                        }))
+        .isInstanceOf(DataException.TooLarge.class)
+        .hasMessageContaining(file + ": the data set does not fit into a heap of ")
+        .hasMessageContaining("-Xmx");
+  }
 
   @Test
   void theAttributesMakeOneHundredAndTwentyThreeFeatures() {

@@ -4,7 +4,6 @@ package io.weft.launch.perf.plot;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /// A file that a measurement leaves beside its table. What cannot be written costs neither the
@@ -17,11 +16,11 @@ public record ReportFile(String option, Path file) {
   @FunctionalInterface
   public interface Writing {
 
-    /// Replaces the file.
+    /// Replaces the file, whole or not at all.
     void to(Path file) throws IOException;
   }
 
-  /// Whether it is written; if not, says why on `err` and leaves no half of it.
+  /// Whether it is written; if not, says why on `err`.
   public boolean write(Writing writing, PrintWriter err) {
     try {
       writing.to(file);
@@ -30,18 +29,7 @@ public record ReportFile(String option, Path file) {
       String reason = Refusal.words(refused);
       err.println(
           "weft: cannot write %s %s: %s".formatted(option, file, reason.replace(file + ": ", "")));
-      remove();
       return false;
-    }
-  }
-
-  private void remove() {
-    try {
-      if (Files.isRegularFile(file)) {
-        Files.delete(file);
-      }
-    } catch (IOException stays) {
-      assert !stays.toString().isEmpty();
     }
   }
 }
