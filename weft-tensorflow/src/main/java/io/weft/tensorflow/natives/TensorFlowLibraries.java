@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.natives;
 
+import io.weft.file.ForeignFile;
 import io.weft.natives.NativeLibraries;
 import io.weft.natives.UnpackLock;
 import java.io.IOException;
@@ -80,7 +81,7 @@ public final class TensorFlowLibraries implements NativeLibraries {
       if (!Files.isRegularFile(noted)) {
         return false;
       }
-      List<String> lines = Files.readAllLines(noted);
+      List<String> lines = ForeignFile.found(noted).text(1 << 20).lines().toList();
       if (lines.size() < 2 || !lines.getFirst().equals(jar())) {
         return false;
       }

@@ -23,7 +23,7 @@ final class FileRules {
           "io.weft.cluster.machine.Processors",
           "io.weft.cluster.watch.ProcessIdentity",
           "io.weft.launch.doctor.SystemFiles",
-          "io.weft.launch.job.JobProcesses",
+          "io.weft.launch.process.JobProcesses",
           "io.weft.launch.perf.machine.HostFacts",
           "io.weft.launch.perf.rank.CompilerWatch",
           "io.weft.launch.perf.sendrecv.FreePorts",
