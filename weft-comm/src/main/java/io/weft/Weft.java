@@ -195,6 +195,7 @@ public final class Weft implements AutoCloseable {
               FIRST_EPOCH,
               around.process(),
               List.of(mesh.transport().address()),
+              config.sameOnAllRanks(),
               config.startDeadline());
       mesh.connect(topology, config.startDeadline());
     } catch (RuntimeException | Error | InterruptedException e) {
@@ -304,6 +305,12 @@ public final class Weft implements AutoCloseable {
   /// JVM says.
   public int localProcessors() {
     return localProcessors(topology(), rank());
+  }
+
+  /// This rank's share of the host's processors, at least 1: how many threads may compute here
+  /// while the other ranks of the host compute too.
+  public int processorShare() {
+    return Math.max(1, localProcessors() / localSize());
   }
 
   /// Position of this host among the hosts that have this local rank.

@@ -2,15 +2,19 @@
 package io.weft;
 
 import io.weft.transport.limit.Span;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Settings of this process. Every option (see `ConfigOption`) has one name everywhere; what the
 /// program sets here goes before system properties, those before the environment, that before the
@@ -114,6 +118,32 @@ public final class WeftConfig {
   /// What an option is set to; empty = it depends on the job.
   public <T> Optional<T> value(ConfigOption<T> option) {
     return Optional.ofNullable(values.get(option)).map(option::cast);
+  }
+
+  /// The settings that say how ranks cut and combine tensors together, as `NAME=VALUE`: ranks that
+  /// differ in one would not understand each other. Of a file, what is in it counts.
+  List<String> sameOnAllRanks() {
+    return Stream.of(
+            ConfigOption.EAGER_BYTES,
+            ConfigOption.SEGMENT_BYTES,
+            ConfigOption.TCP_PIECE_BYTES,
+            ConfigOption.ALGORITHMS,
+            ConfigOption.SHRINK_QUORUM)
+        .map(option -> option.name() + "=" + value(option).map(WeftConfig::words).orElse("auto"))
+        .toList();
+  }
+
+  private static String words(Object value) {
+    if (!(value instanceof Path file)) {
+      return value.toString();
+    }
+    try {
+      // Where the table is loaded it says what is wrong with the file.
+      boolean fit = Files.isRegularFile(file) && Files.size(file) <= 1 << 20;
+      return "file#" + Integer.toHexString(fit ? Files.readString(file).hashCode() : 0);
+    } catch (IOException unreadable) {
+      return "unreadable";
+    }
   }
 
   /// What one transport alone has settings for: those options whose name begins with its scheme, by

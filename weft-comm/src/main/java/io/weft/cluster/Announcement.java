@@ -14,23 +14,33 @@ import java.util.List;
 /// @param host where it runs
 /// @param processors those that it may use
 /// @param addresses where its transports listen
+/// @param settings those that must be the same on all ranks, as `NAME=VALUE`
 record Announcement(
-    int size, String process, HostIdentity host, Processors processors, List<Address> addresses) {
+    int size,
+    String process,
+    HostIdentity host,
+    Processors processors,
+    List<Address> addresses,
+    List<String> settings) {
 
-  private static final String FIRST = "weft-member 2";
+  private static final String FIRST = "weft-member 3";
+  private static final String BETWEEN = "\t";
 
   Announcement {
     addresses = List.copyOf(addresses);
+    settings = List.copyOf(settings);
   }
 
   /// What a process says.
-  static Announcement of(JobProcess process, int size, List<Address> addresses) {
+  static Announcement of(
+      JobProcess process, int size, List<Address> addresses, List<String> settings) {
     return new Announcement(
         size,
         process.identity(),
         new HostIdentity(process.host(), process.boot()),
         process.processors(),
-        addresses);
+        addresses,
+        settings);
   }
 
   /// Whether one process made both.
@@ -38,10 +48,30 @@ record Announcement(
     return process.equals(other.process) && host.equals(other.host);
   }
 
+  /// What the other was told otherwise, as `NAME=VALUE` of each, its own first; empty if nothing.
+  List<String> disagreement(Announcement other) {
+    for (String setting : settings) {
+      String name = setting.substring(0, setting.indexOf('=') + 1);
+      for (String its : other.settings) {
+        if (its.startsWith(name) && !its.equals(setting)) {
+          return List.of(setting, its);
+        }
+      }
+    }
+    return List.of();
+  }
+
   byte[] encode() {
     var lines =
         new ArrayList<>(
-            List.of(FIRST, "" + size, process, host.name(), host.boot(), processors.list()));
+            List.of(
+                FIRST,
+                "" + size,
+                process,
+                host.name(),
+                host.boot(),
+                processors.list(),
+                String.join(BETWEEN, settings)));
     addresses.forEach(address -> lines.add(address.toString()));
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
@@ -49,7 +79,7 @@ record Announcement(
   /// Throws `IllegalArgumentException` where it is not an announcement of this version.
   static Announcement decode(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
-    if (lines.size() < 6 || !lines.getFirst().equals(FIRST)) {
+    if (lines.size() < 7 || !lines.getFirst().equals(FIRST)) {
       throw new IllegalArgumentException("begins with '" + lines.getFirst() + "', not " + FIRST);
     }
     return new Announcement(
@@ -57,6 +87,7 @@ record Announcement(
         lines.get(2),
         new HostIdentity(lines.get(3), lines.get(4)),
         new Processors(lines.get(5)),
-        lines.stream().skip(6).map(Address::parse).toList());
+        lines.stream().skip(7).map(Address::parse).toList(),
+        lines.get(6).isEmpty() ? List.of() : List.of(lines.get(6).split(BETWEEN, -1)));
   }
 }

@@ -45,6 +45,7 @@ public final class Bootstrap {
   ///
   /// @param self the calling rank's process
   /// @param mine where its transports listen
+  /// @param settings those that must be the same on all ranks, as `NAME=VALUE`
   public static Topology exchange(
       Ticker ticker,
       Store store,
@@ -52,10 +53,11 @@ public final class Bootstrap {
       long epoch,
       JobProcess self,
       List<Address> mine,
+      List<String> settings,
       Duration limit)
       throws InterruptedException {
     return new Bootstrap(ticker, store, launch, epoch, limit)
-        .meet(Announcement.of(self, launch.size(), mine));
+        .meet(Announcement.of(self, launch.size(), mine, settings));
   }
 
   private Topology meet(Announcement own) throws InterruptedException {
@@ -80,12 +82,25 @@ public final class Bootstrap {
             List.of(rank, launch.rank()),
             null);
       }
+      requireSameSettings(rank, announcement, own);
       announcements.add(announcement);
     }
     if (!announcements.get(launch.rank()).sameProcess(own)) {
       throw twice(announcements.get(launch.rank()).host().name());
     }
     return new Topology(epoch, members(announcements));
+  }
+
+  private void requireSameSettings(int rank, Announcement announcement, Announcement own) {
+    List<String> both = announcement.disagreement(own);
+    if (!both.isEmpty()) {
+      throw new CommException.Setup(
+          "rank %d on %s has the setting %s, rank %d has %s; start all ranks of a job with the same"
+              .formatted(
+                  rank, announcement.host().name(), both.getFirst(), launch.rank(), both.getLast()),
+          List.of(rank, launch.rank()),
+          null);
+    }
   }
 
   /// A process may join, leave and join again: its n-th meeting is everybody's n-th.

@@ -38,12 +38,19 @@ class BootstrapTest {
   private static Topology join(Store store, int rank, int size, long epoch) throws Exception {
     var mine = List.of(new Address("tcp", "127.0.0.1:" + (4000 + rank)));
     return Bootstrap.exchange(
-        Ticker.SYSTEM, store, launch(rank, size), epoch, JobProcess.current(), mine, LIMIT);
+        Ticker.SYSTEM,
+        store,
+        launch(rank, size),
+        epoch,
+        JobProcess.current(),
+        mine,
+        List.of(),
+        LIMIT);
   }
 
   private static Announcement on(String host, String boot) {
     return new Announcement(
-        4, "1@1", new HostIdentity(host, boot), new Processors("0-1"), List.of());
+        4, "1@1", new HostIdentity(host, boot), new Processors("0-1"), List.of(), List.of());
   }
 
   @Test
@@ -84,6 +91,7 @@ class BootstrapTest {
                     0,
                     JobProcess.current(),
                     List.of(),
+                    List.of(),
                     Duration.ofMillis(50)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("ranks 0, 2-5 of 6 did not join within 0.05 s");
@@ -93,7 +101,8 @@ class BootstrapTest {
   void differentSizesAreNamed() throws Exception {
     var store = new InMemoryStore();
     store.put(
-        "epoch/0/meeting/0/member/0", Announcement.of(JobProcess.current(), 3, List.of()).encode());
+        "epoch/0/meeting/0/member/0",
+        Announcement.of(JobProcess.current(), 3, List.of(), List.of()).encode());
     assertThatThrownBy(() -> join(store, 1, 2, 0))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("job has 3 ranks");
@@ -104,7 +113,12 @@ class BootstrapTest {
     var store = new InMemoryStore();
     var other =
         new Announcement(
-            2, "99@99", new HostIdentity("elsewhere", ""), new Processors("0-1"), List.of());
+            2,
+            "99@99",
+            new HostIdentity("elsewhere", ""),
+            new Processors("0-1"),
+            List.of(),
+            List.of());
     store.put("epoch/0/meeting/0/member/1", other.encode());
     assertThatThrownBy(() -> join(store, 1, 2, 0))
         .isInstanceOf(CommException.Setup.class)
@@ -139,9 +153,41 @@ class BootstrapTest {
   @Test
   void announcementSurvivesTheStore() {
     Announcement own =
-        Announcement.of(JobProcess.current(), 2, List.of(new Address("tcp", "[::1]:4000")));
+        Announcement.of(
+            JobProcess.current(),
+            2,
+            List.of(new Address("tcp", "[::1]:4000")),
+            List.of("a=1", "b=2"));
     Announcement read = Announcement.decode(own.encode());
     assertThat(read).isEqualTo(own);
     assertThat(read.sameProcess(own)).isTrue();
+  }
+
+  @Test
+  void settingsThatDifferAreNamedWithBothValues() {
+    var store = new InMemoryStore();
+    var other =
+        new Announcement(
+            2,
+            "99@99",
+            new HostIdentity("elsewhere", ""),
+            new Processors("0-1"),
+            List.of(),
+            List.of("algorithms=auto", "segment-bytes=65536"));
+    store.put("epoch/0/meeting/0/member/1", other.encode());
+    assertThatThrownBy(
+            () ->
+                Bootstrap.exchange(
+                    Ticker.SYSTEM,
+                    store,
+                    launch(0, 2),
+                    0,
+                    JobProcess.current(),
+                    List.of(),
+                    List.of("algorithms=auto", "segment-bytes=131072"),
+                    LIMIT))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("rank 1 on elsewhere has the setting segment-bytes=65536")
+        .hasMessageContaining("rank 0 has segment-bytes=131072");
   }
 }

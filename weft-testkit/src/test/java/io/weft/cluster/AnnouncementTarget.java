@@ -26,20 +26,22 @@ public final class AnnouncementTarget implements FuzzTarget {
                 "4711@1700000000000",
                 host,
                 new Processors("0-1"),
-                List.of(Address.parse("tcp:127.0.0.1:9")))
+                List.of(Address.parse("tcp:127.0.0.1:9")),
+                List.of("segment-bytes=131072"))
             .encode(),
         new Announcement(
                 2,
                 "1@0",
                 new HostIdentity("", ""),
                 Processors.UNKNOWN,
-                List.of(Address.parse("tcp:[::1]:65535"), Address.parse("inproc:x")))
+                List.of(Address.parse("tcp:[::1]:65535"), Address.parse("inproc:x")),
+                List.of())
             .encode());
   }
 
   @Override
   public List<byte[]> dictionary() {
-    return FuzzTarget.texts("weft-member 2", "\n", "2147483648", "tcp:");
+    return FuzzTarget.texts("weft-member 3", "\n", "2147483648", "tcp:");
   }
 
   @Override

@@ -134,6 +134,7 @@ public final class TrainTool implements ToolProvider {
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
     try (Weft weft = join(options, config.build())) {
+      requireSameOptions(weft, options);
       if (options.servers().isPresent()) {
         ServedTool.train(options, options.servers().get(), weft, out, err);
         return;
@@ -144,6 +145,15 @@ public final class TrainTool implements ToolProvider {
         weft.onFailure(training::giveUp);
       }
       training.await();
+    }
+  }
+
+  private static void requireSameOptions(Weft weft, TrainOptions options) {
+    try {
+      SameOptions.require(weft, options);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while ranks compare their options", e);
     }
   }
 

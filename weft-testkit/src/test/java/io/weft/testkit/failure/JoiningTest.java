@@ -138,7 +138,14 @@ class JoiningTest {
 
   private Topology meet(int rank, List<Address> addresses) throws InterruptedException {
     return Bootstrap.exchange(
-        Ticker.SYSTEM, store, launch(rank), 0, JobProcess.current(), addresses, START_DEADLINE);
+        Ticker.SYSTEM,
+        store,
+        launch(rank),
+        0,
+        JobProcess.current(),
+        addresses,
+        List.of(),
+        START_DEADLINE);
   }
 
   private static final class Connected implements FrameSink {

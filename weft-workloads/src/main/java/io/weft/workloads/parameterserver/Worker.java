@@ -64,7 +64,7 @@ final class Worker {
     Optional<Keeper> keeper =
         index == 0 ? Keeper.of(training, replica.memory(), limit) : Optional.empty();
     try (GraphSession session = opener.open(placed, limit)) {
-      int epochs = begin(session, keeper, columns.steps());
+      int epochs = begin(session, keeper, all, columns.steps());
       History before = keeper.map(Keeper::history).orElse(History.NONE);
       var speaker = new Speaker(training.observer(), this::isLowest);
       speaker.onStart(
@@ -122,9 +122,17 @@ final class Worker {
 
   /// The first worker gives the variables their values, new ones or those of a checkpoint; the
   /// others wait for that. Returns how many epochs are done.
-  private int begin(GraphSession session, Optional<Keeper> keeper, int stepsPerEpoch)
+  private int begin(
+      GraphSession session, Optional<Keeper> keeper, Examples data, int stepsPerEpoch)
       throws InterruptedException {
     long epochs = 0;
+    Optional<Communicator> others =
+        training.servers().workers() > 1
+            ? Optional.of(training.weft().communicator(layout.workers()))
+            : Optional.empty();
+    if (others.isPresent()) {
+      requireSameData(others.get(), data);
+    }
     if (index == 0) {
       session
           .run(new GraphCall(List.of(), List.of(), List.of(Replica.INIT)), Map.of(), limit)
@@ -133,8 +141,8 @@ final class Worker {
         epochs = keeper.get().restore(session, stepsPerEpoch);
       }
     }
-    if (training.servers().workers() > 1) {
-      var workers = training.weft().communicator(layout.workers());
+    if (others.isPresent()) {
+      Communicator workers = others.get();
       try (TensorLease told = training.weft().allocate(DType.INT64, Shape.of(1))) {
         told.view().data().set(ValueLayout.JAVA_LONG, 0, epochs);
         var unused =
@@ -144,6 +152,26 @@ final class Worker {
       awaitOthers(workers);
     }
     return (int) epochs;
+  }
+
+  /// Each worker reads the data by itself: with fewer examples it would take fewer steps.
+  private void requireSameData(Communicator workers, Examples data) throws InterruptedException {
+    try (TensorLease mine = training.weft().allocate(DType.INT64, Shape.of(1, 2))) {
+      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 0, data.count());
+      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 1, data.features());
+      try (TensorLease all =
+          workers.allgather(mine.view(), CollectiveOptions.named("weft-train/data")).await()) {
+        long[] extents = all.view().data().toArray(ValueLayout.JAVA_LONG);
+        for (int i = 2; i < extents.length; i += 2) {
+          if (extents[i] != extents[0] || extents[i + 1] != extents[1]) {
+            throw new TrainingException.Unfit(
+                ("worker 0 has read %d examples of %d values, worker %d %d of %d; give --data with"
+                        + " the same files on all hosts")
+                    .formatted(extents[0], extents[1], i / 2, extents[i], extents[i + 1]));
+          }
+        }
+      }
+    }
   }
 
   /// Nobody trains before all know how to begin: else a worker that is lost soon would take with it

@@ -32,6 +32,12 @@ record Shard(Examples train, Examples test, Columns columns, int testCount) {
     return fromRoot(settings, source, job, exchange);
   }
 
+  /// How much the whole data is, in words: the same on all ranks that read the same files.
+  String extent() {
+    return "%d examples of %d values to train on and %d to test with"
+        .formatted(columns.examples(), train.features(), testCount);
+  }
+
   private static Shard local(Settings settings, Source source, Job job) {
     Examples train = source.train();
     Columns columns = columns(settings, train.count());

@@ -11,6 +11,7 @@ import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.model.Ranking;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
@@ -84,7 +85,20 @@ public final class Trainer {
     }
   }
 
+  /// Each rank reads the data by itself: with fewer examples it would take fewer steps.
+  private void requireSameData(Shard shard) {
+    List<String> all = exchange.gather("data", shard.extent());
+    for (int rank = 1; rank < all.size(); rank++) {
+      if (!all.get(rank).equals(all.getFirst())) {
+        throw new TrainingException.Unfit(
+            "rank 0 has read %s, rank %d %s; give --data with the same files on all hosts"
+                .formatted(all.getFirst(), rank, all.get(rank)));
+      }
+    }
+  }
+
   private Outcome train(Shard shard) {
+    requireSameData(shard);
     if (engine == null) {
       engine = Engine.start(settings, shard.train(), job);
       course = new Course(shard.columns().steps());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.MnistFiles;
+import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
@@ -156,5 +157,26 @@ class TrainerTest {
     assertThatThrownBy(() -> Runs.alone(wild))
         .isInstanceOf(TrainingException.Diverged.class)
         .hasMessageContaining("smaller --lr than 1000.0");
+  }
+
+  @Test
+  void dataOfAnotherLengthIsNamedWithBothRanks() {
+    List<String> messages =
+        Runs.onAll(
+            2,
+            job -> {
+              var source = new SyntheticDigits(1, 1000 - 100 * job.rank(), 201);
+              try {
+                return new Trainer(Runs.settings(1), source, job, Observer.SILENT).run().toString();
+              } catch (TrainingException.Unfit e) {
+                return String.valueOf(e.getMessage());
+              }
+            });
+    assertThat(messages)
+        .allSatisfy(
+            message ->
+                assertThat(message)
+                    .contains("rank 0 has read 1000 examples of 784 values")
+                    .contains("rank 1 900 examples"));
   }
 }

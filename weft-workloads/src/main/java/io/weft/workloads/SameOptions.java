@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import io.weft.Weft;
+import io.weft.collective.CollectiveOptions;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What the ranks of a training must have been told alike: options that change its numbers, or what
+/// ranks send each other. Asked once, before anything else is sent; ranks would else train on with
+/// different models, or wait for each other until the deadline.
+final class SameOptions {
+
+  private SameOptions() {}
+
+  /// Collective. Throws `TrainingException.Unfit` on all ranks with an option, two ranks and what
+  /// each was told.
+  static void require(Weft weft, TrainOptions options) throws InterruptedException {
+    if (weft.size() == 1) {
+      return;
+    }
+    Map<String, String> own = facts(options, weft.config().onFailure().toString());
+    byte[] line = (String.join("\t", own.values()) + "\n").getBytes(StandardCharsets.UTF_8);
+    try (TensorLease mine = weft.allocate(DType.UINT8, Shape.of(line.length))) {
+      MemorySegment.copy(line, 0, mine.view().data(), ValueLayout.JAVA_BYTE, 0, line.length);
+      try (TensorLease all =
+          weft.communicator()
+              .allgather(mine.view(), CollectiveOptions.named("weft-train/options"))
+              .await()) {
+        byte[] text = all.view().data().toArray(ValueLayout.JAVA_BYTE);
+        compare(
+            List.copyOf(own.keySet()),
+            new String(text, StandardCharsets.UTF_8)
+                .lines()
+                .map(rank -> List.of(rank.split("\t", -1)))
+                .toList());
+      }
+    }
+  }
+
+  private static void compare(List<String> names, List<List<String>> ranks) {
+    List<String> first = ranks.getFirst();
+    for (int rank = 1; rank < ranks.size(); rank++) {
+      List<String> its = ranks.get(rank);
+      if (its.size() != first.size()) {
+        throw new TrainingException.Unfit(
+            "rank %d and rank 0 are of different versions of Weft".formatted(rank));
+      }
+      for (int i = 0; i < names.size(); i++) {
+        if (!its.get(i).equals(first.get(i))) {
+          throw new TrainingException.Unfit(
+              "rank 0 was started with %s %s, rank %d with %s; start all ranks with the same options"
+                  .formatted(names.get(i), first.get(i), rank, its.get(i)));
+        }
+      }
+    }
+  }
+
+  private static Map<String, String> facts(TrainOptions options, String onFailure) {
+    Settings settings = options.settings();
+    Map<String, String> facts = new LinkedHashMap<>();
+    facts.put("workload", settings.workload().title());
+    facts.put("--via", options.servers().map(s -> s.via().toString()).orElse("none"));
+    facts.put("--workers", options.servers().map(s -> "" + s.workers()).orElse("none"));
+    facts.put("--servers", options.servers().map(s -> "" + s.servers()).orElse("none"));
+    facts.put("--backup", options.servers().map(s -> "" + s.backup()).orElse("none"));
+    facts.put("--epochs", "" + settings.epochs());
+    facts.put("--batch", "" + settings.batch());
+    // Before the rate, which has a default for each.
+    facts.put("--optimizer", settings.optimizer().toString());
+    facts.put("--lr", "" + settings.rate());
+    facts.put("--seed", "" + settings.seed());
+    facts.put("--sync", settings.sync().toString());
+    facts.put("--read", settings.read().toString());
+    facts.put("--checkpoint", settings.checkpoint().isPresent() ? "DIR" : "none");
+    facts.put("--data", kind(options.source().name()));
+    facts.put("--on-failure", onFailure);
+    return facts;
+  }
+
+  /// Not where it lies, which may differ from host to host.
+  private static String kind(String source) {
+    int where = source.indexOf(" in ");
+    return where < 0 ? source : source.substring(0, where);
+  }
+}
