@@ -3,6 +3,7 @@ package examples;
 
 import io.weft.Weft;
 import io.weft.tensorflow.DistributedOptimizer;
+import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeftVariables;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -53,7 +54,7 @@ final class TensorFlowTraining {
       optimizer = new DistributedOptimizer(weft.communicator(), optimizer); // 3: average gradients
       Op step = optimizer.minimize(loss);
 
-      try (Session session = new Session(graph);
+      try (Session session = new Session(graph, OpLibrary.load().sessionConfig(graph, weft));
           TFloat32 xs = TFloat32.tensorOf(Shape.of(rows.length));
           TFloat32 ys = TFloat32.tensorOf(Shape.of(rows.length))) {
         for (int i = 0; i < rows.length; i++) {

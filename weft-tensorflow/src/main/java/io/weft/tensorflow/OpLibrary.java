@@ -2,6 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.CommException;
+import io.weft.Weft;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.DoneCallback;
@@ -102,6 +103,25 @@ public final class OpLibrary {
         .setUsePerSessionThreads(true)
         .setInterOpParallelismThreads(ops[0] + Runtime.getRuntime().availableProcessors())
         .build();
+  }
+
+  /// Settings of a session for `graph` on a rank that computes with as many threads as its share of
+  /// the host's processors: `new Session(graph, OpLibrary.load().sessionConfig(graph, weft))`.
+  /// TensorFlow's own are as many threads as the host has processors in each process, so that ranks
+  /// of one host take each other's time. The first session of a process decides for those after it.
+  public ConfigProto sessionConfig(Graph graph, Weft weft) {
+    return sessionConfig(graph, weft.processorShare());
+  }
+
+  /// The same with a number of threads that compute. One thread runs a graph's ops in turn, as far
+  /// as `mode` allows: Weft's do not hold it, and a fixed number of threads is one condition of
+  /// equal bits in each run.
+  public ConfigProto sessionConfig(Graph graph, int threads) {
+    ConfigProto.Builder config = sessionConfig(graph).toBuilder();
+    if (config.getInterOpParallelismThreads() == 0) {
+      config.setInterOpParallelismThreads(1);
+    }
+    return config.setIntraOpParallelismThreads(threads).build();
   }
 
   /// Lets all ops of all graphs that were built on `from` run on `to` from their next run on, and

@@ -3,10 +3,13 @@ package io.weft.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.WeftConfig;
 import io.weft.collective.Communicator;
+import io.weft.testkit.job.LocalJob;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.tensorflow.Graph;
+import org.tensorflow.proto.ConfigProto;
 
 class OpLibraryTest {
 
@@ -20,6 +23,22 @@ class OpLibraryTest {
   void asynchronousKernelsLeaveTheSessionAsItIs() {
     try (Graph graph = new Graph()) {
       assertThat(OpLibrary.load().sessionConfig(graph).getInterOpParallelismThreads()).isZero();
+    }
+  }
+
+  @Test
+  void ranksOfAHostShareItsProcessors() {
+    WeftConfig config = WeftConfig.builder().transport("inproc").build();
+    try (LocalJob job = LocalJob.start(2, config);
+        Graph graph = new Graph()) {
+      List<ConfigProto> configs = job.run(weft -> OpLibrary.load().sessionConfig(graph, weft));
+      int share = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+      assertThat(configs)
+          .allSatisfy(
+              rank -> {
+                assertThat(rank.getIntraOpParallelismThreads()).isEqualTo(share);
+                assertThat(rank.getInterOpParallelismThreads()).isEqualTo(1);
+              });
     }
   }
 

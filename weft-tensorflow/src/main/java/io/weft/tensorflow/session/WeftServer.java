@@ -101,10 +101,10 @@ public final class WeftServer implements AutoCloseable {
         .build();
   }
 
-  /// Starts the task of this rank. Throws `CommException.Setup` if the job has not one rank for
-  /// each task, or TensorFlow does not load.
+  /// Starts the task of this rank, which computes with its share of the host's processors. Throws
+  /// `CommException.Setup` if the job has not one rank for each task, or TensorFlow does not load.
   public static WeftServer start(Weft weft, ClusterSpec cluster) {
-    return start(weft, cluster, 0);
+    return start(weft, cluster, weft.processorShare());
   }
 
   /// The same with a number of threads.

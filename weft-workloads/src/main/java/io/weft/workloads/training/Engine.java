@@ -18,7 +18,6 @@ import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Op;
 import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
-import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
@@ -63,22 +62,10 @@ final class Engine implements AutoCloseable {
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
     Op train = optimizer.minimize(loss);
     var state = new State(model.graph());
-    var session = new Session(model.graph(), config(model, job));
+    var session =
+        new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
     return new Engine(model, train, factor, state, session);
-  }
-
-  /// One thread runs the ops of a graph in turn: Weft's do not hold it, and a fixed number of
-  /// threads is one condition of equal bits.
-  private static ConfigProto config(Model model, Job job) {
-    ConfigProto.Builder config = ConfigProto.newBuilder();
-    if (job.size() > 1) {
-      config.mergeFrom(OpLibrary.load().sessionConfig(model.graph()));
-    }
-    if (config.getInterOpParallelismThreads() == 0) {
-      config.setInterOpParallelismThreads(1);
-    }
-    return config.setIntraOpParallelismThreads(job.threads()).build();
   }
 
   State state() {

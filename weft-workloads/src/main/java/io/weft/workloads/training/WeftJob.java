@@ -44,8 +44,7 @@ record WeftJob(Weft weft, OptionalInt wanted) implements Job {
 
   @Override
   public int threads() {
-    int share = weft.localProcessors() / weft.localSize();
-    return wanted.orElse(Math.max(1, share));
+    return wanted.orElse(weft.processorShare());
   }
 
   @Override
