@@ -31,6 +31,24 @@ class ExamplesTest {
         .contains("rank 1 of 2: y = 3.00 x + 2.00");
   }
 
+  @Test
+  void parameterServerAndWorkerFindTheLine() throws Exception {
+    assertThat(runOnTwo(ParameterServer.class)).contains("y = 3.00 x + 2.00");
+  }
+
+  @Test
+  void readmeShowsThePartOfTheExampleThatIsRun() throws Exception {
+    String source = Files.readString(Path.of("ParameterServer.java"));
+    String shown =
+        source
+            .substring(
+                source.indexOf('\n', source.indexOf("// README begins")) + 1,
+                source.lastIndexOf('\n', source.indexOf("// README ends")) + 1)
+            .stripTrailing()
+            .stripIndent();
+    assertThat(Files.readString(Path.of("..", "README.md"))).contains(shown);
+  }
+
   /// Runs the example as its head says, with the compiled class instead of the source.
   private String runOnTwo(Class<?> example) throws Exception {
     List<String> command = new ArrayList<>(java());

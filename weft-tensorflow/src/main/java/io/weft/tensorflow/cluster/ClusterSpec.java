@@ -8,6 +8,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The tasks of a TensorFlow cluster, and where each listens.
 ///
@@ -56,6 +57,16 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
   /// The tasks of one job by index; none if there is no such job.
   public List<Task> tasks(String job) {
     return addresses.keySet().stream().filter(task -> task.job().equals(job)).toList();
+  }
+
+  /// The task that does once what one task does for all, as initializing variables: the first one
+  /// of job `chief`, else of job `worker`, else of a job that is not `ps`.
+  public Task chief() {
+    return Stream.of("chief", "worker")
+        .flatMap(job -> tasks(job).stream())
+        .findFirst()
+        .or(() -> tasks().stream().filter(task -> !task.job().equals("ps")).findFirst())
+        .orElseGet(() -> tasks().getFirst());
   }
 
   /// Whether `task` belongs to it.

@@ -7,6 +7,7 @@ import io.weft.tensorflow.partition.Partition;
 import io.weft.tensorflow.partition.Partitioner;
 import io.weft.tensorflow.partition.ReceiveGroup;
 import io.weft.tensorflow.partition.Transfer;
+import io.weft.tensorflow.placement.Initializers;
 import io.weft.tensorflow.session.StepException.Reason;
 import io.weft.tensorflow.transfer.ReceivePlan;
 import io.weft.tensorflow.transfer.Together;
@@ -18,10 +19,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
+import org.tensorflow.types.TInt32;
 
 /// A graph over the tasks of a cluster, and who runs it: registers the graph once, then runs steps.
 /// Nodes run where their devices say, else on this task. Variables live in the servers of their
@@ -29,6 +33,9 @@ import org.tensorflow.proto.GraphDef;
 ///
 /// One step at a time; any thread may cancel it. A process may have several sessions.
 public final class WeftSession implements AutoCloseable {
+
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final Duration LAST_LOOK = Duration.ofSeconds(1);
 
   private final WeftServer server;
   private final Partition partition;
@@ -54,12 +61,15 @@ public final class WeftSession implements AutoCloseable {
     }
   }
 
-  /// Cuts the graph and gives each task its part. Throws `IllegalArgumentException` naming the
+  /// Cuts the graph and gives each task its part. Initializes nothing: the node `Init`, which
+  /// TensorFlow Java makes of what was built in `withInitScope` and would run on each task, runs as
+  /// any other, by this name, when it is asked for. Throws `IllegalArgumentException` naming the
   /// nodes of a graph that cannot be cut, `StepException` naming the task that refuses its part, is
   /// lost, or does not answer within `limit`: each task must have started its `WeftServer`.
   public static WeftSession open(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
-    Partition partition = new Partitioner(server.cluster(), server.task()).partition(graph);
+    GraphDef portable = Initializers.portable(graph, Initializers.PORTABLE);
+    Partition partition = new Partitioner(server.cluster(), server.task()).partition(portable);
     WeftSession session = new WeftSession(server, partition, server.nextSession());
     boolean registered = false;
     try {
@@ -71,6 +81,88 @@ public final class WeftSession implements AutoCloseable {
         session.close();
       }
     }
+  }
+
+  /// The same, and returns when all variables of the graph have a value. The chief
+  /// (`ClusterSpec.chief`: worker 0, if the cluster does not say otherwise) runs the graph's
+  /// initializers, unless all variables have a value already; the others wait until it has. All of
+  /// these tasks may call it at any time. Initializers are what was built in `withInitScope`, and
+  /// for a variable without one there the one assignment whose value depends on nothing.
+  ///
+  /// Throws `IllegalArgumentException` naming a variable that has no initializer, or that is on no
+  /// task in particular while another task initializes; `StepException` naming the chief if it has
+  /// left or does not initialize all within `limit`.
+  public static WeftSession openInitialized(WeftServer server, GraphDef graph, Duration limit)
+      throws InterruptedException {
+    long deadline = Deadlines.in(limit);
+    Initializers first = Initializers.of(Initializers.portable(graph, Initializers.PORTABLE));
+    if (!server.task().equals(server.cluster().chief()) && first.unplaced().isPresent()) {
+      throw new IllegalArgumentException(
+          ("variable '%s' is on no task in particular, so that %s cannot initialize that of %s;"
+                  + " place the graph with ReplicaDeviceSetter")
+              .formatted(first.unplaced().get(), server.cluster().chief(), server.task()));
+    }
+    WeftSession session = open(server, first.graph(), limit);
+    boolean initialized = false;
+    try {
+      session.initialize(first, deadline, limit);
+      initialized = true;
+      return session;
+    } finally {
+      if (!initialized) {
+        session.close();
+      }
+    }
+  }
+
+  private void initialize(Initializers first, long deadline, Duration limit)
+      throws InterruptedException {
+    Task chief = server.cluster().chief();
+    if (server.task().equals(chief)) {
+      if (initialized(first, deadline) < first.variables()) {
+        run(first.targets(), Deadlines.left(deadline));
+      }
+      return;
+    }
+    for (int known = initialized(first, deadline);
+        known < first.variables();
+        known = initialized(first, deadline)) {
+      String waits = "%d of %d variables have a value".formatted(known, first.variables());
+      if (server.gone().contains(chief)) {
+        throw new StepException(
+            Reason.TASK_LOST,
+            chief,
+            waits + ", and " + chief + ", which initializes them, has left or is lost",
+            null);
+      }
+      if (Deadlines.isOver(deadline)) {
+        throw new StepException(
+            Reason.TIMED_OUT,
+            chief,
+            "%s after %s; %s initializes them: see that it calls WeftSession.openInitialized"
+                .formatted(waits, limit, chief),
+            null);
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
+  }
+
+  private int initialized(Initializers first, long deadline) throws InterruptedException {
+    if (first.variables() == 0) {
+      return 0;
+    }
+    GraphCall count = new GraphCall(List.of(), first.counts(), List.of());
+    Duration left = Deadlines.left(deadline);
+    int known = 0;
+    try (Fetched counts = run(count, Map.of(), left.compareTo(LAST_LOOK) < 0 ? LAST_LOOK : left)) {
+      for (int i = 0; i < counts.size(); i++) {
+        known += ((TInt32) counts.get(i)).getInt();
+      }
+    }
+    return known;
   }
 
   private String name() {
@@ -170,13 +262,26 @@ public final class WeftSession implements AutoCloseable {
     cancel(why);
   }
 
-  private PreparedCall prepared(GraphCall call) {
+  private PreparedCall prepared(GraphCall wanted) {
+    GraphCall call = renamed(wanted);
     PreparedCall known = calls.get(call);
     if (known == null) {
       known = prepare(call);
       calls.put(call, known);
     }
     return known;
+  }
+
+  private static GraphCall renamed(GraphCall call) {
+    if (!call.targets().contains(Initializers.TENSORFLOW_JAVA)) {
+      return call;
+    }
+    return new GraphCall(
+        call.feeds(),
+        call.fetches(),
+        call.targets().stream()
+            .map(name -> name.equals(Initializers.TENSORFLOW_JAVA) ? Initializers.PORTABLE : name)
+            .toList());
   }
 
   private PreparedCall prepare(GraphCall call) {

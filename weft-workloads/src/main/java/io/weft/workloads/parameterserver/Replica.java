@@ -2,6 +2,7 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.placement.Initializers;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.training.Settings;
@@ -93,7 +94,7 @@ record Replica(
       }
       Memory memory = settings.checkpoint().isPresent() ? Memory.addTo(graph) : Memory.NONE;
       return new Replica(
-          Portable.graph(graph.toGraphDef(), INIT),
+          Initializers.portable(graph.toGraphDef(), INIT),
           train,
           update,
           name(model.lossSum()),
