@@ -122,8 +122,7 @@ final class Worker {
 
   /// The first worker gives the variables their values, new ones or those of a checkpoint; the
   /// others wait for that. Returns how many epochs are done.
-  private int begin(
-      GraphSession session, Optional<Keeper> keeper, Examples data, int stepsPerEpoch)
+  private int begin(GraphSession session, Optional<Keeper> keeper, Examples data, int stepsPerEpoch)
       throws InterruptedException {
     long epochs = 0;
     Optional<Communicator> others =
