@@ -21,16 +21,19 @@ final class PngPlot {
 
   private static final int WIDTH = 900;
   private static final int HEIGHT = 300;
+  private static final int LEFT = 90;
   private static final Color BLUE = new Color(0x1f, 0x5f, 0xa8);
 
   private PngPlot() {}
 
   static void write(Path file, String title, List<Curve> curves) throws IOException {
     var charts = new ArrayList<XYChart>();
+    double last = curves.stream().map(c -> c.x().getLast()).max(Double::compare).orElse(1.0);
+    Scale steps = Scale.from(0, last);
     var out = new ByteArrayOutputStream();
     try {
       for (Curve curve : curves) {
-        charts.add(chart(charts.isEmpty() ? title : "", curve));
+        charts.add(chart(charts.isEmpty() ? title : "", curve, steps));
       }
       BitmapEncoder.saveBitmap(charts, charts.size(), 1, out, BitmapFormat.PNG);
     } catch (UnsatisfiedLinkError | NoClassDefFoundError | InternalError | AWTError e) {
@@ -43,7 +46,9 @@ final class PngPlot {
     NewFile.write(file, out.toByteArray());
   }
 
-  private static XYChart chart(String title, Curve curve) {
+  /// All charts of a picture begin and end at the same place, with the same steps across.
+  private static XYChart chart(String title, Curve curve, Scale steps) {
+    Scale values = Scale.of(curve.y());
     XYChart chart =
         new XYChartBuilder()
             .width(WIDTH)
@@ -57,7 +62,15 @@ final class PngPlot {
         .setLegendVisible(false)
         .setChartTitleVisible(!title.isEmpty())
         .setChartBackgroundColor(Color.WHITE);
-    chart.getStyler().setXAxisMin(0.0);
+    chart
+        .getStyler()
+        .setXAxisMin(steps.low())
+        .setXAxisMax(steps.high())
+        .setXAxisTickLabelsFormattingFunction(steps::numberBetween)
+        .setYAxisMin(values.low())
+        .setYAxisMax(values.high())
+        .setYAxisTickLabelsFormattingFunction(values::numberBetween);
+    chart.getStyler().setYAxisLeftWidthHint(LEFT);
     chart.getStyler().setPlotBorderVisible(false);
     XYSeries series = chart.addSeries(curve.title(), curve.x(), curve.y());
     series.setMarker(curve.x().size() <= 20 ? SeriesMarkers.CIRCLE : SeriesMarkers.NONE);

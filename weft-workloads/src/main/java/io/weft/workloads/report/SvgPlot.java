@@ -13,7 +13,6 @@ final class SvgPlot {
   private static final int LEFT = 90;
   private static final int RIGHT = 30;
   private static final int GAP = 60;
-  private static final int TICKS = 5;
 
   private final StringBuilder svg = new StringBuilder();
 
@@ -38,38 +37,21 @@ final class SvgPlot {
     return plot.svg.toString();
   }
 
-  /// Numbers to mark on an axis.
-  private record Scale(double low, double high, double step) {
-
-    static Scale from(double low, double high) {
-      double range = high > low ? high - low : Math.max(1e-6, Math.abs(high) * 0.1);
-      double rough = range / TICKS;
-      double power = Math.pow(10, Math.floor(Math.log10(rough)));
-      double step = rough / power <= 2 ? 2 * power : rough / power <= 5 ? 5 * power : 10 * power;
-      double from = Math.floor(low / step) * step;
-      return new Scale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
-    }
-
-    double part(double value) {
-      return (value - low) / (high - low);
-    }
-  }
-
   private void panel(Curve curve, int top, Scale steps) {
     double low = curve.y().stream().min(Double::compare).orElse(0.0);
     double high = curve.y().stream().max(Double::compare).orElse(1.0);
     Scale values = Scale.from(low, high);
     int bottom = top + PANEL - GAP;
-    for (int i = 0; values.low + i * values.step <= values.high + values.step / 2; i++) {
-      double value = values.low + i * values.step;
+    for (int i = 0; values.low() + i * values.step() <= values.high() + values.step() / 2; i++) {
+      double value = values.low() + i * values.step();
       double y = bottom - values.part(value) * (bottom - top);
       line(LEFT, y, WIDTH - RIGHT, y, "#ddd");
-      text(LEFT - 8, y + 4, "end", number(value, values.step), "");
+      text(LEFT - 8, y + 4, "end", values.number(value), "");
     }
-    for (int i = 0; i * steps.step <= steps.high + steps.step / 2; i++) {
-      double x = x(steps, i * steps.step);
+    for (int i = 0; i * steps.step() <= steps.high() + steps.step() / 2; i++) {
+      double x = x(steps, i * steps.step());
       line(x, bottom, x, bottom + 5, "#888");
-      text(x, bottom + 19, "middle", number(i * steps.step, steps.step), "");
+      text(x, bottom + 19, "middle", steps.number(i * steps.step()), "");
     }
     line(LEFT, bottom, WIDTH - RIGHT, bottom, "#888");
     text(WIDTH / 2.0, bottom + 36, "middle", "step", "");
@@ -98,11 +80,6 @@ final class SvgPlot {
 
   private static double y(Scale values, double value, int top, int bottom) {
     return bottom - values.part(value) * (bottom - top);
-  }
-
-  private static String number(double value, double step) {
-    int decimals = Math.max(0, (int) -Math.floor(Math.log10(step) + 1e-9));
-    return String.format(Locale.ROOT, "%,." + decimals + "f", value);
   }
 
   private void line(double x1, double y1, double x2, double y2, String colour) {

@@ -12,6 +12,7 @@ import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,6 +142,39 @@ class ReportTest {
     Path file = directory.resolve("run.png");
     Plot.write(file, report, OUTCOME);
     assertThat(ImageIO.read(file.toFile()).getWidth()).isEqualTo(900);
+  }
+
+  @Test
+  void axesBeginAndEndAtRoundNumbersAlsoForOneValue() {
+    Scale one = Scale.of(List.of(0.847368097782692));
+    assertThat(one.low()).isLessThanOrEqualTo(0.847368097782692);
+    assertThat(one.high()).isGreaterThanOrEqualTo(0.847368097782692);
+    assertThat(one.number(one.low() + one.step())).matches("0\\.8\\d");
+    assertThat(Scale.from(0, 1_234)).isEqualTo(new Scale(0, 1_500, 500));
+  }
+
+  @Test
+  void panelsOfAPngAreAligned() throws IOException {
+    Path file = directory.resolve("run.png");
+    Plot.write(file, report, OUTCOME);
+    BufferedImage picture = ImageIO.read(file.toFile());
+    int panel = picture.getHeight() / 3;
+    assertThat(lastColumnOfPlot(picture, panel / 2))
+        .isEqualTo(lastColumnOfPlot(picture, panel + panel / 2))
+        .isEqualTo(lastColumnOfPlot(picture, 2 * panel + panel / 2));
+  }
+
+  /// Where the grid, or what lies on it, ends in the rows about this one.
+  private static int lastColumnOfPlot(BufferedImage picture, int row) {
+    int last = 0;
+    for (int y = row - 40; y < row + 40; y++) {
+      for (int x = 0; x < picture.getWidth(); x++) {
+        if ((picture.getRGB(x, y) & 0xFFFFFF) != 0xFFFFFF) {
+          last = Math.max(last, x);
+        }
+      }
+    }
+    return last;
   }
 
   @Test

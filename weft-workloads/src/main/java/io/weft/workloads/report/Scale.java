@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import java.util.List;
+import java.util.Locale;
+
+/// Numbers to mark on an axis: round ones, from `low` to `high`, `step` apart.
+///
+/// @param low at most the smallest value
+/// @param high at least the largest value, above `low`
+/// @param step 2, 5 or 10 times a power of ten
+record Scale(double low, double high, double step) {
+
+  private static final int TICKS = 5;
+
+  static Scale of(List<Double> values) {
+    return from(
+        values.stream().min(Double::compare).orElse(0.0),
+        values.stream().max(Double::compare).orElse(1.0));
+  }
+
+  static Scale from(double low, double high) {
+    if (high <= low) {
+      double margin = Math.max(1e-6, Math.abs(high) * 0.05);
+      return from(low - margin, low + margin);
+    }
+    double rough = (high - low) / TICKS;
+    double power = Math.pow(10, Math.floor(Math.log10(rough)));
+    double step = rough / power <= 2 ? 2 * power : rough / power <= 5 ? 5 * power : 10 * power;
+    double from = Math.floor(low / step) * step;
+    return new Scale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
+  }
+
+  /// Where a value is, from 0 to 1.
+  double part(double value) {
+    return (value - low) / (high - low);
+  }
+
+  /// A mark, with as many decimals as the step has.
+  String number(double value) {
+    return String.format(Locale.ROOT, "%,." + decimals() + "f", value);
+  }
+
+  /// A mark where others choose them, perhaps nearer to each other: one decimal more, if it says
+  /// something.
+  String numberBetween(double value) {
+    String all = String.format(Locale.ROOT, "%,." + (decimals() + 1) + "f", value);
+    return all.endsWith("0") ? number(value) : all;
+  }
+
+  private int decimals() {
+    return Math.max(0, (int) -Math.floor(Math.log10(step) + 1e-9));
+  }
+}
