@@ -58,8 +58,10 @@ final class Culprit {
       }
     }
     int most = votes.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+    // One witness against a rank that ended well is a rank that failed.
     return fates.stream()
         .filter(fate -> most > 0 && votes.getOrDefault(fate.rank(), 0) == most)
+        .filter(fate -> most > 1 || fate.failed() || fate.status().isEmpty())
         .findFirst();
   }
 

@@ -281,7 +281,10 @@ public final class Job implements AutoCloseable {
     patience = ASKED_AGAIN;
     end();
     String what =
-        culprit.status().map(ExitStatus::toString).orElse("it did not end by itself")
+        culprit
+                .status()
+                .map(s -> s.code() == 0 ? "it ended while others waited for it" : s.toString())
+                .orElse("it did not end by itself")
             + (culprit.stopped() ? ": it was stopped by a signal or a debugger" : "");
     err.println(
         "weft: the job failed: "

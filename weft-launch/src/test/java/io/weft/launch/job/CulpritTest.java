@@ -48,6 +48,11 @@ class CulpritTest {
   }
 
   @Test
+  void rankThatEndedWellIsNotNamedForTheOneThatFailed() {
+    assertThat(of(ended(1, 0, -1), ended(0, 1, 1))).isZero();
+  }
+
+  @Test
   void blameIsReadFromMessagesOfWeft() {
     assertThat(Culprit.blamedIn("weft: rank 12 on node7(3f) is lost: no sign of life for 5.0 s"))
         .isEqualTo(12);
