@@ -6,6 +6,7 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.Proxy;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
@@ -65,7 +66,8 @@ final class TransportChecks {
   private static Finding loopback() {
     InetAddress address = InetAddress.getLoopbackAddress();
     try (var listener = new ServerSocket(0, 1, address);
-        var client = new Socket(address, listener.getLocalPort())) {
+        var client = new Socket(Proxy.NO_PROXY)) {
+      client.connect(listener.getLocalSocketAddress(), LIMIT_MILLIS);
       listener.setSoTimeout(LIMIT_MILLIS);
       try (Socket server = listener.accept()) {
         server.setSoTimeout(LIMIT_MILLIS);

@@ -85,6 +85,12 @@ final class SystemRules {
             .that()
             .resideOutsideOfPackages("io.weft.testkit..")
             .should()
+            .accessTargetWhere(PROXIED_SOCKET)
+            .because("the JVM's settings of a proxy must not carry what goes between ranks"),
+        noClasses()
+            .that()
+            .resideOutsideOfPackages("io.weft.testkit..")
+            .should()
             .accessTargetWhere(VIRTUAL_THREAD)
             .because(
                 "a pipe, a file or a native call that blocks keeps the thread that carries it, and"
@@ -129,6 +135,15 @@ final class SystemRules {
       describe(
           "the standard streams are used",
           access -> target(access).matches("java\\.lang\\.System\\.(out|err|in)"));
+
+  private static final DescribedPredicate<JavaAccess<?>> PROXIED_SOCKET =
+      describe(
+          "a socket is made that may go through a proxy: give it Proxy.NO_PROXY",
+          access ->
+              access
+                  .getTarget()
+                  .getFullName()
+                  .matches("java\\.net\\.Socket\\.<init>\\((?!java\\.net\\.Proxy).*"));
 
   private static final DescribedPredicate<JavaAccess<?>> VIRTUAL_THREAD =
       describe(

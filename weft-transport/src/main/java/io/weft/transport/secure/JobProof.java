@@ -134,7 +134,8 @@ public final class JobProof {
   /// `wanted` is the node that the initiator wants.
   String explain(Verdict verdict, Claim peer, int wanted) {
     return switch (verdict) {
-      case ACCEPTED, WRONG_JOB -> verdict.meaning();
+      case ACCEPTED -> verdict.meaning();
+      case WRONG_JOB -> "this side is of job '" + credentials.job() + "': " + verdict.meaning();
       case WRONG_EPOCH ->
           "its epoch is "
               + peer.epoch()

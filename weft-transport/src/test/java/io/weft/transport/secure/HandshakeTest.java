@@ -193,8 +193,8 @@ class HandshakeTest {
   void otherJobIsRefusedOnBothSides() {
     JobProof other = proof("other", 1, CALLER, SECRET, 33);
     Conversation talk = new Conversation(other, called, CALLED).begin();
-    assertRefused(talk.toResponder(), "the jobs have different names");
-    assertRefused(talk.toInitiator(), "the jobs have different names");
+    assertRefused(talk.toResponder(), "is of job 'job': the jobs have different names");
+    assertRefused(talk.toInitiator(), "is of job 'other': the jobs have different names");
   }
 
   @Test
