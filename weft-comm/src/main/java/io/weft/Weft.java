@@ -195,7 +195,7 @@ public final class Weft implements AutoCloseable {
               FIRST_EPOCH,
               around.process(),
               List.of(mesh.transport().address()),
-              config.sameOnAllRanks(),
+              config.sameOnAllRanks(around.process().host()),
               config.startDeadline());
       mesh.connect(topology, config.startDeadline());
     } catch (RuntimeException | Error | InterruptedException e) {

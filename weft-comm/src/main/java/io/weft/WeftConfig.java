@@ -120,20 +120,34 @@ public final class WeftConfig {
     return Optional.ofNullable(values.get(option)).map(option::cast);
   }
 
-  /// The settings that say how ranks cut and combine tensors together, as `NAME=VALUE`: ranks that
-  /// differ in one would not understand each other. Of a file, what is in it counts.
-  List<String> sameOnAllRanks() {
-    return Stream.of(
-            ConfigOption.EAGER_BYTES,
-            ConfigOption.SEGMENT_BYTES,
-            ConfigOption.TCP_PIECE_BYTES,
-            ConfigOption.ALGORITHMS,
-            ConfigOption.SHRINK_QUORUM)
-        .map(option -> option.name() + "=" + value(option).map(WeftConfig::words).orElse("auto"))
-        .toList();
+  /// The settings that must be the same on all ranks, which would else not understand each other
+  /// or take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
+  ///
+  /// @param host this one, whose ranks alone must have the same of some
+  List<String> sameOnAllRanks(String host) {
+    List<String> same =
+        Stream.of(
+                ConfigOption.EAGER_BYTES,
+                ConfigOption.SEGMENT_BYTES,
+                ConfigOption.ALGORITHMS,
+                ConfigOption.HEARTBEAT,
+                ConfigOption.SILENCE_LIMIT,
+                ConfigOption.SHRINK_QUORUM)
+            .map(option -> option.name() + "=" + words(option))
+            .collect(Collectors.toList());
+    ConfigOption<Long> ofHost = ConfigOption.TCP_PIECE_BYTES;
+    same.add("%s on %s=%s".formatted(ofHost.name(), host, words(ofHost)));
+    return List.copyOf(same);
+  }
+
+  private String words(ConfigOption<?> option) {
+    return value(option).map(WeftConfig::words).orElse("auto");
   }
 
   private static String words(Object value) {
+    if (value instanceof OptionalInt number) {
+      return number.isPresent() ? Integer.toString(number.getAsInt()) : "auto";
+    }
     if (!(value instanceof Path file)) {
       return value.toString();
     }

@@ -4,8 +4,11 @@ package io.weft.tensorflow.natives;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.tensorflow.ChildJvm;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -44,5 +47,28 @@ class TensorFlowLibrariesTest {
     assertThat(Files.readAllLines(cache.resolve(".weft-tensorflow")))
         .anySatisfy(line -> assertThat(line).endsWith("libtensorflow_cc.so.2"))
         .anySatisfy(line -> assertThat(line).endsWith("libtensorflow_framework.so.2"));
+  }
+
+  @Test
+  void processThatJoinsWhileAnotherOneUnpacksWaitsAndSaysForWhat() throws Exception {
+    try (FileChannel file =
+            FileChannel.open(
+                cache.resolve(".weft.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = file.lock()) {
+      ChildJvm.Output output =
+          ChildJvm.run(
+              List.of(
+                  "-XX:TieredStopAtLevel=1",
+                  "-Dweft.start.deadline=1s",
+                  "-Dorg.bytedeco.javacpp.cachedir=" + cache),
+              entry -> true,
+              FreshProgram.class,
+              "own");
+      assertThat(lock.isValid()).isTrue();
+      assertThat(output.text())
+          .contains("another process has been unpacking TensorFlow's libraries into " + cache)
+          .doesNotContain("loaded");
+    }
+    assertThat(cache.resolve("tensorflow-core-native-1.1.0-linux-x86_64.jar")).doesNotExist();
   }
 }

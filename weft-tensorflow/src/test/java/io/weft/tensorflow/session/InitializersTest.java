@@ -12,6 +12,7 @@ import io.weft.tensorflow.placement.Initializers;
 import io.weft.tensorflow.placement.ReplicaDeviceSetter;
 import io.weft.tensorflow.placement.VariablePlacement;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -68,7 +69,7 @@ class InitializersTest {
             server -> {
               try (WeftSession session =
                   WeftSession.open(server, placed(server, graph(true)), Clusters.LONG)) {
-                session.run(List.of("Init"), Clusters.LONG);
+                session.run(List.of("Init"), ChronoUnit.FOREVER.getDuration());
                 session.run(ADD, Map.of(), Clusters.LONG).close();
                 return read(session).toString();
               }
