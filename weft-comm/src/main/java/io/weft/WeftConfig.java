@@ -120,8 +120,8 @@ public final class WeftConfig {
     return Optional.ofNullable(values.get(option)).map(option::cast);
   }
 
-  /// The settings that must be the same on all ranks, which would else not understand each other
-  /// or take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
+  /// The settings that must be the same on all ranks, which would else not understand each other or
+  /// take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
   ///
   /// @param host this one, whose ranks alone must have the same of some
   List<String> sameOnAllRanks(String host) {
