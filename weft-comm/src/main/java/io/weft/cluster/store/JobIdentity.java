@@ -58,11 +58,15 @@ public final class JobIdentity {
     return bounded(String.join(" ", parts));
   }
 
-  /// Of a job whose ranks meet at an address.
+  /// Of a job whose ranks meet at an address: the port counts, and where nothing else names the job
+  /// the host's name, which ranks may write in several ways.
   static String ofAddress(LaunchEnvironment launch, WeftConfig config, String host, int port) {
     Set<String> parts = names(launch, config);
     String name = host.toLowerCase(Locale.ROOT);
-    parts.add("at " + (LOOPBACK.contains(name) ? "localhost" : name) + ":" + port);
+    parts.add(
+        parts.isEmpty()
+            ? "at " + (LOOPBACK.contains(name) ? "localhost" : name) + ":" + port
+            : "at port " + port);
     return bounded(String.join(" ", parts));
   }
 

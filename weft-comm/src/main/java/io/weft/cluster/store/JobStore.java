@@ -124,7 +124,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     JobTrust trust = JobTrust.of(config, secret, at.job());
     TcpStore store = TcpStore.connect(at.host(), at.port(), trust, config.startDeadline());
     String bind = config.bind().orElseGet(() -> store.localAddress().getHostAddress());
-    return new JobStore(store, secret, job(launch, config, at.toString()), bind, () -> {});
+    return new JobStore(store, secret, job(launch, config, at.job()), bind, () -> {});
   }
 
   private static JobStore keep(
@@ -153,7 +153,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
                 + " another address of this host, on all ranks");
       }
       String bind = config.bind().orElseGet(address::getHostAddress);
-      return new JobStore(store, secret, job(launch, config, at.toString()), bind, server::close);
+      return new JobStore(store, secret, job(launch, config, at.job()), bind, server::close);
     } catch (InterruptedException | RuntimeException failed) {
       server.close();
       throw failed;
