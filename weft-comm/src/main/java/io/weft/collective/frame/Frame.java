@@ -55,9 +55,13 @@ public final class Frame {
     /// This rank has submitted the operation, and waits for the receiver of this.
     ENTERED(13),
     /// This rank's operation has failed for a reason of its own, which the text says.
-    BROKEN(14);
+    BROKEN(14),
+    /// Shall these names be forgotten? `aux` is the number of the question.
+    FORGET(15),
+    /// Which of them this rank would forget; `aux` is the same.
+    KEPT(16);
 
-    private static final @Nullable Type[] BY_CODE = new Type[15];
+    private static final @Nullable Type[] BY_CODE = new Type[17];
 
     static {
       for (Type type : values()) {

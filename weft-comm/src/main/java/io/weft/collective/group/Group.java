@@ -30,6 +30,7 @@ public final class Group {
   private @Nullable CommException failure;
   private boolean closed;
   private boolean aborted;
+  private int names;
 
   /// `instance` counts the communicators of the same set in the same epoch, from 1.
   public Group(Epoch in, int instance, Topology topology, int worldRank) {
@@ -133,6 +134,15 @@ public final class Group {
 
   public void close() {
     closed = true;
+  }
+
+  /// How many names are known of it here.
+  public int names() {
+    return names;
+  }
+
+  void addNames(int more) {
+    names += more;
   }
 
   /// Only the first failure counts; returns whether this was it.

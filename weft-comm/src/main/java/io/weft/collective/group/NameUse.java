@@ -10,14 +10,18 @@ import org.jspecify.annotations.Nullable;
 /// Confined to the lane's thread.
 public final class NameUse {
 
+  private final long key;
   private final Group group;
   private final String name;
   private Signature last;
   private int count;
   private boolean settled;
+  private boolean held;
+  private long touched;
   private @Nullable BitSet answered;
 
-  NameUse(Group group, String name, Signature first) {
+  NameUse(long key, Group group, String name, Signature first) {
+    this.key = key;
     this.group = group;
     this.name = name;
     this.last = first;
@@ -36,8 +40,32 @@ public final class NameUse {
     return count++;
   }
 
+  /// Of the operations.
+  public long key() {
+    return key;
+  }
+
+  /// When it was used or asked for last, by the clock of `Names`.
+  long touched() {
+    return touched;
+  }
+
+  void touch(long clock) {
+    touched = clock;
+    held = false;
+  }
+
+  /// It must not be used until all members have said whether it is to be forgotten.
+  public void hold() {
+    held = true;
+  }
+
+  public boolean isHeld() {
+    return held;
+  }
+
   /// How many uses have begun here.
-  int count() {
+  public int count() {
     return count;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.group;
 
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /// The uses of names on this rank's communicators, by key of operation. Confined to the lane's
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 public final class Names {
 
   private final LongMap<NameUse> uses = new LongMap<>();
+  private long clock;
 
   /// Null for a name that was not used yet.
   public @Nullable NameUse get(long key) {
@@ -26,10 +28,40 @@ public final class Names {
   public int use(long key, Group group, String name, Signature signature) {
     NameUse use = uses.get(key);
     if (use == null) {
-      use = new NameUse(group, name, signature);
+      use = new NameUse(key, group, name, signature);
       uses.put(key, use);
+      group.addNames(1);
     }
+    use.touch(++clock);
     return use.next(signature);
+  }
+
+  /// Counts the uses of all names.
+  public long clock() {
+    return clock;
+  }
+
+  /// Adds the keys of those names of a communicator that were not among the last `recent` uses of
+  /// all names. Costs the whole map.
+  public void collect(Group group, long recent, Collection<Long> into) {
+    uses.forEach(
+        use -> {
+          if (use.group() == group && use.touched() < clock - recent) {
+            into.add(use.key());
+          }
+        });
+  }
+
+  /// A name is used no more, or anew: its next use has the number 0.
+  public void forget(NameUse use) {
+    if (uses.remove(use.key()) != null) {
+      use.group().addNames(-1);
+    }
+  }
+
+  /// A name that was held stays known.
+  public void release(NameUse use) {
+    use.touch(clock);
   }
 
   /// See `NameUse.settle`.

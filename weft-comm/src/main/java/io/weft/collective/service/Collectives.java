@@ -13,6 +13,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.exchange.Wires;
+import io.weft.collective.forget.Forgetting;
 import io.weft.collective.frame.Frame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
@@ -22,6 +23,8 @@ import io.weft.collective.slot.SlotBoards;
 import io.weft.memory.TensorPool;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -47,12 +50,28 @@ public final class Collectives implements MeshService {
   private final Groups groups = new Groups();
   private final Names names = new Names();
   private final Underway underway = new Underway();
+  private final List<Operation<?>> held = new ArrayList<>();
   private final Consumer<Operation<?>> finisher = this::finish;
   private final Settling settling = new Settling(this);
   private final Inbox inbox = new Inbox(this);
   private final Failures failures = new Failures(this);
+  private final Forgetting forgetting =
+      new Forgetting(
+          names,
+          this::wires,
+          use -> underway.find(use.key(), use.count() - 1) == null,
+          rank -> mesh().isGone(rank),
+          this::beginHeld);
   private final Epochs epochs =
-      new Epochs(groups, names, inbox, failures, group -> boards().close(group));
+      new Epochs(
+          groups,
+          names,
+          inbox,
+          failures,
+          group -> {
+            boards().close(group);
+            forgetting.close(group);
+          });
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
   private @Nullable Wires wires;
@@ -203,6 +222,7 @@ public final class Collectives implements MeshService {
     var unused = failures.abortHere(group, Verdicts.closed(group));
     boards().close(group);
     groups.close(group);
+    forgetting.close(group);
     names.forget(group);
     inbox.forget(group.key());
   }
@@ -221,9 +241,15 @@ public final class Collectives implements MeshService {
       operation.settle();
       return;
     }
+    if (forgetting.holds(operation.key())) {
+      held.add(operation);
+      showLoad();
+      return;
+    }
     operation.taken(
         this,
         names.use(operation.key(), operation.group(), operation.name(), operation.signature()));
+    forgetting.onUse(operation.group());
     add(operation);
     if (operation.start()) {
       finish(operation);
@@ -240,23 +266,55 @@ public final class Collectives implements MeshService {
     }
   }
 
+  /// Their names are held no more, or their communicator has failed.
+  private void beginHeld() {
+    List<Operation<?>> due = List.copyOf(held);
+    held.clear();
+    due.forEach(this::begin);
+    showLoad();
+  }
+
+  /// Those that have not begun, since their names are held.
+  List<Operation<?>> held() {
+    return held;
+  }
+
+  /// A communicator has failed, and with it those that have not begun.
+  void failHeld() {
+    if (!held.isEmpty()) {
+      beginHeld();
+    }
+  }
+
+  Forgetting forgetting() {
+    return forgetting;
+  }
+
+  private void showLoad() {
+    load.show(underway.size() + settling.size() + held.size());
+  }
+
   private void add(Operation<?> operation) {
     underway.add(operation);
     load.begin(operation.bytes());
-    load.show(underway.size() + settling.size());
+    showLoad();
   }
 
   /// Whether this rank may be about to begin operations that it has been given, or has users that
   /// wait for room to give it some.
   boolean isBehind() {
-    return !commands.isEmpty() || !load.hasRoom(0);
+    return !commands.isEmpty() || !load.hasRoom(0) || !held.isEmpty();
   }
 
   /// Whether a deferred command of this communicator is all that there is to do for it.
   ///
   /// Hot path.
   boolean isAlone(Commands.Deferred command, Group group) {
-    return commands.holdsOnly(command) && inbox.isEmpty() && failures.of(group) == null && !closed;
+    return commands.holdsOnly(command)
+        && inbox.isEmpty()
+        && failures.of(group) == null
+        && !forgetting.isOpen()
+        && !closed;
   }
 
   /// Goes on with an operation whose first stage was begun without it, outside a turn; or ends it,
@@ -280,7 +338,7 @@ public final class Collectives implements MeshService {
     underway.remove(operation);
     inbox.forgetOperation(NameUse.id(operation.key(), operation.sequence()));
     load.end(operation.bytes());
-    load.show(underway.size() + settling.size());
+    showLoad();
   }
 
   /// Hot path.
@@ -316,7 +374,7 @@ public final class Collectives implements MeshService {
     work += underway.advance(finisher);
     if (settling.size() > 0) {
       work += settling.work(nowNanos);
-      load.show(underway.size() + settling.size());
+      showLoad();
     }
     if (deadlines != null) {
       deadlines.check(nowNanos);
@@ -344,7 +402,13 @@ public final class Collectives implements MeshService {
   @Override
   public void onPeerLeft(int rank) {
     observer.onPeerLeft(rank, now);
-    groups.forEach(group -> failures.onLeft(group, rank));
+    groups.forEach(
+        group -> {
+          failures.onLeft(group, rank);
+          if (group.member(rank) >= 0) {
+            forgetting.onLeft(group, group.member(rank));
+          }
+        });
   }
 
   @Override

@@ -46,6 +46,13 @@ final class Deadlines {
         check(operation, now, stalled);
       }
     }
+    for (Operation<?> operation : List.copyOf(collectives.held())) {
+      if (now - operation.deadlineNanos() >= 0) {
+        collectives
+            .failures()
+            .abort(operation.group(), Verdicts.overdue(operation, collectives), -1);
+      }
+    }
   }
 
   private void check(Operation<?> operation, long now, boolean stalled) {

@@ -185,6 +185,7 @@ final class Failures {
     for (Operation<?> operation : runningOf(group)) { // some outlive a member that left
       collectives.fail(operation, cause);
     }
+    collectives.failHeld();
     return first;
   }
 

@@ -65,6 +65,10 @@ final class Inbox {
       }
       return;
     }
+    if (type == Frame.Type.FORGET || type == Frame.Type.KEPT) {
+      forget(fromRank, type, message);
+      return;
+    }
     Operation<?> operation = collectives.underway().find(key, sequence);
     if (type == Frame.Type.PROBE) {
       answer(fromRank, message, operation);
@@ -73,7 +77,9 @@ final class Inbox {
     } else if (type != Frame.Type.PROBE_REPLY
         && !collectives.isClosed(Frame.communicator(message))) {
       NameUse use = collectives.names().get(key);
-      if (use == null || !use.begun(sequence)) {
+      if (use == null
+          || !use.begun(sequence)
+          || collectives.forgetting().isNews(use, fromRank, sequence)) {
         keep(NameUse.id(key, sequence), fromRank, message);
       } else if (type != Frame.Type.DESERTED
           && type != Frame.Type.BROKEN
@@ -98,6 +104,21 @@ final class Inbox {
       }
     } else {
       collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
+    }
+  }
+
+  private void forget(int fromRank, Frame.Type type, MemorySegment message) {
+    Group group = collectives.group(Frame.communicator(message));
+    if (group == null) {
+      return; // closed, or of an epoch that has ended
+    }
+    int member = group.member(fromRank);
+    String wrong =
+        member < 0
+            ? "it asked about names of a communicator to which it does not belong"
+            : collectives.forgetting().onMessage(group, member, type, message);
+    if (wrong != null) {
+      collectives.mesh().drop(fromRank, wrong);
     }
   }
 

@@ -108,7 +108,8 @@ final class MeshCommunicator implements Communicator {
       SlotStage<TensorView> stage =
           SharedScripts.offered(collectives.boards(), group, input, output, op, algorithm);
       return submit(
-          new PromptAllreduce<>(this, Kind.ALLREDUCE, options, signature, stage), options);
+          new PromptAllreduce<>(this, take(options), Kind.ALLREDUCE, options, signature, stage),
+          options);
     }
     Script<TensorView> script =
         shared
@@ -135,7 +136,8 @@ final class MeshCommunicator implements Communicator {
             Kernels.reducer(input.dtype(), op),
             op == ReduceOp.AVERAGE ? size() : 1,
             result);
-    return submit(new PromptAllreduce<>(this, kind, options, signature, stage), options);
+    return submit(
+        new PromptAllreduce<>(this, take(options), kind, options, signature, stage), options);
   }
 
   @Override
@@ -280,9 +282,6 @@ final class MeshCommunicator implements Communicator {
 
   /// Hot path.
   private <T> Handle<T> submit(PromptAllreduce<T> handle, CollectiveOptions options) {
-    if (!handle.operationName().tryTake()) {
-      throw alreadyInFlight(options);
-    }
     try {
       collectives.commands().defer(handle, limit(options));
     } catch (CommException full) {
@@ -330,8 +329,12 @@ final class MeshCommunicator implements Communicator {
         group.self() + ": operation '" + name + "' is refused: " + full.getMessage(), List.of());
   }
 
-  private IllegalStateException alreadyInFlight(CollectiveOptions options) {
-    return new IllegalStateException(
+  private OperationName take(CollectiveOptions options) {
+    OperationName name = names.tryTake(options.name());
+    if (name != null) {
+      return name;
+    }
+    throw new IllegalStateException(
         "an operation named '"
             + options.name()
             + "' is already in flight on this communicator of "
@@ -340,10 +343,12 @@ final class MeshCommunicator implements Communicator {
   }
 
   private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {
-    OperationName name = names.get(options.name());
-    if (!name.tryTake()) {
+    OperationName name;
+    try {
+      name = take(options);
+    } catch (IllegalStateException inFlight) {
       script.discard();
-      throw alreadyInFlight(options);
+      throw inFlight;
     }
     Operation<T> operation;
     PendingHandle<T> handle;

@@ -2,12 +2,18 @@
 package io.weft.collective.service;
 
 import io.weft.collective.frame.Hash;
+import java.util.Iterator;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
 
-/// The names that were used on one communicator. Kept as long as it, as the counts of their uses
-/// are, so that a name's next use makes nothing and hashes nothing. Any thread.
+/// The names that were used on one communicator, so that a name's next use makes nothing and hashes
+/// nothing. Of names that no operation in flight has, some are forgotten where there are many. Any
+/// thread.
 final class OperationNames {
+
+  /// Names beyond which those are forgotten that nobody has.
+  static final int MOST = 1 << 14;
 
   private final long communicator;
   private final ConcurrentMap<String, OperationName> known = new ConcurrentHashMap<>();
@@ -17,10 +23,45 @@ final class OperationNames {
     this.communicator = communicator;
   }
 
+  /// Makes it an operation's; null if one in flight has it.
+  ///
   /// Hot path, once the name was used.
-  OperationName get(String text) {
-    OperationName name = known.get(text);
-    return name != null ? name : known.computeIfAbsent(text, this::make);
+  @Nullable OperationName tryTake(String text) {
+    while (true) {
+      OperationName name = known.get(text);
+      if (name == null || name.isForgotten()) {
+        name = fresh(text);
+      }
+      if (name.tryTake()) {
+        return name;
+      }
+      if (!name.isForgotten()) {
+        return null;
+      }
+    }
+  }
+
+  private OperationName fresh(String text) {
+    if (known.size() >= MOST) {
+      forgetSome();
+    }
+    return known.compute(text, (t, name) -> name == null || name.isForgotten() ? make(t) : name);
+  }
+
+  /// A quarter, so that this is rare; fewer, if more are in flight.
+  private void forgetSome() {
+    int left = MOST / 4;
+    for (Iterator<OperationName> names = known.values().iterator(); left > 0 && names.hasNext(); ) {
+      OperationName name = names.next();
+      if (name.tryForget() && known.remove(name.toString(), name)) {
+        left--;
+      }
+    }
+  }
+
+  /// How many are known.
+  int size() {
+    return known.size();
   }
 
   private OperationName make(String text) {

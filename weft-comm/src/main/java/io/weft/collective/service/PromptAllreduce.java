@@ -49,11 +49,12 @@ final class PromptAllreduce<T> extends PendingHandle<T>
   /// An ALLREDUCE or BARRIER, which begins with this stage.
   PromptAllreduce(
       MeshCommunicator owner,
+      OperationName taken,
       Kind kind,
       CollectiveOptions options,
       Signature signature,
       SlotStage<T> stage) {
-    super(owner, owner.names().get(options.name()), signature);
+    super(owner, taken, signature);
     this.collectives = owner.collectives();
     this.group = owner.group();
     this.kind = kind;
@@ -110,6 +111,7 @@ final class PromptAllreduce<T> extends PendingHandle<T>
     slots = open;
     long key = operationName().key();
     sequence = collectives.names().use(key, group, name(), signature());
+    collectives.forgetting().onUse(group);
     number = open.take();
     subject = Slots.subject(key, sequence, signature());
     boolean entered = open.enter();
