@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.file.ForeignFile;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -153,8 +153,7 @@ public final class WeftConfig {
     }
     try {
       // Where the table is loaded it says what is wrong with the file.
-      boolean fit = Files.isRegularFile(file) && Files.size(file) <= 1 << 20;
-      return "file#" + Integer.toHexString(fit ? Files.readString(file).hashCode() : 0);
+      return "file#" + Integer.toHexString(ForeignFile.named(file).text(1 << 20).hashCode());
     } catch (IOException unreadable) {
       return "unreadable";
     }
