@@ -162,7 +162,7 @@ final class AlgorithmTableTest {
     Path missing = directory.resolve("none.txt");
     assertThatExceptionOfType(CommException.Setup.class)
         .isThrownBy(() -> Weft.init(WeftConfig.builder().algorithms(missing).build()).close())
-        .withMessageContaining("option algorithms: cannot read " + missing);
+        .withMessageContaining("option algorithms: cannot read the table of algorithms " + missing);
     Path large = file("#".repeat(70_000));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Algorithms.table(Optional.of(large)))

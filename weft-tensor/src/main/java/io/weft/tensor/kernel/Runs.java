@@ -2,8 +2,11 @@
 package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
+import io.weft.tensor.ffm.HeldMemory;
+import io.weft.tensor.ffm.StreamingSum;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -79,5 +82,126 @@ final class Runs {
       byte unused = data.get(ValueLayout.JAVA_BYTE, offset);
     }
     return data.address() + offset;
+  }
+
+  /// Whether somebody might close an arena of theirs while a loop works on addresses.
+  ///
+  /// Hot path.
+  static boolean canBeFreed(MemorySegment into, MemorySegment left, MemorySegment right) {
+    return canBeFreed(into) || canBeFreed(left) || canBeFreed(right);
+  }
+
+  /// Hot path.
+  static boolean canBeFreed(MemorySegment data) {
+    return ALL != null && HeldMemory.canBeClosed(data);
+  }
+
+  /// A reducer's loop on memory that stays.
+  ///
+  /// Hot path.
+  static void reduce(
+      Reducer loop,
+      DType dtype,
+      MemorySegment into,
+      long at,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = bytes(dtype, into, at, left, p, right, q, elements);
+    try {
+      loop.combine(
+          in(into),
+          at(into, at, bytes),
+          in(left),
+          at(left, p, bytes),
+          in(right),
+          at(right, q, bytes),
+          elements);
+    } finally {
+      Reference.reachabilityFence(into);
+      Reference.reachabilityFence(left);
+      Reference.reachabilityFence(right);
+    }
+  }
+
+  /// The same for one that stores twice.
+  ///
+  /// Hot path.
+  static void reduceTwice(
+      Reducer.Twin loop,
+      DType dtype,
+      MemorySegment into,
+      long at,
+      MemorySegment also,
+      long alsoAt,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long elements) {
+    long bytes = bytes(dtype, into, at, left, p, right, q, elements);
+    long unused = bytes(dtype, also, alsoAt, elements);
+    try {
+      loop.combine(
+          in(into),
+          at(into, at, bytes),
+          in(also),
+          at(also, alsoAt, bytes),
+          in(left),
+          at(left, p, bytes),
+          in(right),
+          at(right, q, bytes),
+          elements);
+    } finally {
+      Reference.reachabilityFence(into);
+      Reference.reachabilityFence(also);
+      Reference.reachabilityFence(left);
+      Reference.reachabilityFence(right);
+    }
+  }
+
+  /// The same for the sum that is stored past the caches.
+  ///
+  /// Hot path.
+  static void stream(
+      MemorySegment into,
+      long at,
+      MemorySegment also,
+      long alsoAt,
+      MemorySegment left,
+      long p,
+      MemorySegment right,
+      long q,
+      long bytes,
+      int divisor) {
+    try {
+      StreamingSum.sum(
+          at(into, at, bytes),
+          at(also, alsoAt, bytes),
+          at(left, p, bytes),
+          at(right, q, bytes),
+          bytes,
+          divisor);
+    } finally {
+      Reference.reachabilityFence(into);
+      Reference.reachabilityFence(also);
+      Reference.reachabilityFence(left);
+      Reference.reachabilityFence(right);
+    }
+  }
+
+  /// The same for a divider's.
+  ///
+  /// Hot path.
+  static void divide(
+      Divider loop, DType dtype, MemorySegment data, long offset, long elements, int divisor) {
+    long bytes = bytes(dtype, data, offset, elements);
+    try {
+      loop.divide(in(data), at(data, offset, bytes), elements, divisor);
+    } finally {
+      Reference.reachabilityFence(data);
+    }
   }
 }

@@ -5,7 +5,6 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.ffm.StreamingSum;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.util.Optional;
 
 /// Kernels on the Vector API, on native memory without a copy. Loaded only where the module
@@ -80,31 +79,17 @@ final class VectorKernels implements KernelSet {
 
   /// A reducer of any segments: by one that finds everything by `Runs.in`, or by `tiles` where a
   /// run lies in the heap, as messages do that came early. One element alone, a loss or a count, is
-  /// combined before it is found out which. Whoever calls it keeps the memory until it returns.
+  /// combined before it is found out which. Memory that somebody might free meanwhile is held.
   private static Reducer anywhere(DType dtype, ReduceOp op, Reducer loop, Reducer tiles) {
     return (into, at, left, p, right, q, elements) -> {
       if (elements == 1) {
         ScalarKernels.reduceOne(dtype, op, into, at, left, p, right, q);
-        return;
-      }
-      if (!(into.isNative() && left.isNative() && right.isNative())) {
+      } else if (!(into.isNative() && left.isNative() && right.isNative())) {
         tiles.combine(into, at, left, p, right, q, elements);
-        return;
-      }
-      long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
-      try {
-        loop.combine(
-            Runs.in(into),
-            Runs.at(into, at, bytes),
-            Runs.in(left),
-            Runs.at(left, p, bytes),
-            Runs.in(right),
-            Runs.at(right, q, bytes),
-            elements);
-      } finally {
-        Reference.reachabilityFence(into);
-        Reference.reachabilityFence(left);
-        Reference.reachabilityFence(right);
+      } else if (Runs.canBeFreed(into, left, right)) {
+        HeldRuns.ofThread().reduce(loop, dtype, into, at, left, p, right, q, elements);
+      } else {
+        Runs.reduce(loop, dtype, into, at, left, p, right, q, elements);
       }
     };
   }
@@ -114,26 +99,11 @@ final class VectorKernels implements KernelSet {
     return (into, at, also, alsoAt, left, p, right, q, elements) -> {
       if (!(into.isNative() && also.isNative() && left.isNative() && right.isNative())) {
         tiles.combine(into, at, also, alsoAt, left, p, right, q, elements);
-        return;
-      }
-      long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
-      Runs.bytes(dtype, also, alsoAt, elements);
-      try {
-        loop.combine(
-            Runs.in(into),
-            Runs.at(into, at, bytes),
-            Runs.in(also),
-            Runs.at(also, alsoAt, bytes),
-            Runs.in(left),
-            Runs.at(left, p, bytes),
-            Runs.in(right),
-            Runs.at(right, q, bytes),
-            elements);
-      } finally {
-        Reference.reachabilityFence(into);
-        Reference.reachabilityFence(also);
-        Reference.reachabilityFence(left);
-        Reference.reachabilityFence(right);
+      } else if (Runs.canBeFreed(into, left, right) || Runs.canBeFreed(also)) {
+        HeldRuns.ofThread()
+            .reduceTwice(loop, dtype, into, at, also, alsoAt, left, p, right, q, elements);
+      } else {
+        Runs.reduceTwice(loop, dtype, into, at, also, alsoAt, left, p, right, q, elements);
       }
     };
   }
@@ -143,13 +113,10 @@ final class VectorKernels implements KernelSet {
     return (data, offset, elements, divisor) -> {
       if (!data.isNative()) {
         tiles.divide(data, offset, elements, divisor);
-        return;
-      }
-      long bytes = Runs.bytes(dtype, data, offset, elements);
-      try {
-        loop.divide(Runs.in(data), Runs.at(data, offset, bytes), elements, divisor);
-      } finally {
-        Reference.reachabilityFence(data);
+      } else if (Runs.canBeFreed(data)) {
+        HeldRuns.ofThread().divide(loop, dtype, data, offset, elements, divisor);
+      } else {
+        Runs.divide(loop, dtype, data, offset, elements, divisor);
       }
     };
   }
@@ -178,20 +145,7 @@ final class VectorKernels implements KernelSet {
           isAligned(into, at) && isAligned(also, alsoAt) && left.isNative() && right.isNative();
       long whole = streams ? bytes - bytes % StreamingSum.STEP_BYTES : 0;
       if (whole > 0) {
-        try {
-          StreamingSum.sum(
-              Runs.at(into, at, whole),
-              Runs.at(also, alsoAt, whole),
-              Runs.at(left, p, whole),
-              Runs.at(right, q, whole),
-              whole,
-              divisor);
-        } finally {
-          Reference.reachabilityFence(into);
-          Reference.reachabilityFence(also);
-          Reference.reachabilityFence(left);
-          Reference.reachabilityFence(right);
-        }
+        sumTwice(into, at, also, alsoAt, left, p, right, q, whole);
       }
       long rest = (bytes - whole) / DType.FLOAT32.bytes();
       if (rest > 0) {
@@ -201,6 +155,23 @@ final class VectorKernels implements KernelSet {
           divider.divide(into, at + whole, rest, divisor);
           divider.divide(also, alsoAt + whole, rest, divisor);
         }
+      }
+    }
+
+    private void sumTwice(
+        MemorySegment into,
+        long at,
+        MemorySegment also,
+        long alsoAt,
+        MemorySegment left,
+        long p,
+        MemorySegment right,
+        long q,
+        long bytes) {
+      if (Runs.canBeFreed(into, left, right) || Runs.canBeFreed(also)) {
+        HeldRuns.ofThread().stream(into, at, also, alsoAt, left, p, right, q, bytes, divisor);
+      } else {
+        Runs.stream(into, at, also, alsoAt, left, p, right, q, bytes, divisor);
       }
     }
 

@@ -18,7 +18,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,6 +73,47 @@ class ClosedArenaTest {
       assertThat(ends.get(0)).contains("rank 0", "'lost'", "arena was closed", "await");
       // What was sent before is as good as any.
       assertThat(ends.get(1)).matches("done|rank 0 .*'lost'.*arena was closed.*said by rank 0.*");
+    }
+  }
+
+  /// At whatever moment: the operation fails on this rank, or `close` is refused since the memory
+  /// is being worked on, and the operation ends as if nothing had been.
+  @ParameterizedTest(name = "{0}, {1} elements")
+  @MethodSource("cases")
+  void anArenaThatIsClosedInMidFlightEndsNoProcess(String scheme, int elements) {
+    try (LocalJob job = LocalJob.over(scheme, 2)) {
+      job.run(
+          weft -> {
+            var random = new SplittableRandom(elements);
+            for (int round = 0; round < 12; round++) {
+              long delayNanos = random.nextLong(2_000_000);
+              try (Arena others = Arena.ofShared()) {
+                Arena own = weft.rank() == 0 ? Arena.ofShared() : others;
+                TensorView tensor = tensor(own, elements);
+                Handle<TensorView> handle =
+                    weft.communicator()
+                        .allreduce(tensor, tensor, ReduceOp.SUM, named("round-" + round));
+                boolean open = weft.rank() != 0 || !closesAfter(delayNanos, own);
+                String end = end(handle);
+                if (weft.rank() == 0 && open) {
+                  assertThat(end).isEqualTo("done");
+                  own.close();
+                }
+              }
+            }
+            checkSum(weft);
+            return "";
+          });
+    }
+  }
+
+  private static boolean closesAfter(long nanos, Arena arena) {
+    LockSupport.parkNanos(nanos);
+    try {
+      arena.close();
+      return true;
+    } catch (IllegalStateException held) {
+      return false;
     }
   }
 
