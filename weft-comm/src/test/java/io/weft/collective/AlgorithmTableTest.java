@@ -166,7 +166,7 @@ final class AlgorithmTableTest {
     Path large = file("#".repeat(70_000));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Algorithms.table(Optional.of(large)))
-        .withMessageContaining("more than 64 KiB");
+        .withMessageContaining("longer than 65536 bytes");
   }
 
   @Test
