@@ -19,8 +19,8 @@ import java.util.List;
 /// the same way.
 ///
 /// Other threads work on tensors: throws `IllegalArgumentException` for one in an arena that is
-/// closed or confined to a thread, and for an output that is read-only. Inputs may be read-only. Who
-/// closes an arena under an operation fails that operation (over TCP, in the middle of a long
+/// closed or confined to a thread, and for an output that is read-only. Inputs may be read-only.
+/// Who closes an arena under an operation fails that operation (over TCP, in the middle of a long
 /// tensor, the connection too), or is refused by `Arena.close` while its memory is being worked on.
 public interface Communicator extends AutoCloseable {
 
