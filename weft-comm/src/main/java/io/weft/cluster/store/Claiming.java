@@ -4,13 +4,13 @@ package io.weft.cluster.store;
 import io.weft.CommException;
 import java.io.IOException;
 import java.net.BindException;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,13 +22,13 @@ final class Claiming {
   private static final Duration RETRY = Duration.ofMillis(100);
   private static final Duration LOOK = Duration.ofSeconds(5);
 
-  /// How long an address may be taken without anybody who listens there.
+  /// How long an address may be taken without a store that answers there.
   private static final Duration VACANT = Duration.ofSeconds(2);
 
   private Claiming() {}
 
   /// Throws `CommException.Setup` where the host's name is not known or its address is not this
-  /// host's, at once where something else than another job's store has the port, and else at the
+  /// host's, soon where something else than another job's store has the port, and else at the
   /// deadline, naming both jobs.
   static TcpStoreServer bind(String host, int port, JobTrust trust, Deadline deadline)
       throws InterruptedException {
@@ -44,7 +44,12 @@ final class Claiming {
           || !String.valueOf(inUse.getMessage()).contains("in use")) {
         throw taken;
       }
-      String holder = holder(host, port, trust, taken, vacant);
+      Optional<String> other = otherJob(host, port, trust, taken);
+      if (other.isPresent()) {
+        vacant = Deadline.after(VACANT); // its store may go at any moment, and the port after it
+      } else if (vacant.passed()) {
+        throw taken;
+      }
       if (deadline.passed()) {
         throw new CommException.Setup(
             "rank 0 cannot keep the bootstrap store at "
@@ -52,7 +57,7 @@ final class Claiming {
                 + ": for "
                 + deadline
                 + " "
-                + holder
+                + other.orElse("it was in use by nobody who answers")
                 + "; give one of the jobs another WEFT_STORE",
             taken);
       }
@@ -60,9 +65,10 @@ final class Claiming {
     }
   }
 
-  /// Which other job has the port, in words. Throws where it is none.
-  private static String holder(
-      String host, int port, JobTrust trust, CommException.Setup taken, Deadline vacant) {
+  /// Which other job has the port, in words; empty where nobody answers there as a store does.
+  /// Throws where it is another rank 0 of this job.
+  private static Optional<String> otherJob(
+      String host, int port, JobTrust trust, CommException.Setup taken) {
     try {
       TcpStore.connectOnce(host, port, trust, LOOK, LOOK).close();
       throw new CommException.Setup(
@@ -74,14 +80,10 @@ final class Claiming {
           taken);
     } catch (OtherJob other) {
       LOG.info("waiting for {}:{}: {}", host, port, other.getMessage());
-      return String.valueOf(other.getMessage());
-    } catch (ConnectException gone) {
-      if (vacant.passed()) {
-        throw taken;
-      }
-      return "it was in use by nobody who listens";
-    } catch (IOException somethingElse) {
-      throw taken;
+      return Optional.of(String.valueOf(other.getMessage()));
+    } catch (IOException noStore) {
+      LOG.debug("{}:{} is in use: {}", host, port, noStore.getMessage());
+      return Optional.empty();
     }
   }
 

@@ -128,7 +128,9 @@ class RendezvousTest {
       assertThat(source.rendezvous().counts().messages() - before).isEqualTo(1);
       RendezvousKey elsewhere = RendezvousKey.of(edge(1, 0, "elsewhere"), 0);
       List<Rendezvous.Offer> wrong =
-          List.of(offers.getFirst(), Receipts.offer(elsewhere, 1, 0, new AtomicInteger()));
+          List.of(
+              Receipts.offer(RendezvousKey.of(edge(0, 1, "e"), 0), 3, 0, new AtomicInteger()),
+              Receipts.offer(elsewhere, 1, 0, new AtomicInteger()));
       assertThatThrownBy(() -> source.rendezvous().publishAll(wrong))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("elsewhere");
