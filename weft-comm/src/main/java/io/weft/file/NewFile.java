@@ -80,6 +80,15 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
+  /// Whether nothing stands in the way of `begin` by now: the directory can be written, and no
+  /// directory, device or pipe is there.
+  public static boolean canBegin(Path file) {
+    Path directory = file.toAbsolutePath().getParent();
+    return directory != null
+        && Files.isWritable(directory)
+        && (Files.notExists(file, LinkOption.NOFOLLOW_LINKS) || Files.isRegularFile(file));
+  }
+
   /// Begins `file` so that only its owner can read it. A file that is there is replaced.
   public static NewFile beginPrivate(Path file) throws IOException {
     Path target = file.toAbsolutePath();

@@ -2,6 +2,7 @@
 package io.weft.workloads;
 
 import io.weft.ConfigOption;
+import io.weft.file.NewFile;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.Source;
 import io.weft.workloads.model.OptimizerKind;
@@ -11,7 +12,6 @@ import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Settings;
 import io.weft.workloads.training.Sync;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -228,12 +228,9 @@ final class TrainCommandLine {
   /// A file that can be written when training is done.
   private static Optional<Path> output(ParseResult parsed, String option) {
     Optional<Path> file = path(parsed, option);
-    if (file.isPresent()) {
-      Path directory = file.get().toAbsolutePath().getParent();
-      if (Files.isDirectory(file.get()) || directory == null || !Files.isWritable(directory)) {
-        throw BadOption.of(
-            option, file.get().toString(), "a file in a directory that exists and can be written");
-      }
+    if (file.isPresent() && !NewFile.canBegin(file.get())) {
+      throw BadOption.of(
+          option, file.get().toString(), "a file in a directory that exists and can be written");
     }
     return file;
   }

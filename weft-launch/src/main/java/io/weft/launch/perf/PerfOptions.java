@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
+import io.weft.file.NewFile;
 import io.weft.launch.flag.CarrierOptions;
 import io.weft.launch.perf.plot.Picture;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -252,11 +252,7 @@ final class PerfOptions {
 
   /// Said before minutes are spent on what cannot be kept.
   private static void writable(String option, @Nullable Path file) {
-    if (file == null) {
-      return;
-    }
-    Path directory = file.toAbsolutePath().getParent();
-    if (directory == null || !Files.isWritable(directory) || Files.isDirectory(file)) {
+    if (file != null && !NewFile.canBegin(file)) {
       throw new IllegalArgumentException(option + ": cannot write " + file);
     }
   }

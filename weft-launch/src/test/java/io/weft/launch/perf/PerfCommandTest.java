@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.process.SearchPath;
+import io.weft.testkit.fault.SmallDisk;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -200,6 +201,7 @@ final class PerfCommandTest {
           allreduce --iterations 0       | --iterations: 0 is out of range
           allreduce --plot curve.pdf     | --plot: curve.pdf must end in .svg or .png
           allreduce --json no/where.json | --json: cannot write no/where.json
+          allreduce --json /dev/null     | --json: cannot write /dev/null
           allreduce --fast               | Unknown option
           """)
   void aWrongCommandLineIsRefusedWithWhatIsAllowed(String arguments, String message) {
@@ -258,17 +260,28 @@ final class PerfCommandTest {
   }
 
   @Test
-  void aFullDiskCostsNeitherTheTableNorTheOtherFile() {
-    Path full = Path.of("/dev/full");
-    assumeTrue(Files.exists(full), "no /dev/full");
+  void aFullDiskCostsNeitherTheTableNorTheOtherFile() throws IOException {
     Path plot = directory.resolve("curves.svg");
-    assertThat(
-            weftPerf(
-                "allreduce", "--bytes", "4", "--json", full.toString(), "--plot", plot.toString()))
-        .isEqualTo(1);
-    assertThat(out.toString()).contains("allreduce");
-    assertThat(err.toString())
-        .contains("weft: cannot write --json /dev/full: No space left on device");
+    Optional<SmallDisk> mounted = SmallDisk.on(Files.createDirectory(directory.resolve("disk")), 4);
+    assumeTrue(mounted.isPresent(), "no disk can be mounted here");
+    try (SmallDisk disk = mounted.get()) {
+      Path json = disk.directory().resolve("report.jsonl");
+      Files.write(disk.directory().resolve("all"), new byte[4096]);
+      assertThat(
+              weftPerf(
+                  "allreduce",
+                  "--bytes",
+                  "4",
+                  "--json",
+                  json.toString(),
+                  "--plot",
+                  plot.toString()))
+          .isEqualTo(1);
+      assertThat(out.toString()).contains("allreduce");
+      assertThat(err.toString())
+          .contains("weft: cannot write --json " + json + ": No space left on device");
+      assertThat(disk.directory()).isDirectoryNotContaining("glob:**report*");
+    }
     assertThat(plot).isNotEmptyFile();
   }
 }

@@ -87,7 +87,7 @@ final class VectorKernels implements KernelSet {
       } else if (!(into.isNative() && left.isNative() && right.isNative())) {
         tiles.combine(into, at, left, p, right, q, elements);
       } else if (Runs.canBeFreed(into, left, right)) {
-        HeldRuns.ofThread().reduce(loop, dtype, into, at, left, p, right, q, elements);
+        Runs.Held.ofThread().reduce(loop, dtype, into, at, left, p, right, q, elements);
       } else {
         Runs.reduce(loop, dtype, into, at, left, p, right, q, elements);
       }
@@ -100,7 +100,7 @@ final class VectorKernels implements KernelSet {
       if (!(into.isNative() && also.isNative() && left.isNative() && right.isNative())) {
         tiles.combine(into, at, also, alsoAt, left, p, right, q, elements);
       } else if (Runs.canBeFreed(into, left, right) || Runs.canBeFreed(also)) {
-        HeldRuns.ofThread()
+        Runs.Held.ofThread()
             .reduceTwice(loop, dtype, into, at, also, alsoAt, left, p, right, q, elements);
       } else {
         Runs.reduceTwice(loop, dtype, into, at, also, alsoAt, left, p, right, q, elements);
@@ -114,7 +114,7 @@ final class VectorKernels implements KernelSet {
       if (!data.isNative()) {
         tiles.divide(data, offset, elements, divisor);
       } else if (Runs.canBeFreed(data)) {
-        HeldRuns.ofThread().divide(loop, dtype, data, offset, elements, divisor);
+        Runs.Held.ofThread().divide(loop, dtype, data, offset, elements, divisor);
       } else {
         Runs.divide(loop, dtype, data, offset, elements, divisor);
       }
@@ -169,7 +169,7 @@ final class VectorKernels implements KernelSet {
         long q,
         long bytes) {
       if (Runs.canBeFreed(into, left, right) || Runs.canBeFreed(also)) {
-        HeldRuns.ofThread().stream(into, at, also, alsoAt, left, p, right, q, bytes, divisor);
+        Runs.Held.ofThread().stream(into, at, also, alsoAt, left, p, right, q, bytes, divisor);
       } else {
         Runs.stream(into, at, also, alsoAt, left, p, right, q, bytes, divisor);
       }
