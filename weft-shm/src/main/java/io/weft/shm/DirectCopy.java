@@ -4,6 +4,7 @@ package io.weft.shm;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Copies between our regions and a peer's mapped ones, piece by piece, each under a claim of about
 /// a millisecond at most.
@@ -49,21 +50,27 @@ final class DirectCopy {
     }
     long step = Math.min(op.bytes - op.moved, PIECE_BYTES);
     MemorySegment ours = op.own().segment();
-    if (op.kind == Op.Kind.WRITE) {
-      MemorySegment.copy(ours, op.offset + op.moved, theirs, op.remoteOffset + op.moved, step);
-      written += step;
-      ring.progress(written);
-    } else {
-      MemorySegment.copy(theirs, op.remoteOffset + op.moved, ours, op.offset + op.moved, step);
+    try {
+      if (op.kind == Op.Kind.WRITE) {
+        MemorySegment.copy(ours, op.offset + op.moved, theirs, op.remoteOffset + op.moved, step);
+        written += step;
+        ring.progress(written);
+      } else {
+        MemorySegment.copy(theirs, op.remoteOffset + op.moved, ours, op.offset + op.moved, step);
+      }
+    } catch (IllegalStateException freed) {
+      refuseFreed(op, freed);
+      return false;
+    } finally {
+      region.leave();
     }
-    region.leave();
     op.moved += step;
     moved += step;
     return true;
   }
 
   /// Copies the next piece of the answer to a read of the peer's, out of a visited region of ours;
-  /// false if its region is not visited any more.
+  /// false if its region is not visited any more, or ours was freed.
   ///
   /// Hot path.
   boolean answer(Op op, LocalRegion from, PeerRegion into) {
@@ -71,9 +78,14 @@ final class DirectCopy {
       return false;
     }
     long step = Math.min(op.bytes - op.moved, PIECE_BYTES);
-    MemorySegment.copy(
-        from.segment(), op.remoteOffset + op.moved, into.segment(), op.offset + op.moved, step);
-    into.leave();
+    try {
+      MemorySegment.copy(
+          from.segment(), op.remoteOffset + op.moved, into.segment(), op.offset + op.moved, step);
+    } catch (IllegalStateException freed) {
+      return false;
+    } finally {
+      into.leave();
+    }
     written += step;
     ring.progress(written);
     op.moved += step;
@@ -83,6 +95,15 @@ final class DirectCopy {
 
   /// Has the operation end in its turn, refused.
   void refuse(Op op, String why) {
+    refuse(op, why, null);
+  }
+
+  /// The same, because the arena of our own memory was closed.
+  void refuseFreed(Op op, IllegalStateException cause) {
+    refuse(op, "its arena is closed", cause);
+  }
+
+  private void refuse(Op op, String why, @Nullable Throwable cause) {
     op.error =
         new TransportException.Refused(
             (op.kind == Op.Kind.WRITE ? "write" : "read")
@@ -92,6 +113,6 @@ final class DirectCopy {
                 + peerName
                 + " refused: "
                 + why,
-            null);
+            cause);
   }
 }

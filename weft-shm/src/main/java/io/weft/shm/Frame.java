@@ -42,6 +42,9 @@ final class Frame {
   /// The answer, which its sender has copied itself to where it was asked to.
   static final int READ_LANDED = 9;
 
+  /// The rest of a write's payload does not come, and nobody is to be told of the write.
+  static final int WITHDRAWN = 10;
+
   /// The longest payload that lies in the ring behind its header.
   static final int INLINE_BYTES = 4096;
 

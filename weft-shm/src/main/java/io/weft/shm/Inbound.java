@@ -91,7 +91,10 @@ final class Inbound {
     int context = ring.readInt(Frame.CONTEXT);
     long at = ring.readLong(Frame.OFFSET);
     long length = ring.readLong(Frame.LENGTH);
-    if (remaining > 0 && kind != Frame.STAGED && kind != Frame.READ_REFUSED) {
+    if (remaining > 0
+        && kind != Frame.STAGED
+        && kind != Frame.READ_REFUSED
+        && kind != Frame.WITHDRAWN) {
       throw new ShmFault("a frame of kind " + kind + " inside of a payload");
     }
     bytes += Frame.BYTES;
@@ -116,6 +119,7 @@ final class Inbound {
         listener.readRefused(refused, argument);
       }
       case Frame.STAGED -> staged(length);
+      case Frame.WITHDRAWN -> withdrawn();
       case Frame.GONE -> {
         ring.skip(0);
         listener.extentGone(key);
@@ -217,8 +221,13 @@ final class Inbound {
     }
     LocalRegion target = into;
     if (target != null && target.visit()) {
-      ring.payload(target.segment(), offset, size);
-      target.leave();
+      try {
+        ring.payload(target.segment(), offset, size);
+      } catch (IllegalStateException freed) {
+        // Its arena was closed with an operation under way: that finds out when it is notified.
+      } finally {
+        target.leave();
+      }
     }
     ring.skip(size);
     bytes += size;
@@ -233,8 +242,13 @@ final class Inbound {
     int size = (int) length;
     LocalRegion target = into;
     if (target != null && target.visit()) {
-      ring.staged(target.segment(), offset, size);
-      target.leave();
+      try {
+        ring.staged(target.segment(), offset, size);
+      } catch (IllegalStateException freed) {
+        // Its arena was closed with an operation under way: that finds out when it is notified.
+      } finally {
+        target.leave();
+      }
     }
     offset += size;
     remaining -= size;
@@ -244,6 +258,16 @@ final class Inbound {
     if (remaining == 0) {
       end();
     }
+  }
+
+  /// The sender has lost what it was writing.
+  private void withdrawn() throws ShmFault {
+    if (remaining == 0 || read != null) {
+      throw new ShmFault("the end of a write that has not begun");
+    }
+    ring.skip(0);
+    remaining = 0;
+    into = null;
   }
 
   /// All of a payload has landed.

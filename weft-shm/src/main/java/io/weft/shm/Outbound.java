@@ -235,7 +235,12 @@ final class Outbound {
       }
       ring.header(Frame.WRITE, op.immediate, op.key, 0, op.remoteOffset, op.bytes);
       if (inline) {
-        ring.payload(op.own().segment(), op.offset, size);
+        try {
+          ring.payload(op.own().segment(), op.offset, size);
+        } catch (IllegalStateException freed) {
+          direct.refuseFreed(op, freed); // nothing of it was published
+          return true;
+        }
       } else {
         streaming = op;
       }
@@ -260,8 +265,14 @@ final class Outbound {
       }
       int step = (int) Math.min(op.bytes - op.moved, Layout.STAGING_SLOT_BYTES);
       long at = op.kind == Op.Kind.SERVE ? op.remoteOffset : op.offset;
-      ring.stage(from.segment(), at + op.moved, step);
-      from.leave();
+      try {
+        ring.stage(from.segment(), at + op.moved, step);
+      } catch (IllegalStateException freed) {
+        breakOff(op, freed);
+        break;
+      } finally {
+        from.leave();
+      }
       op.moved += step;
       streamed += step;
       bytesSent += Frame.BYTES + step;
@@ -277,6 +288,18 @@ final class Outbound {
       return true;
     }
     return moved;
+  }
+
+  /// The memory of which a payload is half sent was freed; there is room for a frame.
+  private void breakOff(Op op, IllegalStateException freed) {
+    op.moved = op.bytes;
+    if (op.kind == Op.Kind.SERVE) {
+      refuseRead(op, Frame.STALE_KEY);
+    } else {
+      ring.header(Frame.WITHDRAWN, 0, op.key, 0, 0, 0);
+      publish(0);
+      direct.refuseFreed(op, freed);
+    }
   }
 
   /// Begins the answer to the peer's first read, or goes on with one that we copy; whether it
@@ -308,12 +331,14 @@ final class Outbound {
       op.moved = 0;
       ring.header(Frame.READ_DATA, 0, op.key, op.context, 0, op.bytes);
       if (inline) {
-        ring.payload(region.segment(), op.remoteOffset, size);
         served.pop();
+        ring.payload(region.segment(), op.remoteOffset, size);
       } else {
         streaming = op;
       }
       publish(size);
+    } catch (IllegalStateException freed) {
+      refuseRead(op, Frame.STALE_KEY); // in its place
     } finally {
       region.leave();
     }

@@ -59,6 +59,14 @@ final class Copier {
       return 0;
     }
     busy = true;
+    try {
+      return carryOut();
+    } finally {
+      busy = false;
+    }
+  }
+
+  private int carryOut() {
     int work = 0;
     long budget = TURN_BYTES;
     while (!ended && budget > 0) {
@@ -76,8 +84,11 @@ final class Copier {
           if (!line.beginCopy(initiating)) {
             break;
           }
-          error = copy(next, step);
-          line.endCopy(initiating);
+          try {
+            error = copy(next, step);
+          } finally {
+            line.endCopy(initiating);
+          }
           budget -= step;
         }
       }
@@ -85,7 +96,6 @@ final class Copier {
         settle(next, error);
       }
     }
-    busy = false;
     return work;
   }
 
@@ -108,13 +118,26 @@ final class Copier {
     if (own == null || remote == null || !remote.visit()) {
       return refused(parcel, "the region was closed meanwhile");
     }
-    if (parcel.kind == Parcel.Kind.WRITE) {
-      MemorySegment.copy(own.segment(), parcel.offset, remote.segment(), parcel.remoteOffset, step);
-      transport.countSent(step);
-    } else {
-      MemorySegment.copy(remote.segment(), parcel.remoteOffset, own.segment(), parcel.offset, step);
+    boolean writes = parcel.kind == Parcel.Kind.WRITE;
+    MemorySegment from = writes ? own.segment() : remote.segment();
+    MemorySegment into = writes ? remote.segment() : own.segment();
+    long start = writes ? parcel.offset : parcel.remoteOffset;
+    try {
+      MemorySegment.copy(from, start, into, writes ? parcel.remoteOffset : parcel.offset, step);
+    } catch (IllegalStateException freed) {
+      if (!own.segment().scope().isAlive()) {
+        return freed(parcel, freed);
+      }
+      if (!writes) {
+        return refused(parcel, "its arena is closed");
+      }
+      // The peer finds out that its arena was closed when it is notified.
+    } finally {
+      remote.leave();
     }
-    remote.leave();
+    if (writes) {
+      transport.countSent(step);
+    }
     parcel.offset += step;
     parcel.remoteOffset += step;
     parcel.remaining -= step;
@@ -122,6 +145,15 @@ final class Copier {
   }
 
   private TransportException refused(Parcel parcel, String why) {
+    return refused(parcel, why, null);
+  }
+
+  /// Our own memory is gone.
+  private TransportException freed(Parcel parcel, IllegalStateException cause) {
+    return refused(parcel, "its arena is closed", cause);
+  }
+
+  private TransportException refused(Parcel parcel, String why, @Nullable Throwable cause) {
     return new TransportException.Refused(
         (parcel.kind == Parcel.Kind.WRITE ? "write of " : "read of ")
             + parcel.remaining
@@ -129,7 +161,7 @@ final class Copier {
             + peer
             + " refused: "
             + why,
-        null);
+        cause);
   }
 
   private void settle(Parcel parcel, @Nullable TransportException error) {

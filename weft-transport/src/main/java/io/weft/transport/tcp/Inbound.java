@@ -223,8 +223,7 @@ final class Inbound {
         }
         LocalRegion region = arriving();
         if (region != null) {
-          MemorySegment.copy(memory, start, region.segment(), offset, have);
-          region.leave();
+          copy(region, have);
         }
         start += have;
         landed(have);
@@ -238,6 +237,16 @@ final class Inbound {
       } else if (end - start < Frame.BYTES || !frame()) {
         return;
       }
+    }
+  }
+
+  private void copy(LocalRegion region, int bytes) {
+    try {
+      MemorySegment.copy(memory, start, region.segment(), offset, bytes);
+    } catch (IllegalStateException freed) {
+      vanished = true;
+    } finally {
+      region.leave();
     }
   }
 

@@ -121,8 +121,8 @@ final class Outbound {
       return false;
     }
     Frame.put(staging, at, Frame.WRITE, immediate, 0, key, remoteOffset, bytes);
-    if (staged) {
-      MemorySegment.copy(from.segment(), offset, staging, at + Frame.BYTES, bytes);
+    if (staged && !stage(from, offset, at, bytes)) {
+      return refuse(done, freed(bytes));
     }
     TransferRing.Transfer transfer = append(from, offset, staged ? 0 : bytes);
     transfer.at -= Frame.padding(bytes);
@@ -130,6 +130,22 @@ final class Outbound {
     transfer.done = done;
     own++;
     return true;
+  }
+
+  /// Copies a short payload behind its header. False where its memory is freed: then the frame is
+  /// made several that say nothing.
+  ///
+  /// Hot path.
+  private boolean stage(LocalRegion from, long offset, int at, long bytes) {
+    try {
+      MemorySegment.copy(from.segment(), offset, staging, at + Frame.BYTES, bytes);
+      return true;
+    } catch (IllegalStateException freed) {
+      for (int i = 0; i < Frame.BYTES + bytes; i += Frame.BYTES) {
+        Frame.put(staging, at + i, Frame.NOTHING, 0, 0, 0, 0, 0);
+      }
+      return false;
+    }
   }
 
   private static TransportException freed(long bytes) {
@@ -283,11 +299,11 @@ final class Outbound {
       if (at < 0) {
         return false;
       }
-      if (staged) {
-        MemorySegment.copy(region.segment(), served.offset(), staging, at + Frame.BYTES, bytes);
-      } else {
+      if (!staged) {
         append(region, served.offset(), bytes).at -= Frame.padding(bytes);
         serving++;
+      } else if (!stage(region, served.offset(), at, bytes)) {
+        refuseRead(at);
       }
       return true;
     } finally {
@@ -301,6 +317,11 @@ final class Outbound {
       Frame.put(staging, at, kind, refusal, served.context(), served.key(), 0, payloadBytes);
     }
     return at;
+  }
+
+  private void refuseRead(int at) {
+    int reason = Frame.STALE_KEY;
+    Frame.put(staging, at, Frame.READ_REFUSED, reason, served.context(), served.key(), 0, 0);
   }
 
   /// Accounts for `sent` bytes and settles every transfer that they complete; whether any was.

@@ -179,9 +179,21 @@ public final class Inbound {
     if (region == null || !region.visit()) {
       return false;
     }
-    MemorySegment.copy(carrier.receiveRing(), from, region.segment(), offset, payload);
-    region.leave();
+    try {
+      copy(from, region, offset, payload);
+    } finally {
+      region.leave();
+    }
     return true;
+  }
+
+  /// Where the arena was closed with an operation under way, that finds out when it is notified.
+  private void copy(long from, LocalRegion into, long offset, int payload) {
+    try {
+      MemorySegment.copy(carrier.receiveRing(), from, into.segment(), offset, payload);
+    } catch (IllegalStateException freed) {
+      // The payload is thrown away.
+    }
   }
 
   private Op due(long length) throws VerbsFault {
@@ -198,8 +210,7 @@ public final class Inbound {
       throw new VerbsFault(
           payload + " bytes more for a read of which " + (op.bytes - op.moved) + " are due");
     }
-    MemorySegment.copy(
-        carrier.receiveRing(), from, op.own().segment(), op.offset + op.moved, payload);
+    copy(from, op.own(), op.offset + op.moved, payload);
     op.moved += payload;
     carrier.consumed(payload);
     if (op.moved == op.bytes) {

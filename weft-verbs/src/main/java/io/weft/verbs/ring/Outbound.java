@@ -274,9 +274,11 @@ public final class Outbound {
     } else if (pinned != null) {
       carrier.post(
           place, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
-    } else {
-      copy(op.own(), op.offset + op.moved, place, payload);
+    } else if (copy(op.own(), op.offset + op.moved, place, payload)) {
       carrier.post(place, payload, last);
+    } else {
+      breakOff(op, place, payload);
+      return payload;
     }
     op.moved += payload;
     if (last) {
@@ -286,9 +288,29 @@ public final class Outbound {
     return payload;
   }
 
-  private void copy(LocalRegion from, long offset, int place, int payload) {
-    MemorySegment.copy(
-        from.segment(), offset, carrier.sendBuffer(), (long) place + Frame.HEADER, payload);
+  /// False if the memory is freed.
+  private boolean copy(LocalRegion from, long offset, int place, int payload) {
+    try {
+      MemorySegment.copy(
+          from.segment(), offset, carrier.sendBuffer(), (long) place + Frame.HEADER, payload);
+      return true;
+    } catch (IllegalStateException freed) {
+      return false;
+    }
+  }
+
+  /// Our memory is gone: nothing follows this frame of the write, so the peer is not told of it.
+  private void breakOff(Op op, int place, int payload) {
+    int kind = Frame.WRITE;
+    long at = op.remoteOffset + op.moved;
+    header(place, kind, payload, op.key, op.immediate, at, op.bytes);
+    carrier.post(place, payload, true);
+    op.error =
+        new TransportException.Refused(
+            "write of " + op.bytes + " bytes refused: its arena is closed",
+            new IllegalStateException("Already closed"));
+    op.lastRequest = carrier.posted();
+    leaving.add(posted.remove());
   }
 
   private int read(Op op) {
@@ -314,12 +336,16 @@ public final class Outbound {
     }
     int payload = (int) Math.min(op.bytes - op.moved, Frame.MAX_PAYLOAD);
     int place = carrier.begin(payload);
-    if (place >= 0) {
-      copy(region, op.remoteOffset + op.moved, place, payload);
-    }
+    boolean copied = place < 0 || copy(region, op.remoteOffset + op.moved, place, payload);
     region.leave();
     if (place < 0) {
       return -1;
+    }
+    if (!copied) {
+      header(place, Frame.REFUSAL, payload, op.key, 0, op.remoteOffset, op.bytes);
+      carrier.post(place, payload, false);
+      retire(served.remove());
+      return payload;
     }
     header(place, Frame.ANSWER, payload, 0, 0, op.moved, op.bytes);
     carrier.post(place, payload, false);
