@@ -45,7 +45,7 @@ class HostilePeerTest implements Inbound.Listener {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, -1, 10, Integer.MAX_VALUE})
+  @ValueSource(ints = {0, -1, 11, Integer.MAX_VALUE})
   void unknownKind(int kind) {
     writer.header(kind, 0, 0, 0, 0, 0);
     writer.publish(0);
@@ -86,6 +86,20 @@ class HostilePeerTest implements Inbound.Listener {
       writer.header(Frame.STAGED, 0, 0, 0, 0, 10_001);
       writer.publish(0);
       assertThatThrownBy(inbound::receive).hasMessageContaining("10000 are due");
+    }
+  }
+
+  @Test
+  void writeThatIsWithdrawnIsOver() throws ShmFault {
+    try (MemoryRegion region = table.allocate(10_000)) {
+      writer.header(Frame.WRITE, 0, region.export().key(), 0, 0, 10_000);
+      writer.publish(0);
+      writer.header(Frame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
+      writer.publish(0);
+      assertThat(inbound.receive()).isEqualTo(2);
+      writer.header(Frame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
+      writer.publish(0);
+      assertThatThrownBy(inbound::receive).hasMessageContaining("has not begun");
     }
   }
 
