@@ -394,8 +394,10 @@ enum Launcher {
         label
             + " started "
             + ranks.size()
-            + " ranks and does not say that all are on this host; set WEFT_STORE to HOST:PORT,"
-            + " an address of rank 0's host with a free port, on all ranks",
+            + " ranks ("
+            + String.join(", ", names(variables))
+            + ") and does not say that all are on this host; set WEFT_STORE to HOST:PORT, an"
+            + " address of rank 0's host with a free port, on all ranks, or remove these variables",
         null);
   }
 

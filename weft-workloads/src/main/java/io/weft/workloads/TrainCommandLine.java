@@ -219,6 +219,9 @@ final class TrainCommandLine {
 
   private static Optional<Path> plot(ParseResult parsed) {
     Optional<Path> plot = output(parsed, "--plot");
+    if (plot.isPresent() && plot.equals(path(parsed, "--json"))) {
+      throw BadOption.of("--plot", plot.get().toString(), "another file than that of --json");
+    }
     if (plot.isPresent() && !Plot.draws(plot.get())) {
       throw BadOption.of("--plot", plot.get().toString(), "a name that ends in .svg or .png");
     }

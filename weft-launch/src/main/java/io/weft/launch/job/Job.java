@@ -431,7 +431,10 @@ public final class Job implements AutoCloseable {
     if (over.getCount() > 0) {
       unread = true;
       err.println(
-          "weft: nobody reads standard output any more; ending " + plan.ranks().size() + " ranks");
+          "weft: standard output takes nothing more, since its reader has gone or its disk is full;"
+              + " ending "
+              + plan.ranks().size()
+              + " ranks");
       end();
     }
   }

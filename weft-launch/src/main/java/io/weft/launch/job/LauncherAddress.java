@@ -46,6 +46,12 @@ final class LauncherAddress {
       return other.isEmpty()
           ? InetAddress.getLoopbackAddress()
           : towards(sshName(other.get(), plan.ssh()));
+    } catch (UnknownHostException unknown) {
+      throw new JobFailed(
+          "a host's name is not known here ("
+              + unknown.getMessage()
+              + "); look for a mistyped one in -H, --hostfile or --store",
+          unknown);
     } catch (IOException unknown) {
       throw new JobFailed(
           "cannot tell at which address of this host the other hosts reach it ("

@@ -202,6 +202,9 @@ final class PerfOptions {
     }
     writable("--json", json);
     writable("--plot", plot);
+    if (json != null && json.equals(plot)) {
+      throw new IllegalArgumentException("--json and --plot: both are " + json);
+    }
     return new Plan(
         benchmark,
         transport,

@@ -85,7 +85,9 @@ class LauncherFaultsTest {
     assertEnded(List.of(rank));
     assertThat(directory.resolve("err"))
         .content()
-        .isEqualTo("weft: nobody reads standard output any more; ending 1 ranks\n");
+        .isEqualTo(
+            "weft: standard output takes nothing more, since its reader has gone or its disk is"
+                + " full; ending 1 ranks\n");
   }
 
   /// As behind a pager that is not looked at.

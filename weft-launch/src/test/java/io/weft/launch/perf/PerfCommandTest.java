@@ -202,6 +202,7 @@ final class PerfCommandTest {
           allreduce --plot curve.pdf     | --plot: curve.pdf must end in .svg or .png
           allreduce --json no/where.json | --json: cannot write no/where.json
           allreduce --json /dev/null     | --json: cannot write /dev/null
+          allreduce --json a.svg --plot a.svg | --json and --plot: both are a.svg
           allreduce --fast               | Unknown option
           """)
   void aWrongCommandLineIsRefusedWithWhatIsAllowed(String arguments, String message) {
