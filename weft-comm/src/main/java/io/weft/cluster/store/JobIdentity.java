@@ -53,8 +53,13 @@ public final class JobIdentity {
     Set<String> parts = names(launch, config);
     ProcessHandle.current()
         .parent()
-        .map(ProcessIdentity::of)
-        .ifPresent(p -> parts.add("started by process " + p.pid() + "@" + p.startMillis()));
+        .ifPresent(
+            parent ->
+                parts.add(
+                    "started by process "
+                        + parent.pid()
+                        + "@"
+                        + ProcessIdentity.startOnThisHost(parent)));
     return bounded(String.join(" ", parts));
   }
 

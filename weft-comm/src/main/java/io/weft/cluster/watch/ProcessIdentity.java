@@ -22,6 +22,9 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
   /// The start is computed from the time of the boot, which moves when the clock is set.
   private static final long SAME_START_MILLIS = 5_000;
 
+  /// Of `starttime` in /proc/PID/stat behind the name, where the state is 0 (proc(5): 22 and 3).
+  private static final int START_AFTER_NAME = 19;
+
   /// This process.
   public static ProcessIdentity local() {
     return of(ProcessHandle.current());
@@ -36,6 +39,19 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
       namespace = "";
     }
     return new ProcessIdentity(process.pid(), startOf(process), namespace);
+  }
+
+  /// When a process started, as text that all processes of this host work out alike, also when the
+  /// clock is set meanwhile: in the kernel's ticks since the boot. In milliseconds since 1970 where
+  /// no kernel says that.
+  public static String startOnThisHost(ProcessHandle process) {
+    try {
+      String stat = Files.readString(PROC.resolve(Long.toString(process.pid())).resolve("stat"));
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+      return fields[START_AFTER_NAME];
+    } catch (IOException | IndexOutOfBoundsException notLinux) {
+      return Long.toString(startOf(process));
+    }
   }
 
   /// Null where it is not one.

@@ -82,4 +82,19 @@ class ProcessIdentityTest {
     Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
     assertThat(kill.waitFor(20, TimeUnit.SECONDS)).isTrue();
   }
+
+  /// By what no clock that is set changes; and the name of a program may look like any text.
+  @Test
+  void startOnThisHostIsThatOfTheKernel() throws Exception {
+    assumeTrue(Files.exists(Path.of("/proc/self/stat")), "no /proc");
+    Process process = new ProcessBuilder("sleep", "60").start();
+    try {
+      String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+      assertThat(ProcessIdentity.startOnThisHost(process.toHandle()))
+          .isEqualTo(stat.split(" ")[21])
+          .matches("[1-9][0-9]*");
+    } finally {
+      process.destroyForcibly();
+    }
+  }
 }
