@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
-import io.weft.agent.Lane;
-import io.weft.agent.Lanes;
-import io.weft.agent.WaitPolicy;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
+import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Bootstrap;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
-import io.weft.cluster.Surroundings;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
@@ -64,7 +64,7 @@ public final class Weft implements AutoCloseable {
   private final Collectives collectives;
   private final Membership membership;
   private final Rendezvous rendezvous;
-  private final Lane lane;
+  private final AgentRunner lane;
   private final FlightWriter flights;
   private final TensorPool tensors;
   private volatile Epoch epoch;
@@ -76,7 +76,7 @@ public final class Weft implements AutoCloseable {
       Collectives collectives,
       Membership membership,
       Rendezvous rendezvous,
-      Lane lane,
+      AgentRunner lane,
       FlightWriter flights) {
     this.config = config;
     this.mesh = mesh;
@@ -116,13 +116,13 @@ public final class Weft implements AutoCloseable {
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try (JobStore job = JobStore.open(launch, config, environment)) {
       var surroundings =
-          new Surroundings(
+          new NodeEnvironment(
               job.store(),
               job.secret(),
               job.job(),
               job.bind(),
               Transports.provider(config.transport(), launch.size()),
-              Lanes.THREADS,
+              AgentRunners.THREADS,
               JobProcess.current());
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
       Weft joined = join(config, launch, surroundings, sinks);
@@ -141,18 +141,18 @@ public final class Weft implements AutoCloseable {
     return init(
         config,
         launch,
-        new Surroundings(
+        new NodeEnvironment(
             store,
             secret,
             job,
             config.bind().orElse("127.0.0.1"),
             Transports.provider(config.transport(), launch.size()),
-            Lanes.THREADS,
+            AgentRunners.THREADS,
             JobProcess.current()));
   }
 
   /// The same with everything around it given, as a simulation does.
-  public static Weft init(WeftConfig config, LaunchEnvironment launch, Surroundings surroundings) {
+  public static Weft init(WeftConfig config, LaunchEnvironment launch, NodeEnvironment surroundings) {
     try {
       return join(config, launch, surroundings, FlightSink.of(config));
     } catch (InterruptedException e) {
@@ -162,7 +162,7 @@ public final class Weft implements AutoCloseable {
   }
 
   private static Weft join(
-      WeftConfig config, LaunchEnvironment launch, Surroundings around, List<FlightSink> sinks)
+      WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
       throws InterruptedException {
     var transportConfig =
         new TransportConfig(
@@ -202,7 +202,7 @@ public final class Weft implements AutoCloseable {
       mesh.close();
       throw e;
     }
-    Lane lane = lane(config, mesh, around.lanes());
+    AgentRunner lane = lane(config, mesh, around.lanes());
     collectives.runBy(lane);
     rendezvous.runBy(lane);
     var recorder = new FlightRecorder();
@@ -239,11 +239,11 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static Lane lane(WeftConfig config, Mesh mesh, Lanes lanes) {
+  private static AgentRunner lane(WeftConfig config, Mesh mesh, AgentRunners lanes) {
     int local = mesh.topology().localSize(mesh.rank());
     int cores = localProcessors(mesh.topology(), mesh.rank());
-    WaitPolicy caller = WaitPolicy.forCaller(local, cores);
-    WaitPolicy own = WaitPolicy.forLane(local, cores);
+    IdleStrategy caller = IdleStrategy.forCaller(local, cores);
+    IdleStrategy own = IdleStrategy.forLane(local, cores);
     if (config.spin().isPresent()) {
       caller = caller.spinning(config.spin().getAsInt());
       own = own.spinning(config.spin().getAsInt());

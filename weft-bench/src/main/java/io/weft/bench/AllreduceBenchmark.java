@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.bench;
 
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunners;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +37,7 @@ public class AllreduceBenchmark {
   /// Joins two ranks, and lets the second follow the first.
   @Setup(Level.Trial)
   public void join() {
-    var pair = new RankPair(bytes, Lanes.THREADS);
+    var pair = new RankPair(bytes, AgentRunners.THREADS);
     job = pair;
     other = Thread.ofPlatform().daemon().name("bench-rank-1").start(() -> follow(pair));
   }

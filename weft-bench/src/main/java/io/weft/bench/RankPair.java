@@ -4,12 +4,12 @@ package io.weft.bench;
 import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunners;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
-import io.weft.cluster.Surroundings;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
@@ -39,12 +39,12 @@ final class RankPair implements AutoCloseable {
   ///
   /// @param bytes of a tensor
   /// @param first who drives rank 0; rank 1 has a thread
-  RankPair(long bytes, Lanes first) {
+  RankPair(long bytes, AgentRunners first) {
     Store store = new InMemoryStore();
     List<CompletableFuture<Weft>> joining = new ArrayList<>();
     for (int r = 0; r < RANKS; r++) {
       int rank = r;
-      Lanes lanes = r == 0 ? first : Lanes.THREADS;
+      AgentRunners lanes = r == 0 ? first : AgentRunners.THREADS;
       joining.add(
           CompletableFuture.supplyAsync(
               () -> join(rank, store, lanes), Thread::startVirtualThread));
@@ -55,7 +55,7 @@ final class RankPair implements AutoCloseable {
     joining.forEach(future -> ranks.add(future.join()));
   }
 
-  private static Weft join(int rank, Store store, Lanes lanes) {
+  private static Weft join(int rank, Store store, AgentRunners lanes) {
     var launch =
         new LaunchEnvironment(
             "bench",
@@ -66,7 +66,7 @@ final class RankPair implements AutoCloseable {
             Optional.of("bench"),
             new StoreLocation.InProcess());
     var around =
-        new Surroundings(
+        new NodeEnvironment(
             store,
             Secret.of(new byte[Secret.MIN_BYTES]),
             "bench",

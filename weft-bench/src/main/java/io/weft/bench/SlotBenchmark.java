@@ -3,10 +3,10 @@ package io.weft.bench;
 
 import io.weft.Handle;
 import io.weft.agent.Agent;
-import io.weft.agent.Lane;
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
 import io.weft.agent.Ticker;
-import io.weft.agent.WaitPolicy;
+import io.weft.agent.IdleStrategy;
 import io.weft.tensor.TensorView;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -52,7 +52,7 @@ public class SlotBenchmark {
   }
 
   /// Rank 0's lane, in whose errands rank 1 is called.
-  private final class InterludeLanes implements Lanes, InterludeLane.Interlude {
+  private final class InterludeLanes implements AgentRunners, InterruptedAgentRunner.Interlude {
 
     @Override
     public Ticker ticker() {
@@ -60,8 +60,8 @@ public class SlotBenchmark {
     }
 
     @Override
-    public Lane lane(Agent agent, WaitPolicy own, WaitPolicy caller) {
-      return new InterludeLane(THREADS.lane(agent, own, caller), this);
+    public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
+      return new InterruptedAgentRunner(THREADS.lane(agent, own, caller), this);
     }
 
     @Override

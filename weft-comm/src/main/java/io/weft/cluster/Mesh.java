@@ -30,15 +30,15 @@ public final class Mesh implements Agent, FrameSink {
 
   private final int rank;
   private final Ticker ticker;
-  private final Services services;
+  private final MeshServices services;
   private final Heartbeat heartbeat;
   private final Transport transport;
   private final AttentionClock attention = new AttentionClock();
   private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
-  private Vigil vigil;
-  private Casualties casualties;
+  private LivenessMonitor vigil;
+  private FailureTracker casualties;
   private int connected;
   private Joining.@Nullable Obstacle obstacle;
   private long now;
@@ -58,9 +58,9 @@ public final class Mesh implements Agent, FrameSink {
     this.rank = rank;
     this.ticker = ticker;
     this.heartbeat = heartbeat;
-    this.services = new Services(services);
-    this.vigil = new Vigil(this, 0, heartbeat, attention);
-    this.casualties = new Casualties(this, this.services, vigil, 0);
+    this.services = new MeshServices(services);
+    this.vigil = new LivenessMonitor(this, 0, heartbeat, attention);
+    this.casualties = new FailureTracker(this, this.services, vigil, 0);
     this.transport = open.apply(this);
   }
 
@@ -154,8 +154,8 @@ public final class Mesh implements Agent, FrameSink {
   public void connect(Topology members, Duration deadline) {
     topology = members;
     endpoints = new Endpoint[members.size()];
-    vigil = new Vigil(this, members.size(), heartbeat, attention);
-    casualties = new Casualties(this, services, vigil, members.size());
+    vigil = new LivenessMonitor(this, members.size(), heartbeat, attention);
+    casualties = new FailureTracker(this, services, vigil, members.size());
     now = ticker.nanos();
     services.onStart(this);
     early.forEach(this::accept);
@@ -381,7 +381,7 @@ public final class Mesh implements Agent, FrameSink {
     services.onClose();
     closed = true;
     casualties.fallSilent();
-    var farewells = new Farewells(this, casualties, services, vigil, endpoints.length);
+    var farewells = new GracefulClose(this, casualties, services, vigil, endpoints.length);
     long start = ticker.nanos();
     try {
       while (topology != null && farewells.open() && ticker.nanos() - start < FAREWELL_NANOS) {

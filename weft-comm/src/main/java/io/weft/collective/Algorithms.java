@@ -2,10 +2,10 @@
 package io.weft.collective;
 
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.choice.Layout;
+import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Rule;
-import io.weft.collective.plan.Kind;
-import io.weft.collective.plan.Repertoire;
+import io.weft.collective.plan.CollectiveKind;
+import io.weft.collective.plan.AlgorithmRegistry;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +21,7 @@ public final class Algorithms {
   /// The names that `CollectiveOptions.by` takes for allreduce on every transport. (`shared` is one
   /// more, for ranks that share memory.)
   public static List<String> allreduceNames() {
-    return Repertoire.names(Kind.ALLREDUCE);
+    return AlgorithmRegistry.names(CollectiveKind.ALLREDUCE);
   }
 
   /// The table by which algorithms are chosen: the shipped one, behind the lines of `own` if there
@@ -29,16 +29,16 @@ public final class Algorithms {
   public static AlgorithmTable table(Optional<Path> own) {
     return AlgorithmTable.load(
         own,
-        Stream.of(Kind.values()).collect(Collectors.toMap(Kind::words, Algorithms::selectable)));
+        Stream.of(CollectiveKind.values()).collect(Collectors.toMap(CollectiveKind::words, Algorithms::selectable)));
   }
 
   /// What a table may name.
-  private static List<String> selectable(Kind kind) {
-    List<String> names = Repertoire.names(kind);
+  private static List<String> selectable(CollectiveKind kind) {
+    List<String> names = AlgorithmRegistry.names(kind);
     return switch (kind) {
       case ALLREDUCE, REDUCE_SCATTER, ALLGATHER, BROADCAST, ALLTOALL ->
-          Stream.concat(names.stream(), Stream.of(Repertoire.SHARED)).toList();
-      case BARRIER -> List.of(Repertoire.MEETING);
+          Stream.concat(names.stream(), Stream.of(AlgorithmRegistry.SHARED)).toList();
+      case BARRIER -> List.of(AlgorithmRegistry.MEETING);
     };
   }
 
@@ -60,17 +60,17 @@ public final class Algorithms {
       long bytes,
       List<Integer> hosts,
       boolean sharesMemory) {
-    if (Stream.of(Kind.values()).noneMatch(kind -> kind.words().equals(collective))) {
+    if (Stream.of(CollectiveKind.values()).noneMatch(kind -> kind.words().equals(collective))) {
       throw new IllegalArgumentException("no collective '" + collective + "'");
     }
-    return table.ladder(collective, Layout.of(hosts, sharesMemory)).at(bytes);
+    return table.ladder(collective, RankLayout.of(hosts, sharesMemory)).at(bytes);
   }
 
   /// Whether ranks that share memory work on private tensors of this size too, by a stand-in, as
   /// long as there is room for one in the pool.
   public static boolean hasStandIn(String collective, long bytes) {
     boolean combines =
-        collective.equals(Kind.ALLREDUCE.words()) || collective.equals(Kind.REDUCE_SCATTER.words());
+        collective.equals(CollectiveKind.ALLREDUCE.words()) || collective.equals(CollectiveKind.REDUCE_SCATTER.words());
     return combines && bytes <= Tuning.LONGEST_STAND_IN_BYTES;
   }
 }

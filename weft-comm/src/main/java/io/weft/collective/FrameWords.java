@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Hash;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
@@ -19,25 +19,25 @@ public final class FrameWords {
   /// @param names by key of operation; empty: unknown
   public static String of(byte[] message, LongFunction<Optional<String>> names) {
     MemorySegment frame = MemorySegment.ofArray(message);
-    Frame.Type type = Frame.type(frame);
+    CollectiveFrame.Type type = CollectiveFrame.type(frame);
     if (type == null) {
       return "collectives, unreadable";
     }
     String what = type.name().toLowerCase(Locale.ROOT).replace('_', ' ');
-    if (type == Frame.Type.ABORT) {
-      return what + ": " + Frame.text(frame);
+    if (type == CollectiveFrame.Type.ABORT) {
+      return what + ": " + CollectiveFrame.text(frame);
     }
-    if (type == Frame.Type.SHOWN) {
+    if (type == CollectiveFrame.Type.SHOWN) {
       return "slot shown";
     }
-    if (type == Frame.Type.BOARD) {
-      return what + (Frame.aux(frame) == 0 ? ": none" : "");
+    if (type == CollectiveFrame.Type.BOARD) {
+      return what + (CollectiveFrame.aux(frame) == 0 ? ": none" : "");
     }
-    long key = Frame.key(frame);
+    long key = CollectiveFrame.key(frame);
     String name = names.apply(key).map(known -> "'" + known + "'").orElse(Long.toHexString(key));
-    String stage = Frame.phase(frame) == 0 ? "" : ", stage " + Frame.phase(frame);
-    String rest = type == Frame.Type.MISMATCH ? ": " + Frame.text(frame) : "";
-    return what + " for " + name + ", use " + (Frame.sequence(frame) + 1) + stage + rest;
+    String stage = CollectiveFrame.phase(frame) == 0 ? "" : ", stage " + CollectiveFrame.phase(frame);
+    String rest = type == CollectiveFrame.Type.MISMATCH ? ": " + CollectiveFrame.text(frame) : "";
+    return what + " for " + name + ", use " + (CollectiveFrame.sequence(frame) + 1) + stage + rest;
   }
 
   /// The key of the operations of this name on a communicator.

@@ -46,7 +46,7 @@ public final class FlightRecorder implements CollectiveObserver {
 
   private final OperationRing operations = new OperationRing(KEPT);
   private final SubmittedNames submitted = new SubmittedNames();
-  private final Troubles troubles = new Troubles();
+  private final EventLog troubles = new EventLog();
   private volatile @Nullable Joined joined;
   private volatile @Nullable Runnable alarm;
   private long turned;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory;
 
-import io.weft.tensor.copy.Copier;
+import io.weft.tensor.copy.TensorCopier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,12 +27,12 @@ public final class StoreWay {
   private static final int PAST_CACHES = 1;
 
   private final LongSupplier clock;
-  private final @Nullable Copier streaming;
+  private final @Nullable TensorCopier streaming;
   private final double[][] nanosPerByte = new double[Long.SIZE][2];
   private final int[] operations = new int[Long.SIZE];
 
   /// Timed by this clock, in nanoseconds; null where nothing can be stored past the caches.
-  public StoreWay(LongSupplier clock, @Nullable Copier streaming) {
+  public StoreWay(LongSupplier clock, @Nullable TensorCopier streaming) {
     this.clock = clock;
     this.streaming = streaming;
   }
@@ -41,7 +41,7 @@ public final class StoreWay {
   /// the caches; null if by way of its own.
   ///
   /// Hot path.
-  public @Nullable Copier pastCaches(long bytes) {
+  public @Nullable TensorCopier pastCaches(long bytes) {
     if (streaming == null) {
       return null;
     }
@@ -66,7 +66,7 @@ public final class StoreWay {
   ///
   /// @param by what `pastCaches` gave
   /// @param part bytes of it, more than none
-  public void took(@Nullable Copier by, long bytes, long part, long sinceNanos) {
+  public void took(@Nullable TensorCopier by, long bytes, long part, long sinceNanos) {
     double[] nanos = nanosPerByte[length(bytes)];
     int way = by == null ? OWN_CACHE : PAST_CACHES;
     double now = Math.max(1, clock.getAsLong() - sinceNanos) / (double) part;

@@ -39,7 +39,7 @@ public interface Rendezvous {
   /// The same for several tensors at once. What is of one source is asked for by one message, as
   /// far as it fits, where `rendezvous-requests` is `fused`. Throws `IllegalArgumentException` if
   /// an edge ends elsewhere, and asks for none then.
-  void receiveAll(List<Wish> wishes, Duration limit);
+  void receiveAll(List<ReceiveRequest> wishes, Duration limit);
 
   /// Fails what waits in a step on this rank, and refuses what comes later; other ranks learn of it
   /// when they ask this one. `why` stands in the messages. A step that has ended is left alone.

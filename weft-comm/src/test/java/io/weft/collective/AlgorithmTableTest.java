@@ -10,7 +10,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Rule;
-import io.weft.collective.plan.Kind;
+import io.weft.collective.plan.CollectiveKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +43,7 @@ final class AlgorithmTableTest {
 
   @Test
   void thereIsAlwaysAnAnswerWithAReason() {
-    for (String collective : Stream.of(Kind.values()).map(Kind::words).toList()) {
+    for (String collective : Stream.of(CollectiveKind.values()).map(CollectiveKind::words).toList()) {
       for (int ranks : new int[] {1, 2, 3, 8, 9, 64, 1024}) {
         for (int hosts : new int[] {1, 2, 3, 9}) {
           for (long bytes : new long[] {0, 1, 8192, 8193, 1 << 20, 1L << 28, Long.MAX_VALUE}) {

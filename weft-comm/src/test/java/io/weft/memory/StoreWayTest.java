@@ -3,7 +3,7 @@ package io.weft.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.tensor.copy.Copier;
+import io.weft.tensor.copy.TensorCopier;
 import org.junit.jupiter.api.Test;
 
 final class StoreWayTest {
@@ -11,7 +11,7 @@ final class StoreWayTest {
   private static final long BYTES = 1 << 20;
 
   /// Nothing is copied here.
-  private static final Copier STREAMING = (from, fromAt, to, toAt, bytes) -> {};
+  private static final TensorCopier STREAMING = (from, fromAt, to, toAt, bytes) -> {};
 
   private long now;
   private final StoreWay way = new StoreWay(() -> now, STREAMING);
@@ -27,7 +27,7 @@ final class StoreWayTest {
   }
 
   private boolean one(long ownCache, long pastCaches) {
-    Copier by = way.pastCaches(BYTES);
+    TensorCopier by = way.pastCaches(BYTES);
     long begin = way.nanos();
     now += by == null ? ownCache : pastCaches;
     way.took(by, BYTES, BYTES / 2, begin);

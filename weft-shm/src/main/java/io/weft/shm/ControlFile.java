@@ -17,12 +17,12 @@ final class ControlFile implements AutoCloseable {
   /// A file whose name begins with `prefix`. Throws `IOException` with the reason.
   ControlFile(String prefix) throws IOException {
     name = prefix + "control";
-    file = MemoryFile.create(name, Layout.CONTROL_BYTES, Arena.ofAuto());
+    file = MemoryFile.create(name, ControlLayout.CONTROL_BYTES, Arena.ofAuto());
   }
 
   static MemorySegment ofPeer(long process, int descriptor, String prefix) throws IOException {
     return MemoryFile.open(
-        process, descriptor, prefix + "control", Layout.CONTROL_BYTES, Arena.ofAuto());
+        process, descriptor, prefix + "control", ControlLayout.CONTROL_BYTES, Arena.ofAuto());
   }
 
   int descriptor() {
@@ -36,19 +36,19 @@ final class ControlFile implements AutoCloseable {
   /// Shows a region that lies at `offset` of an extent.
   void show(int key, Extent extent, long offset, long bytes) {
     MemorySegment memory = file.memory();
-    long slot = Layout.slot(key);
-    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_EXTENT, extent.number());
-    memory.set(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE, extent.descriptor());
-    memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_OFFSET, offset);
-    memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_LENGTH, bytes);
-    memory.set(ValueLayout.JAVA_LONG, slot + Layout.SLOT_EXTENT_BYTES, extent.bytes());
-    state(key, Layout.OPEN | Integer.toUnsignedLong(key));
+    long slot = ControlLayout.slot(key);
+    memory.set(ValueLayout.JAVA_INT, slot + ControlLayout.SLOT_EXTENT, extent.number());
+    memory.set(ValueLayout.JAVA_INT, slot + ControlLayout.SLOT_FILE, extent.descriptor());
+    memory.set(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_OFFSET, offset);
+    memory.set(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_LENGTH, bytes);
+    memory.set(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_EXTENT_BYTES, extent.bytes());
+    state(key, ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
   /// Shows a region that peers cannot map.
   void showPrivate(int key) {
-    file.memory().set(ValueLayout.JAVA_INT, Layout.slot(key) + Layout.SLOT_EXTENT, -1);
-    state(key, Layout.OPEN | Integer.toUnsignedLong(key));
+    file.memory().set(ValueLayout.JAVA_INT, ControlLayout.slot(key) + ControlLayout.SLOT_EXTENT, -1);
+    state(key, ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
   /// No visit of this region begins any more; those that have begun can be seen afterwards.
@@ -59,7 +59,7 @@ final class ControlFile implements AutoCloseable {
   }
 
   private void state(int key, long state) {
-    Layout.LONG.setRelease(file.memory(), Layout.slot(key) + Layout.SLOT_STATE, state);
+    ControlLayout.LONG.setRelease(file.memory(), ControlLayout.slot(key) + ControlLayout.SLOT_STATE, state);
   }
 
   /// Peers that have not mapped it cannot do so any more.

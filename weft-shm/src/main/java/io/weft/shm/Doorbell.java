@@ -23,12 +23,12 @@ final class Doorbell {
   /// The bell of the process that owns this control file.
   Doorbell(MemorySegment control) {
     this.control = control;
-    futex = new Futex(control.asSlice(Layout.BELL, Integer.BYTES));
+    futex = new Futex(control.asSlice(ControlLayout.BELL, Integer.BYTES));
   }
 
   /// Announces the wait; afterwards its caller looks for work once more.
   void lieDown(int how) {
-    Layout.INT.setOpaque(control, Layout.BELL, how);
+    ControlLayout.INT.setOpaque(control, ControlLayout.BELL, how);
     // Pairs with the fence in `ring`: either the poster sees us lie or we see what it posted.
     VarHandle.fullFence();
   }
@@ -38,7 +38,7 @@ final class Doorbell {
   }
 
   void getUp() {
-    Layout.INT.setRelease(control, Layout.BELL, AWAKE);
+    ControlLayout.INT.setRelease(control, ControlLayout.BELL, AWAKE);
   }
 
   /// Wakes the owner of this control file if it waits; true if it must be told over its TCP
@@ -48,17 +48,17 @@ final class Doorbell {
   static boolean ring(MemorySegment control) {
     // Pairs with the fence in `lieDown`.
     VarHandle.fullFence();
-    int how = (int) Layout.INT.getOpaque(control, Layout.BELL);
+    int how = (int) ControlLayout.INT.getOpaque(control, ControlLayout.BELL);
     if (how == AWAKE) {
       return false;
     }
-    if (!Layout.INT.compareAndSet(control, Layout.BELL, how, AWAKE)) {
+    if (!ControlLayout.INT.compareAndSet(control, ControlLayout.BELL, how, AWAKE)) {
       return false;
     }
     if (how == ON_SOCKETS) {
       return true;
     }
-    Futex.wake(control, Layout.BELL);
+    Futex.wake(control, ControlLayout.BELL);
     return false;
   }
 }

@@ -21,7 +21,7 @@ final class Extent {
   Extent(String prefix, int number, long bytes) throws IOException {
     this.number = number;
     this.bytes = bytes;
-    map = new PageMap((int) (bytes / Layout.PAGE));
+    map = new PageMap((int) (bytes / ControlLayout.PAGE));
     arena = Arena.ofShared();
     boolean whole = false;
     try {

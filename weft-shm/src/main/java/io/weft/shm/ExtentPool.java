@@ -24,10 +24,10 @@ final class ExtentPool {
 
   private final String prefix;
   private final ControlFile control;
-  private final Visitors visitors;
+  private final AccessTracker visitors;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Extent> shared = new ArrayList<>();
-  private final List<Tenancy> quarantine = new ArrayList<>();
+  private final List<RegionBacking> quarantine = new ArrayList<>();
   private final ArrayDeque<Integer> gone = new ArrayDeque<>();
   // Written under the lock.
   private volatile Extent[] all = {};
@@ -35,14 +35,14 @@ final class ExtentPool {
   private int next;
   private boolean closed;
 
-  ExtentPool(String prefix, ControlFile control, Visitors visitors) {
+  ExtentPool(String prefix, ControlFile control, AccessTracker visitors) {
     this.prefix = prefix;
     this.control = control;
     this.visitors = visitors;
   }
 
   /// Zeroed pages for one region. Throws `TransportException.Registration`.
-  Tenancy allocate(long bytes) {
+  RegionBacking allocate(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
     }
@@ -51,22 +51,22 @@ final class ExtentPool {
     try {
       sweepQuarantine();
       if (bytes >= LONG_BYTES) {
-        long rounded = (bytes + Layout.PAGE - 1) & -Layout.PAGE;
-        int pages = Math.toIntExact(rounded / Layout.PAGE);
+        long rounded = (bytes + ControlLayout.PAGE - 1) & -ControlLayout.PAGE;
+        int pages = Math.toIntExact(rounded / ControlLayout.PAGE);
         Extent own = add(rounded);
-        return new Tenancy(control, visitors, this, own, own.take(pages), pages);
+        return new RegionBacking(control, visitors, this, own, own.take(pages), pages);
       }
-      int pages = Math.max(1, (int) ((bytes + Layout.PAGE - 1) / Layout.PAGE));
+      int pages = Math.max(1, (int) ((bytes + ControlLayout.PAGE - 1) / ControlLayout.PAGE));
       for (Extent extent : shared) {
         int page = extent.take(pages);
         if (page >= 0) {
-          memory(extent, page, (long) pages * Layout.PAGE).fill((byte) 0);
-          return new Tenancy(control, visitors, this, extent, page, pages);
+          memory(extent, page, (long) pages * ControlLayout.PAGE).fill((byte) 0);
+          return new RegionBacking(control, visitors, this, extent, page, pages);
         }
       }
       Extent more = add(SHARED_BYTES);
       shared.add(more);
-      return new Tenancy(control, visitors, this, more, more.take(pages), pages);
+      return new RegionBacking(control, visitors, this, more, more.take(pages), pages);
     } catch (IOException e) {
       throw failed(bytes, String.valueOf(e.getMessage()), e);
     } finally {
@@ -116,7 +116,7 @@ final class ExtentPool {
   }
 
   static MemorySegment memory(Extent extent, int page, long bytes) {
-    return extent.memory().asSlice((long) page * Layout.PAGE, bytes);
+    return extent.memory().asSlice((long) page * ControlLayout.PAGE, bytes);
   }
 
   /// The extent that all of this memory lies in, or null.
@@ -130,7 +130,7 @@ final class ExtentPool {
   }
 
   /// The region is closed.
-  void giveBack(Tenancy tenancy) {
+  void giveBack(RegionBacking tenancy) {
     lock.lock();
     try {
       if (tenancy.isVisited()) {
@@ -144,7 +144,7 @@ final class ExtentPool {
     }
   }
 
-  private void free(Tenancy tenancy) {
+  private void free(RegionBacking tenancy) {
     Extent extent = tenancy.extent();
     if (extent == null) {
       return;
@@ -169,8 +169,8 @@ final class ExtentPool {
   }
 
   private void sweepQuarantine() {
-    for (Iterator<Tenancy> i = quarantine.iterator(); i.hasNext(); ) {
-      Tenancy tenancy = i.next();
+    for (Iterator<RegionBacking> i = quarantine.iterator(); i.hasNext(); ) {
+      RegionBacking tenancy = i.next();
       if (!tenancy.isVisited()) {
         i.remove();
         free(tenancy);

@@ -76,7 +76,7 @@ final class MemoryFile {
 
   private static MemorySegment map(int descriptor, long bytes, Arena arena) throws IOException {
     long address = Libc.map(descriptor, bytes);
-    if (address < 0 && address > -Layout.PAGE) {
+    if (address < 0 && address > -ControlLayout.PAGE) {
       throw new IOException("mmap of " + bytes + " bytes: " + reason(address));
     }
     return Libc.memory(address, bytes, arena);

@@ -6,7 +6,7 @@ package io.weft.shm;
 final class OpQueue {
 
   private final int max;
-  private Op[] ops = {};
+  private ShmOperation[] ops = {};
   private long head;
   private long tail;
 
@@ -32,12 +32,12 @@ final class OpQueue {
   }
 
   /// The operation at a position between `head` and `tail`.
-  Op at(long position) {
+  ShmOperation at(long position) {
     return ops[(int) (position & (ops.length - 1))];
   }
 
   /// One more at the end; the queue is not full.
-  Op add() {
+  ShmOperation add() {
     if (tail - head == ops.length) {
       grow();
     }
@@ -56,13 +56,13 @@ final class OpQueue {
   }
 
   private void grow() {
-    Op[] more = new Op[Math.max(16, 2 * ops.length)];
+    ShmOperation[] more = new ShmOperation[Math.max(16, 2 * ops.length)];
     for (int i = 0; i < ops.length; i++) {
       more[(int) ((head + i) & (more.length - 1))] = at(head + i);
     }
     for (int i = 0; i < more.length; i++) {
       if (more[i] == null) {
-        more[i] = new Op();
+        more[i] = new ShmOperation();
       }
     }
     ops = more;

@@ -19,7 +19,7 @@ final class PeerRegion implements PeerMemory {
     this.link = link;
     this.segment = segment;
     this.key = key;
-    claim = Layout.visits(key);
+    claim = ControlLayout.visits(key);
   }
 
   int key() {
@@ -34,7 +34,7 @@ final class PeerRegion implements PeerMemory {
   @Override
   public boolean visit() {
     // A full fence: either the owner sees the claim or we see that it has closed the region.
-    int unused = (int) Layout.INT.getAndAdd(link, claim, 1);
+    int unused = (int) ControlLayout.INT.getAndAdd(link, claim, 1);
     if (peer.isOpen(key) && peer.isTaken()) {
       return true;
     }
@@ -45,6 +45,6 @@ final class PeerRegion implements PeerMemory {
   @Override
   public void leave() {
     // Only the polling thread of this end writes it. Pairs with the volatile read in Visitors.
-    Layout.INT.setRelease(link, claim, (int) Layout.INT.get(link, claim) - 1);
+    ControlLayout.INT.setRelease(link, claim, (int) ControlLayout.INT.get(link, claim) - 1);
   }
 }

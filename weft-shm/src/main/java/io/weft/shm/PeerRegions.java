@@ -41,15 +41,15 @@ final class PeerRegions {
   ///
   /// Hot path.
   boolean isOpen(int key) {
-    return (long) Layout.LONG.getAcquire(control, Layout.slot(key) + Layout.SLOT_STATE)
-        == (Layout.OPEN | Integer.toUnsignedLong(key));
+    return (long) ControlLayout.LONG.getAcquire(control, ControlLayout.slot(key) + ControlLayout.SLOT_STATE)
+        == (ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
   /// The region with this key; null if it is not open or cannot be mapped.
   ///
   /// Hot path.
   @Nullable PeerRegion find(int key) {
-    int index = Layout.index(key);
+    int index = ControlLayout.index(key);
     if (index < known.length) {
       PeerRegion region = known[index];
       if (region != null && region.key() == key) {
@@ -60,15 +60,15 @@ final class PeerRegions {
   }
 
   private @Nullable PeerRegion map(int key) {
-    long slot = Layout.slot(key);
+    long slot = ControlLayout.slot(key);
     if (!isOpen(key)) {
       return null;
     }
-    int number = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_EXTENT);
-    int descriptor = control.get(ValueLayout.JAVA_INT, slot + Layout.SLOT_FILE);
-    long offset = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_OFFSET);
-    long bytes = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_LENGTH);
-    long all = control.get(ValueLayout.JAVA_LONG, slot + Layout.SLOT_EXTENT_BYTES);
+    int number = control.get(ValueLayout.JAVA_INT, slot + ControlLayout.SLOT_EXTENT);
+    int descriptor = control.get(ValueLayout.JAVA_INT, slot + ControlLayout.SLOT_FILE);
+    long offset = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_OFFSET);
+    long bytes = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_LENGTH);
+    long all = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_EXTENT_BYTES);
     // The slot may have got another region in between.
     VarHandle.acquireFence();
     if (!isOpen(key)
@@ -86,7 +86,7 @@ final class PeerRegions {
       return null;
     }
     PeerRegion region = new PeerRegion(this, link, memory.asSlice(offset, bytes), key);
-    int index = Layout.index(key);
+    int index = ControlLayout.index(key);
     if (index >= known.length) {
       known = Arrays.copyOf(known, Math.max(index + 1, 2 * known.length));
     }
@@ -131,6 +131,6 @@ final class PeerRegions {
 
   /// Whether the peer's end still takes visits.
   boolean isTaken() {
-    return (long) Layout.LONG.getAcquire(link, Layout.ENDED) == 0;
+    return (long) ControlLayout.LONG.getAcquire(link, ControlLayout.ENDED) == 0;
   }
 }

@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
 /// time: each is read once, and checked before it is used.
 final class RingReader {
 
-  private static final int MASK = Layout.RING_BYTES - 1;
-  private static final int PUBLISH_BYTES = Layout.RING_BYTES / 4;
+  private static final int MASK = ControlLayout.RING_BYTES - 1;
+  private static final int PUBLISH_BYTES = ControlLayout.RING_BYTES / 4;
 
   private final MemorySegment link;
   private long head;
@@ -27,7 +27,7 @@ final class RingReader {
   ///
   /// Hot path.
   boolean hasArrived() {
-    return (long) Layout.LONG.getAcquire(link, Layout.TAIL) != head;
+    return (long) ControlLayout.LONG.getAcquire(link, ControlLayout.TAIL) != head;
   }
 
   /// Looks what is published; whether there is something.
@@ -35,12 +35,12 @@ final class RingReader {
   /// Hot path.
   boolean look() throws ShmFault {
     // Pairs with the release in RingWriter.publish: these frames are whole.
-    long seen = (long) Layout.LONG.getAcquire(link, Layout.TAIL);
+    long seen = (long) ControlLayout.LONG.getAcquire(link, ControlLayout.TAIL);
     if (seen == head) {
       return false;
     }
     long bytes = seen - head;
-    if (seen < tail || bytes < 0 || bytes > Layout.RING_BYTES || bytes % Frame.BYTES != 0) {
+    if (seen < tail || bytes < 0 || bytes > ControlLayout.RING_BYTES || bytes % ShmFrame.BYTES != 0) {
       throw new ShmFault("a ring whose end " + seen + " cannot follow its start " + head);
     }
     tail = seen;
@@ -52,53 +52,53 @@ final class RingReader {
   }
 
   int readInt(int field) {
-    return link.get(ValueLayout.JAVA_INT, Layout.RING + (head & MASK) + field);
+    return link.get(ValueLayout.JAVA_INT, ControlLayout.RING + (head & MASK) + field);
   }
 
   long readLong(int field) {
-    return link.get(ValueLayout.JAVA_LONG, Layout.RING + (head & MASK) + field);
+    return link.get(ValueLayout.JAVA_LONG, ControlLayout.RING + (head & MASK) + field);
   }
 
   /// Whether a frame with so long a payload lies in what is published.
   boolean holds(int payload) {
-    return Frame.padded(payload) <= tail - head;
+    return ShmFrame.padded(payload) <= tail - head;
   }
 
   /// Copies the payload behind the header.
   ///
   /// Hot path.
   MemorySegment message(MessageBuffer messages, int bytes) {
-    int at = (int) ((head + Frame.BYTES) & MASK);
-    int first = Math.min(bytes, Layout.RING_BYTES - at);
+    int at = (int) ((head + ShmFrame.BYTES) & MASK);
+    int first = Math.min(bytes, ControlLayout.RING_BYTES - at);
     return first == bytes
-        ? messages.copy(link, Layout.RING + at, bytes)
-        : messages.copy(link, Layout.RING + at, first, Layout.RING, bytes - first);
+        ? messages.copy(link, ControlLayout.RING + at, bytes)
+        : messages.copy(link, ControlLayout.RING + at, first, ControlLayout.RING, bytes - first);
   }
 
   /// Copies the payload behind the header.
   ///
   /// Hot path.
   void payload(MemorySegment into, long offset, int bytes) {
-    int at = (int) ((head + Frame.BYTES) & MASK);
-    int first = Math.min(bytes, Layout.RING_BYTES - at);
-    MemorySegment.copy(link, Layout.RING + at, into, offset, first);
+    int at = (int) ((head + ShmFrame.BYTES) & MASK);
+    int first = Math.min(bytes, ControlLayout.RING_BYTES - at);
+    MemorySegment.copy(link, ControlLayout.RING + at, into, offset, first);
     if (first < bytes) {
-      MemorySegment.copy(link, Layout.RING, into, offset + first, bytes - first);
+      MemorySegment.copy(link, ControlLayout.RING, into, offset + first, bytes - first);
     }
   }
 
   /// The payload of one word behind the header.
   long word() {
-    return link.get(ValueLayout.JAVA_LONG, Layout.RING + ((head + Frame.BYTES) & MASK));
+    return link.get(ValueLayout.JAVA_LONG, ControlLayout.RING + ((head + ShmFrame.BYTES) & MASK));
   }
 
   /// Copies from the next staging slot.
   ///
   /// Hot path.
   void staged(MemorySegment into, long offset, int bytes) {
-    long slot = emptied & (Layout.STAGING_SLOTS - 1);
+    long slot = emptied & (ControlLayout.STAGING_SLOTS - 1);
     MemorySegment.copy(
-        link, Layout.STAGING + slot * Layout.STAGING_SLOT_BYTES, into, offset, bytes);
+        link, ControlLayout.STAGING + slot * ControlLayout.STAGING_SLOT_BYTES, into, offset, bytes);
   }
 
   /// The next staging slot may be filled again.
@@ -106,14 +106,14 @@ final class RingReader {
   /// Hot path.
   void emptySlot() {
     emptied++;
-    Layout.LONG.setRelease(link, Layout.EMPTIED, emptied);
+    ControlLayout.LONG.setRelease(link, ControlLayout.EMPTIED, emptied);
   }
 
   /// Goes past the frame with so long a payload.
   ///
   /// Hot path.
   void skip(int payload) {
-    head += Frame.padded(payload);
+    head += ShmFrame.padded(payload);
     if (head - published >= PUBLISH_BYTES) {
       publish();
     }
@@ -125,7 +125,7 @@ final class RingReader {
   void publish() {
     published = head;
     // Pairs with the acquire in RingWriter.hasRoom.
-    Layout.LONG.setRelease(link, Layout.HEAD, head);
+    ControlLayout.LONG.setRelease(link, ControlLayout.HEAD, head);
   }
 
   /// Whether the peer waits for the room that was given back; not said again.
@@ -134,15 +134,15 @@ final class RingReader {
   boolean isRoomWanted() {
     // Pairs with the fence between RingWriter.wantRoom and its last look.
     VarHandle.fullFence();
-    if ((int) Layout.INT.getOpaque(link, Layout.WANTS_ROOM) == 0) {
+    if ((int) ControlLayout.INT.getOpaque(link, ControlLayout.WANTS_ROOM) == 0) {
       return false;
     }
-    Layout.INT.setOpaque(link, Layout.WANTS_ROOM, 0);
+    ControlLayout.INT.setOpaque(link, ControlLayout.WANTS_ROOM, 0);
     return true;
   }
 
   /// Bytes that the peer says it has written straight into our regions.
   long progress() {
-    return (long) Layout.LONG.getOpaque(link, Layout.PROGRESS);
+    return (long) ControlLayout.LONG.getOpaque(link, ControlLayout.PROGRESS);
   }
 }

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 /// of its progress is checked before it is believed.
 final class RingWriter {
 
-  private static final int MASK = Layout.RING_BYTES - 1;
+  private static final int MASK = ControlLayout.RING_BYTES - 1;
 
   private final MemorySegment link;
   private long tail;
@@ -27,12 +27,12 @@ final class RingWriter {
   ///
   /// Hot path.
   boolean hasRoom(int payload) throws ShmFault {
-    long needed = tail + Frame.padded(payload) - Layout.RING_BYTES;
+    long needed = tail + ShmFrame.padded(payload) - ControlLayout.RING_BYTES;
     if (needed <= head) {
       return true;
     }
     // Pairs with the release in RingReader.publish: the peer is done with these bytes.
-    long seen = (long) Layout.LONG.getAcquire(link, Layout.HEAD);
+    long seen = (long) ControlLayout.LONG.getAcquire(link, ControlLayout.HEAD);
     if (seen < head || seen > tail) {
       throw new ShmFault("a ring whose start " + seen + " is not between " + head + " and " + tail);
     }
@@ -80,39 +80,39 @@ final class RingWriter {
   ///
   /// Hot path.
   boolean hasSlot() throws ShmFault {
-    if (filled - emptied < Layout.STAGING_SLOTS) {
+    if (filled - emptied < ControlLayout.STAGING_SLOTS) {
       return true;
     }
-    long seen = (long) Layout.LONG.getAcquire(link, Layout.EMPTIED);
+    long seen = (long) ControlLayout.LONG.getAcquire(link, ControlLayout.EMPTIED);
     if (seen < emptied || seen > filled) {
       throw new ShmFault(seen + " emptied staging slots of " + filled);
     }
     emptied = seen;
-    return filled - emptied < Layout.STAGING_SLOTS;
+    return filled - emptied < ControlLayout.STAGING_SLOTS;
   }
 
   /// Writes a header; there is room.
   ///
   /// Hot path.
   void header(int kind, int immediate, int key, int context, long offset, long length) {
-    long at = Layout.RING + (tail & MASK);
-    link.set(ValueLayout.JAVA_INT, at + Frame.KIND, kind);
-    link.set(ValueLayout.JAVA_INT, at + Frame.IMMEDIATE, immediate);
-    link.set(ValueLayout.JAVA_INT, at + Frame.KEY, key);
-    link.set(ValueLayout.JAVA_INT, at + Frame.CONTEXT, context);
-    link.set(ValueLayout.JAVA_LONG, at + Frame.OFFSET, offset);
-    link.set(ValueLayout.JAVA_LONG, at + Frame.LENGTH, length);
+    long at = ControlLayout.RING + (tail & MASK);
+    link.set(ValueLayout.JAVA_INT, at + ShmFrame.KIND, kind);
+    link.set(ValueLayout.JAVA_INT, at + ShmFrame.IMMEDIATE, immediate);
+    link.set(ValueLayout.JAVA_INT, at + ShmFrame.KEY, key);
+    link.set(ValueLayout.JAVA_INT, at + ShmFrame.CONTEXT, context);
+    link.set(ValueLayout.JAVA_LONG, at + ShmFrame.OFFSET, offset);
+    link.set(ValueLayout.JAVA_LONG, at + ShmFrame.LENGTH, length);
   }
 
   /// Writes the payload behind the header.
   ///
   /// Hot path.
   void payload(MemorySegment from, long offset, int bytes) {
-    int at = (int) ((tail + Frame.BYTES) & MASK);
-    int first = Math.min(bytes, Layout.RING_BYTES - at);
-    MemorySegment.copy(from, offset, link, Layout.RING + at, first);
+    int at = (int) ((tail + ShmFrame.BYTES) & MASK);
+    int first = Math.min(bytes, ControlLayout.RING_BYTES - at);
+    MemorySegment.copy(from, offset, link, ControlLayout.RING + at, first);
     if (first < bytes) {
-      MemorySegment.copy(from, offset + first, link, Layout.RING, bytes - first);
+      MemorySegment.copy(from, offset + first, link, ControlLayout.RING, bytes - first);
     }
   }
 
@@ -120,27 +120,27 @@ final class RingWriter {
   ///
   /// Hot path.
   void word(long value) {
-    link.set(ValueLayout.JAVA_LONG, Layout.RING + ((tail + Frame.BYTES) & MASK), value);
+    link.set(ValueLayout.JAVA_LONG, ControlLayout.RING + ((tail + ShmFrame.BYTES) & MASK), value);
   }
 
   /// Shows the peer the frame with so long a payload.
   ///
   /// Hot path.
   void publish(int payload) {
-    tail += Frame.padded(payload);
+    tail += ShmFrame.padded(payload);
     // Pairs with the acquire in RingReader.look.
-    Layout.LONG.setRelease(link, Layout.TAIL, tail);
+    ControlLayout.LONG.setRelease(link, ControlLayout.TAIL, tail);
   }
 
   /// Fills the next staging slot and publishes it; there is a slot and room for a frame.
   ///
   /// Hot path.
   void stage(MemorySegment from, long offset, int bytes) {
-    long slot = filled & (Layout.STAGING_SLOTS - 1);
+    long slot = filled & (ControlLayout.STAGING_SLOTS - 1);
     MemorySegment.copy(
-        from, offset, link, Layout.STAGING + slot * Layout.STAGING_SLOT_BYTES, bytes);
+        from, offset, link, ControlLayout.STAGING + slot * ControlLayout.STAGING_SLOT_BYTES, bytes);
     filled++;
-    header(Frame.STAGED, 0, 0, 0, 0, bytes);
+    header(ShmFrame.STAGED, 0, 0, 0, 0, bytes);
     publish(0);
   }
 
@@ -148,14 +148,14 @@ final class RingWriter {
   ///
   /// Hot path.
   void progress(long bytes) {
-    Layout.LONG.setOpaque(link, Layout.PROGRESS, bytes);
+    ControlLayout.LONG.setOpaque(link, ControlLayout.PROGRESS, bytes);
   }
 
   /// Before a wait, a fence and one more look: asks the peer to ring when it makes room, if that is
   /// what is missing.
   void prepareToWait() {
     if (blocked) {
-      Layout.INT.setOpaque(link, Layout.WANTS_ROOM, 1);
+      ControlLayout.INT.setOpaque(link, ControlLayout.WANTS_ROOM, 1);
     }
   }
 }

@@ -14,39 +14,39 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// Two processes that have mapped each other's memory, seen from one of them.
-final class SharedLink implements Inbound.Listener {
+final class SharedLink implements ShmInbound.RingListener {
 
-  private final Home home;
+  private final LocalFiles home;
   private final ShmEndpoint endpoint;
   private final MemorySegment link;
   private final MemorySegment peerControl;
   private final long peerIncarnation;
   private final PeerRegions regions;
-  private final Visitors.Visitor visitor;
+  private final AccessTracker.Visitor visitor;
   private final RingReader reader;
-  private final Inbound inbound;
-  private final Outbound outbound;
+  private final ShmInbound inbound;
+  private final ShmOutbound outbound;
   private long counted;
 
   /// What a parley has led to.
-  SharedLink(Home home, Parley parley, MessageBuffer messages, ShmEndpoint endpoint) {
+  SharedLink(LocalFiles home, MemoryNegotiation parley, MessageBuffer messages, ShmEndpoint endpoint) {
     this.home = home;
     this.endpoint = endpoint;
     link = parley.link();
     peerControl = parley.peerControl();
-    Greeting.Hello peer = parley.peer();
+    ShmGreeting.Hello peer = parley.peer();
     peerIncarnation = peer.incarnation();
     regions =
         new PeerRegions(
-            peerControl, parley.peerLink(), peer.process(), Home.prefix(peerIncarnation));
-    visitor = new Visitors.Visitor(link, peer.process(), Host.startTicks(peer.process()));
+            peerControl, parley.peerLink(), peer.process(), LocalFiles.prefix(peerIncarnation));
+    visitor = new AccessTracker.Visitor(link, peer.process(), ProcessDomain.startTicks(peer.process()));
     home.visitors().add(visitor);
-    OpQueue waiting = new OpQueue(Outbound.MAX_IN_FLIGHT);
+    OpQueue waiting = new OpQueue(ShmOutbound.MAX_IN_FLIGHT);
     reader = new RingReader(link);
     inbound =
-        new Inbound(reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
+        new ShmInbound(reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
     outbound =
-        new Outbound(
+        new ShmOutbound(
             new RingWriter(parley.peerLink()),
             regions,
             home.table(),
@@ -84,14 +84,14 @@ final class SharedLink implements Inbound.Listener {
   ///
   /// Hot path.
   PostResult post(
-      Op.Kind kind,
+      ShmOperation.OperationKind kind,
       LocalRegion region,
       long offset,
       RemoteSlice remote,
       int immediate,
       Completion done) {
     region.post();
-    Op op = outbound.post(kind);
+    ShmOperation op = outbound.post(kind);
     if (op == null) {
       region.settle();
       return PostResult.BACK_PRESSURED;
@@ -208,8 +208,8 @@ final class SharedLink implements Inbound.Listener {
   }
 
   @Override
-  public Op readWanted() throws ShmFault {
-    Op asked = outbound.serve();
+  public ShmOperation readWanted() throws ShmFault {
+    ShmOperation asked = outbound.serve();
     if (asked == null) {
       throw new ShmFault("more reads than may be outstanding");
     }
@@ -217,13 +217,13 @@ final class SharedLink implements Inbound.Listener {
   }
 
   @Override
-  public void readDone(Op read) {
+  public void readDone(ShmOperation read) {
     outbound.finishRead(read, null);
   }
 
   @Override
-  public void readRefused(Op read, int reason) {
-    String why = reason == Frame.OUT_OF_BOUNDS ? "it lies outside the region" : DirectCopy.CLOSED;
+  public void readRefused(ShmOperation read, int reason) {
+    String why = reason == ShmFrame.OUT_OF_BOUNDS ? "it lies outside the region" : MappedCopy.CLOSED;
     outbound.finishRead(
         read,
         new TransportException.Refused(
@@ -245,8 +245,8 @@ final class SharedLink implements Inbound.Listener {
   void end(TransportException cause) {
     home.visitors().end(visitor);
     // The peer may still put something there, but its memory need not stay.
-    discard(Layout.RING, Layout.RING_BYTES);
-    discard(Layout.STAGING, Layout.LINK_BYTES - Layout.STAGING);
+    discard(ControlLayout.RING, ControlLayout.RING_BYTES);
+    discard(ControlLayout.STAGING, ControlLayout.LINK_BYTES - ControlLayout.STAGING);
     outbound.fail(cause);
   }
 

@@ -24,7 +24,7 @@ final class ShmEndpoint implements Endpoint {
   private final Endpoint lower;
   private final String peer;
   private final boolean dialed;
-  private @Nullable Parley parley;
+  private @Nullable MemoryNegotiation parley;
   private long parleyNanos;
   private @Nullable SharedLink link;
   private boolean apart;
@@ -60,14 +60,14 @@ final class ShmEndpoint implements Endpoint {
   // Making the connection.
 
   /// The TCP connection is proved: asks whether memory is shared.
-  void meet(Home home, long nowNanos) {
-    Parley begun = new Parley(home);
+  void meet(LocalFiles home, long nowNanos) {
+    MemoryNegotiation begun = new MemoryNegotiation(home);
     parley = begun;
     parleyNanos = nowNanos;
     say(begun.open());
   }
 
-  private void say(Greeting greeting) {
+  private void say(ShmGreeting greeting) {
     if (lower.trySend(greeting.encode()) != PostResult.POSTED) {
       lost("the connection took no greeting", null);
     }
@@ -90,13 +90,13 @@ final class ShmEndpoint implements Endpoint {
       return;
     }
     try {
-      Greeting greeting = Greeting.decode(message);
-      Parley open = parley;
+      ShmGreeting greeting = ShmGreeting.decode(message);
+      MemoryNegotiation open = parley;
       if (open != null) {
         parley(open, greeting);
-      } else if (greeting instanceof Greeting.Farewell(String reason)) {
+      } else if (greeting instanceof ShmGreeting.GracefulClose(String reason)) {
         lost("it ended the connection because it received " + reason, null);
-      } else if (greeting instanceof Greeting.Wake) {
+      } else if (greeting instanceof ShmGreeting.Wake) {
         transport.sockets().wakeHeard();
       } else {
         throw new ShmFault("a greeting after all was said");
@@ -106,16 +106,16 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  private void parley(Parley open, Greeting greeting) throws ShmFault {
-    Greeting answer = open.hear(greeting);
+  private void parley(MemoryNegotiation open, ShmGreeting greeting) throws ShmFault {
+    ShmGreeting answer = open.hear(greeting);
     if (answer != null) {
       say(answer);
     }
-    if (closed || open.outcome() == Parley.Outcome.UNDECIDED) {
+    if (closed || open.outcome() == MemoryNegotiation.NegotiationResult.UNDECIDED) {
       return;
     }
     parley = null;
-    if (open.outcome() == Parley.Outcome.SHARED) {
+    if (open.outcome() == MemoryNegotiation.NegotiationResult.SHARED) {
       link = new SharedLink(transport.home(), open, transport.messages(), this);
     } else {
       apart = true;
@@ -165,24 +165,24 @@ final class ShmEndpoint implements Endpoint {
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
     return apart && !closed
         ? lower.tryWrite(from, into, immediate, done)
-        : post(Op.Kind.WRITE, from, into, immediate, done);
+        : post(ShmOperation.OperationKind.WRITE, from, into, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
     return apart && !closed
         ? lower.tryRead(into, from, done)
-        : post(Op.Kind.READ, into, from, 0, done);
+        : post(ShmOperation.OperationKind.READ, into, from, 0, done);
   }
 
   private PostResult post(
-      Op.Kind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
+      ShmOperation.OperationKind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     RegionTable table = transport.home().table();
-    LocalRegion region = kind == Op.Kind.READ ? table.ownTarget(own) : table.own(own);
+    LocalRegion region = kind == ShmOperation.OperationKind.READ ? table.ownTarget(own) : table.own(own);
     SharedLink open = link;
     if (closed) {
       return PostResult.CLOSED;
@@ -295,7 +295,7 @@ final class ShmEndpoint implements Endpoint {
   void fault(ShmFault fault) {
     if (!closed) {
       transport.warn("ended the connection to " + name() + ": received " + fault.getMessage());
-      if (lower.trySend(new Greeting.Farewell(String.valueOf(fault.getMessage())).encode())
+      if (lower.trySend(new ShmGreeting.GracefulClose(String.valueOf(fault.getMessage())).encode())
           == PostResult.POSTED) {
         transport.sockets().flushSoon();
       }
@@ -342,7 +342,7 @@ final class ShmEndpoint implements Endpoint {
   private void end(TransportException cause) {
     bytesReceived = bytesReceived();
     closed = true;
-    Parley open = parley;
+    MemoryNegotiation open = parley;
     if (open != null) {
       open.close();
     }

@@ -39,7 +39,7 @@ public final class ShmProvider implements TransportProvider {
                 + System.getProperty("os.arch"),
             "use --transport tcp");
       }
-      var unused = Host.here();
+      var unused = ProcessDomain.here();
       tryMemory();
       return new Availability.Available(List.of(ShmTransport.CAPABILITIES));
     } catch (IOException e) {
@@ -65,10 +65,10 @@ public final class ShmProvider implements TransportProvider {
   private static void tryMemory() throws IOException {
     String name = "weft-probe";
     try (Arena arena = Arena.ofShared()) {
-      MemoryFile file = MemoryFile.create(name, Layout.CONTROL_BYTES, arena);
+      MemoryFile file = MemoryFile.create(name, ControlLayout.CONTROL_BYTES, arena);
       try {
         long self = ProcessHandle.current().pid();
-        var unused = MemoryFile.open(self, file.descriptor(), name, Layout.CONTROL_BYTES, arena);
+        var unused = MemoryFile.open(self, file.descriptor(), name, ControlLayout.CONTROL_BYTES, arena);
         Futex.wake(file.memory(), 0);
       } finally {
         file.closeDescriptor();
@@ -79,14 +79,14 @@ public final class ShmProvider implements TransportProvider {
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
     try {
-      return open(config, sink, Host.here());
+      return open(config, sink, ProcessDomain.here());
     } catch (IOException e) {
       throw lost(e);
     }
   }
 
   /// As if this process were on that host.
-  static Transport open(TransportConfig config, FrameSink sink, Host host) {
+  static Transport open(TransportConfig config, FrameSink sink, ProcessDomain host) {
     TransportProvider tcp =
         TransportProvider.find("tcp")
             .orElseThrow(

@@ -35,7 +35,7 @@ final class ShmTransport implements Transport, FrameSink {
           MAX_MESSAGE_BYTES,
           8 << 10,
           Long.MAX_VALUE,
-          Outbound.MAX_IN_FLIGHT,
+          ShmOutbound.MAX_IN_FLIGHT,
           0,
           true,
           0);
@@ -51,10 +51,10 @@ final class ShmTransport implements Transport, FrameSink {
   private final Transport tcp;
   private final SocketWatch sockets;
   private final Address address;
-  private final Home home;
+  private final LocalFiles home;
   private final Doorbell doorbell;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
-  private final MemorySegment wakeMessage = new Greeting.Wake().encode();
+  private final MemorySegment wakeMessage = new ShmGreeting.Wake().encode();
   private final AtomicLong bytesSent = new AtomicLong();
   private final IdentityHashMap<Endpoint, ShmEndpoint> byLower = new IdentityHashMap<>();
   private final List<ShmEndpoint> meeting = new ArrayList<>();
@@ -71,7 +71,7 @@ final class ShmTransport implements Transport, FrameSink {
   private record Fault(ShmEndpoint endpoint, ShmFault fault) {}
 
   /// Opens the TCP transport and this process's memory.
-  ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, Host host)
+  ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, ProcessDomain host)
       throws IOException {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
@@ -80,7 +80,7 @@ final class ShmTransport implements Transport, FrameSink {
     sockets = new SocketWatch(tcp);
     try {
       address = new Address(ShmProvider.SCHEME, tcp.address().location());
-      home = new Home(host, tableOf(tcp));
+      home = new LocalFiles(host, tableOf(tcp));
     } catch (IOException | RuntimeException e) {
       tcp.close();
       throw e;
@@ -124,13 +124,13 @@ final class ShmTransport implements Transport, FrameSink {
 
   @Override
   public MemoryRegion allocate(long bytes) {
-    Tenancy tenancy = home.pool().allocate(bytes);
+    RegionBacking tenancy = home.pool().allocate(bytes);
     Extent extent = extent(tenancy);
-    long offset = (long) tenancy.page() * Layout.PAGE;
+    long offset = (long) tenancy.page() * ControlLayout.PAGE;
     return register(extent.memory().asSlice(offset, bytes), tenancy, offset);
   }
 
-  private static Extent extent(Tenancy tenancy) {
+  private static Extent extent(RegionBacking tenancy) {
     Extent extent = tenancy.extent();
     if (extent == null) {
       throw new IllegalStateException("pages without an extent");
@@ -141,12 +141,12 @@ final class ShmTransport implements Transport, FrameSink {
   @Override
   public MemoryRegion register(MemorySegment segment, Object owner) {
     Extent holding = segment.isNative() ? home.pool().holding(segment) : null;
-    Tenancy tenancy = new Tenancy(home.control(), home.visitors(), null, holding, 0, 0);
+    RegionBacking tenancy = new RegionBacking(home.control(), home.visitors(), null, holding, 0, 0);
     tenancy.keep(owner);
     return register(segment, tenancy, holding == null ? 0 : holding.offsetOf(segment));
   }
 
-  private MemoryRegion register(MemorySegment memory, Tenancy tenancy, long offset) {
+  private MemoryRegion register(MemorySegment memory, RegionBacking tenancy, long offset) {
     MemoryRegion region = tcp.register(memory, tenancy);
     tenancy.show(region.export().key(), offset, memory.byteSize());
     return region;
@@ -306,7 +306,7 @@ final class ShmTransport implements Transport, FrameSink {
   // What endpoints say.
 
   /// Both ends know whether they share memory.
-  void connected(ShmEndpoint endpoint, Parley parley) {
+  void connected(ShmEndpoint endpoint, MemoryNegotiation parley) {
     meeting.remove(endpoint);
     if (endpoint.isShared()) {
       shared = EndpointArrays.with(shared, endpoint);
@@ -356,7 +356,7 @@ final class ShmTransport implements Transport, FrameSink {
     return sink;
   }
 
-  Home home() {
+  LocalFiles home() {
     return home;
   }
 

@@ -3,7 +3,7 @@ package io.weft.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +58,7 @@ record OwnProject(Path directory) {
 
   /// `weft run` with two ranks of a Java program.
   Ended runTwoRanks(List<String> arguments) throws Exception {
-    List<String> command = new ArrayList<>(JavaCommand.of(io.weft.launch.cli.Main.class));
+    List<String> command = new ArrayList<>(JvmCommand.of(io.weft.launch.cli.Main.class));
     command.addAll(
         List.of("run", "-np", "2", "--start-deadline", "120s", "--silence-limit", "60s"));
     command.add("--");

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// TensorFlow and ends on the lane's thread; the handle orders the two.
 final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
-  private final Collective collective;
+  private final CollectiveOp collective;
   private final DType dtype;
   private volatile Communicator communicator;
   private final KernelMode mode;
@@ -50,7 +50,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   private long output;
 
   CollectiveKernel(
-      Collective collective,
+      CollectiveOp collective,
       DType dtype,
       CommunicatorTable.Served served,
       CollectiveOptions options) {

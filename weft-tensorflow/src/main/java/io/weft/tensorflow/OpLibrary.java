@@ -161,14 +161,14 @@ public final class OpLibrary {
 
   private void register() {
     register(
-        ALLREDUCE, "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}", Collective.Allreduce::read);
-    register(BROADCAST, "root: int >= 0", Collective.Broadcast::read);
+        ALLREDUCE, "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}", CollectiveOp.Allreduce::read);
+    register(BROADCAST, "root: int >= 0", CollectiveOp.Broadcast::read);
     if (!TensorFlow.registerCustomGradient(ALLREDUCE, new AllreduceGradient())) {
       throw new IllegalStateException("TensorFlow has a gradient for " + ALLREDUCE + " already");
     }
   }
 
-  private void register(String op, String attribute, Collective.Reader reader) {
+  private void register(String op, String attribute, CollectiveOp.Reader reader) {
     List<String> attributes =
         List.of(TYPES, "tensor_name: string", "communicator: int >= 0", attribute);
     new OpDefinition(op, OpDefinition.Ends.INPUT_AND_OUTPUT, attributes).register();

@@ -24,6 +24,6 @@ public record Elsewhere(String host) implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
-    return ShmProvider.open(config, sink, new Host(host));
+    return ShmProvider.open(config, sink, new ProcessDomain(host));
   }
 }

@@ -20,27 +20,27 @@ public final class GreetingTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return List.of(
-        bytes(new Greeting.Hello("boot pid:[1] name", 1L << 40, 3, -1, 7, Long.MIN_VALUE)),
-        bytes(new Greeting.Hello("", 1, 2, 3, 4, 5)),
-        bytes(new Greeting.Verdict("")),
-        bytes(new Greeting.Verdict("its memory cannot be mapped: not permitted")),
-        bytes(new Greeting.Farewell("a frame of unknown kind 9")),
-        bytes(new Greeting.Wake()));
+        bytes(new ShmGreeting.Hello("boot pid:[1] name", 1L << 40, 3, -1, 7, Long.MIN_VALUE)),
+        bytes(new ShmGreeting.Hello("", 1, 2, 3, 4, 5)),
+        bytes(new ShmGreeting.Decision("")),
+        bytes(new ShmGreeting.Decision("its memory cannot be mapped: not permitted")),
+        bytes(new ShmGreeting.GracefulClose("a frame of unknown kind 9")),
+        bytes(new ShmGreeting.Wake()));
   }
 
-  private static byte[] bytes(Greeting greeting) {
+  private static byte[] bytes(ShmGreeting greeting) {
     return greeting.encode().toArray(ValueLayout.JAVA_BYTE);
   }
 
   @Override
   public void decode(byte[] input) {
     try {
-      Greeting greeting = Greeting.decode(MemorySegment.ofArray(input));
+      ShmGreeting greeting = ShmGreeting.decode(MemorySegment.ofArray(input));
       byte[] passedOn = bytes(greeting);
-      if (passedOn.length > Greeting.HELLO_BYTES + Greeting.MAX_TEXT) {
+      if (passedOn.length > ShmGreeting.HELLO_BYTES + ShmGreeting.MAX_TEXT) {
         throw new AssertionError("is passed on in " + passedOn.length + " bytes");
       }
-      Greeting again = Greeting.decode(MemorySegment.ofArray(passedOn));
+      ShmGreeting again = ShmGreeting.decode(MemorySegment.ofArray(passedOn));
       if (!again.equals(greeting)) {
         throw new AssertionError("is passed on as " + again + ", came as " + greeting);
       }
@@ -52,13 +52,13 @@ public final class GreetingTarget implements FuzzTarget {
     }
   }
 
-  private static void check(Greeting greeting) {
+  private static void check(ShmGreeting greeting) {
     String text =
         switch (greeting) {
-          case Greeting.Hello hello -> hello.host();
-          case Greeting.Verdict verdict -> verdict.problem();
-          case Greeting.Farewell farewell -> farewell.reason();
-          case Greeting.Wake _ -> "";
+          case ShmGreeting.Hello hello -> hello.host();
+          case ShmGreeting.Decision verdict -> verdict.problem();
+          case ShmGreeting.GracefulClose farewell -> farewell.reason();
+          case ShmGreeting.Wake _ -> "";
         };
     if (text.chars().anyMatch(c -> c < ' ' || c > '~')) {
       throw new AssertionError("control characters come through: " + greeting);

@@ -17,27 +17,27 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// What a broken peer can put into our memory: refused in words, and nothing is touched.
-class HostilePeerTest implements Inbound.Listener {
+class HostilePeerTest implements ShmInbound.RingListener {
 
-  private final MemorySegment link = Arena.ofAuto().allocate(Layout.LINK_BYTES, Layout.PAGE);
+  private final MemorySegment link = Arena.ofAuto().allocate(ControlLayout.LINK_BYTES, ControlLayout.PAGE);
   private final RegionTable table = new RegionTable("test");
   private final OpQueue waiting = new OpQueue(16);
-  private final Inbound inbound =
-      new Inbound(new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
+  private final ShmInbound inbound =
+      new ShmInbound(new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
   private final RingWriter writer = new RingWriter(link);
   private int heard;
 
   @ParameterizedTest
-  @ValueSource(longs = {-32, 1, 33, Layout.RING_BYTES + 32, Long.MAX_VALUE, Long.MIN_VALUE})
+  @ValueSource(longs = {-32, 1, 33, ControlLayout.RING_BYTES + 32, Long.MAX_VALUE, Long.MIN_VALUE})
   void endOfTheRingOutOfPlace(long tail) {
-    link.set(ValueLayout.JAVA_LONG, Layout.TAIL, tail);
+    link.set(ValueLayout.JAVA_LONG, ControlLayout.TAIL, tail);
     assertThatThrownBy(inbound::receive).isInstanceOf(ShmFault.class).hasMessageContaining("end");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 33, 1 << 16, (1 << 16) + 1, Long.MAX_VALUE, 1L << 32})
   void messageLongerThanWhatIsPublished(long length) {
-    writer.header(Frame.MESSAGE, 0, 0, 0, 0, length);
+    writer.header(ShmFrame.MESSAGE, 0, 0, 0, 0, length);
     writer.publish(32);
     assertThatThrownBy(inbound::receive)
         .isInstanceOf(ShmFault.class)
@@ -59,12 +59,12 @@ class HostilePeerTest implements Inbound.Listener {
       for (long[] bad : new long[][] {{0, 101}, {100, 1}, {-1, 1}, {1, Long.MAX_VALUE}, {0, -1}}) {
         HostilePeerTest fresh = new HostilePeerTest();
         try (MemoryRegion its = fresh.table.allocate(100)) {
-          fresh.writer.header(Frame.WRITE, 0, its.export().key(), 0, bad[0], bad[1]);
+          fresh.writer.header(ShmFrame.WRITE, 0, its.export().key(), 0, bad[0], bad[1]);
           fresh.writer.publish(0);
           assertThatThrownBy(fresh.inbound::receive).hasMessageContaining("outside");
         }
       }
-      writer.header(Frame.WRITE, 0, key + (1 << 16), 0, 0, 1);
+      writer.header(ShmFrame.WRITE, 0, key + (1 << 16), 0, 0, 1);
       writer.publish(32);
       assertThatThrownBy(inbound::receive).hasMessageContaining("never open");
     }
@@ -72,7 +72,7 @@ class HostilePeerTest implements Inbound.Listener {
 
   @Test
   void stagingSlotsOutOfTurn() throws ShmFault {
-    writer.header(Frame.STAGED, 0, 0, 0, 0, 10);
+    writer.header(ShmFrame.STAGED, 0, 0, 0, 0, 10);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("0 are due");
   }
@@ -80,10 +80,10 @@ class HostilePeerTest implements Inbound.Listener {
   @Test
   void stagingSlotLongerThanThePayload() throws ShmFault {
     try (MemoryRegion region = table.allocate(10_000)) {
-      writer.header(Frame.WRITE, 0, region.export().key(), 0, 0, 10_000);
+      writer.header(ShmFrame.WRITE, 0, region.export().key(), 0, 0, 10_000);
       writer.publish(0);
       assertThat(inbound.receive()).isEqualTo(1);
-      writer.header(Frame.STAGED, 0, 0, 0, 0, 10_001);
+      writer.header(ShmFrame.STAGED, 0, 0, 0, 0, 10_001);
       writer.publish(0);
       assertThatThrownBy(inbound::receive).hasMessageContaining("10000 are due");
     }
@@ -92,19 +92,19 @@ class HostilePeerTest implements Inbound.Listener {
   @Test
   void writeThatIsWithdrawnIsOver() throws ShmFault {
     try (MemoryRegion region = table.allocate(10_000)) {
-      writer.header(Frame.WRITE, 0, region.export().key(), 0, 0, 10_000);
+      writer.header(ShmFrame.WRITE, 0, region.export().key(), 0, 0, 10_000);
       writer.publish(0);
-      writer.header(Frame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
+      writer.header(ShmFrame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
       writer.publish(0);
       assertThat(inbound.receive()).isEqualTo(2);
-      writer.header(Frame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
+      writer.header(ShmFrame.WITHDRAWN, 0, region.export().key(), 0, 0, 0);
       writer.publish(0);
       assertThatThrownBy(inbound::receive).hasMessageContaining("has not begun");
     }
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {Frame.READ_DATA, Frame.READ_LANDED, Frame.READ_REFUSED})
+  @ValueSource(ints = {ShmFrame.READ_DATA, ShmFrame.READ_LANDED, ShmFrame.READ_REFUSED})
   void answerToNothing(int kind) {
     writer.header(kind, 0, 0, 7, 0, 0);
     writer.publish(0);
@@ -113,18 +113,18 @@ class HostilePeerTest implements Inbound.Listener {
 
   @Test
   void readThatDoesNotSayWhereTo() {
-    writer.header(Frame.READ, 0, 0, 0, 0, 100);
+    writer.header(ShmFrame.READ, 0, 0, 0, 0, 100);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("where to");
     assertThat(heard).isZero();
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {Frame.READ_DATA, Frame.READ_LANDED})
+  @ValueSource(ints = {ShmFrame.READ_DATA, ShmFrame.READ_LANDED})
   void answerOfAnotherLength(int kind) throws ShmFault {
     try (MemoryRegion region = table.allocate(100)) {
-      Op read = waiting.add();
-      read.begin(Op.Kind.READ);
+      ShmOperation read = waiting.add();
+      read.begin(ShmOperation.OperationKind.READ);
       read.region = (LocalRegion) region;
       read.bytes = 100;
       read.context = 7;
@@ -136,8 +136,8 @@ class HostilePeerTest implements Inbound.Listener {
 
   @Test
   void progressThatThePeerClaimsForUs() {
-    link.set(ValueLayout.JAVA_LONG, Layout.HEAD, 64);
-    assertThatThrownBy(() -> writer.hasRoom(Layout.RING_BYTES)).hasMessageContaining("ring");
+    link.set(ValueLayout.JAVA_LONG, ControlLayout.HEAD, 64);
+    assertThatThrownBy(() -> writer.hasRoom(ControlLayout.RING_BYTES)).hasMessageContaining("ring");
   }
 
   @Test
@@ -147,10 +147,10 @@ class HostilePeerTest implements Inbound.Listener {
     for (int round = 0; round < 200; round++) {
       HostilePeerTest fresh = new HostilePeerTest();
       for (int i = 0; i < 64; i++) {
-        long at = Layout.RING + 4L * random.nextInt(64);
+        long at = ControlLayout.RING + 4L * random.nextInt(64);
         fresh.link.set(ValueLayout.JAVA_INT, at, random.nextInt(-1, 12));
       }
-      fresh.link.set(ValueLayout.JAVA_LONG, Layout.TAIL, 32L * random.nextInt(1, 8));
+      fresh.link.set(ValueLayout.JAVA_LONG, ControlLayout.TAIL, 32L * random.nextInt(1, 8));
       try {
         assertThat(fresh.inbound.receive()).isPositive();
       } catch (ShmFault e) {
@@ -175,18 +175,18 @@ class HostilePeerTest implements Inbound.Listener {
   }
 
   @Override
-  public Op readWanted() {
+  public ShmOperation readWanted() {
     heard++;
-    return new Op();
+    return new ShmOperation();
   }
 
   @Override
-  public void readDone(Op read) {
+  public void readDone(ShmOperation read) {
     waiting.pop();
   }
 
   @Override
-  public void readRefused(Op read, int reason) {
+  public void readRefused(ShmOperation read, int reason) {
     waiting.pop();
   }
 

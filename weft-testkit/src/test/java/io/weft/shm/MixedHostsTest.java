@@ -18,7 +18,7 @@ class MixedHostsTest {
 
   private final List<Peer> peers = new ArrayList<>();
 
-  private Peer open(Host host) {
+  private Peer open(ProcessDomain host) {
     Peer peer = new Peer(peers.size(), host);
     peers.add(peer);
     return peer;
@@ -32,7 +32,7 @@ class MixedHostsTest {
   @Test
   void memoryIsSharedInsideAHostOnly() throws IOException {
     Peer[] all = {
-      open(Host.here()), open(Host.here()), open(new Host("another")), open(Host.here())
+      open(ProcessDomain.here()), open(ProcessDomain.here()), open(new ProcessDomain("another")), open(ProcessDomain.here())
     };
     MemoryRegion[] into = new MemoryRegion[all.length];
     for (int i = 0; i < all.length; i++) {
@@ -76,9 +76,9 @@ class MixedHostsTest {
 
   @Test
   void waitingIsEndedByMemoryAndBySockets() throws IOException, InterruptedException {
-    Peer near = open(Host.here());
-    Peer waiter = open(Host.here());
-    Peer far = open(new Host("another"));
+    Peer near = open(ProcessDomain.here());
+    Peer waiter = open(ProcessDomain.here());
+    Peer far = open(new ProcessDomain("another"));
     Endpoint inside = Peer.connect(near, waiter, 1);
     Endpoint between = Peer.connect(far, waiter, 1);
     Thread thread =

@@ -35,11 +35,11 @@ final class Peer implements FrameSink, AutoCloseable {
   final List<TransportException> failures = new ArrayList<>();
   private final List<MemoryRegion> regions = new ArrayList<>();
 
-  Peer(int node, Host host) {
+  Peer(int node, ProcessDomain host) {
     this(node, host, CONNECT_DEADLINE);
   }
 
-  Peer(int node, Host host, Duration deadline) {
+  Peer(int node, ProcessDomain host, Duration deadline) {
     Credentials credentials = new Credentials("test", 0, node, secret());
     transport =
         ShmProvider.open(new TransportConfig("127.0.0.1", deadline, credentials), this, host);
@@ -50,7 +50,7 @@ final class Peer implements FrameSink, AutoCloseable {
   }
 
   static Peer here(int node) throws IOException {
-    return new Peer(node, Host.here());
+    return new Peer(node, ProcessDomain.here());
   }
 
   MemoryRegion region(long bytes) {

@@ -46,15 +46,15 @@ class OneSidedTest {
     own.segment().copyFrom(MemorySegment.ofArray(bytes));
   }
 
-  private Outcome write(RemoteSlice into, int immediate) {
-    Outcome done = new Outcome();
+  private VerbsOutcome write(RemoteSlice into, int immediate) {
+    VerbsOutcome done = new VerbsOutcome();
     parties.post(() -> here.to(1).tryWrite(own.slice(0, into.bytes()), into, immediate, done));
     parties.until(done::isDone, "the write is complete");
     return done;
   }
 
-  private Outcome read(RemoteSlice from) {
-    Outcome done = new Outcome();
+  private VerbsOutcome read(RemoteSlice from) {
+    VerbsOutcome done = new VerbsOutcome();
     parties.post(() -> here.to(1).tryRead(own.slice(0, from.bytes()), from, done));
     parties.until(done::isDone, "the read is complete");
     return done;
@@ -115,7 +115,7 @@ class OneSidedTest {
     for (long at = 0; at < bytes; at += 4096) {
       region.segment().set(ValueLayout.JAVA_LONG, at, ~at);
     }
-    Outcome done = new Outcome();
+    VerbsOutcome done = new VerbsOutcome();
     RemoteSlice all = new RemoteSlice(region.export(), 0, bytes);
     parties.post(() -> here.to(1).tryRead(into.slice(0, bytes), all, done));
     parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new byte[1])));

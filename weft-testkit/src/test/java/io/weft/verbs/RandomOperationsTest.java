@@ -56,7 +56,7 @@ class RandomOperationsTest {
     private final Place remote;
     private final int remoteAt;
     private final int bytes;
-    private final Outcome outcome = new Outcome();
+    private final VerbsOutcome outcome = new VerbsOutcome();
     private Place.@Nullable Span ownSpan;
     private Place.@Nullable Span remoteSpan;
     private boolean isHeard;

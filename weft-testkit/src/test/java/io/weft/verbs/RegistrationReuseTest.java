@@ -89,7 +89,7 @@ class RegistrationReuseTest {
     long at = (BYTES / 2 + i) & -8L;
     region.segment().set(ValueLayout.JAVA_LONG, at, ~i);
     region.segment().set(ValueLayout.JAVA_LONG, at + PART - 8, i);
-    Outcome done = new Outcome();
+    VerbsOutcome done = new VerbsOutcome();
     parties.post(
         () ->
             parties

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import io.weft.transport.Address;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
@@ -30,7 +30,7 @@ final class Stranger {
   /// Runs one of the programs below, by this command in front, such as `setpriv …`.
   static Process start(List<String> before, Class<?> program) throws IOException {
     List<String> command = new ArrayList<>(before);
-    command.addAll(JavaCommand.of(List.of("--enable-native-access=ALL-UNNAMED"), program));
+    command.addAll(JvmCommand.of(List.of("--enable-native-access=ALL-UNNAMED"), program));
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().remove("JDK_JAVA_OPTIONS"); // Java would begin by saying that it has some
     return builder.start();

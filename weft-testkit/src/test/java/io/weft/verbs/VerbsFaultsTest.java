@@ -90,10 +90,10 @@ class VerbsFaultsTest {
       MemoryRegion own = party.transport.allocate(Stranger.REGION_BYTES);
       for (int i = 0; party.transport.counters().get("oneSidedWrittenBytes") == 0; i++) {
         assertThat(i).as("writes without an offer").isLessThan(4);
-        Outcome done = write(endpoint, own, all, i);
+        VerbsOutcome done = write(endpoint, own, all, i);
         until(party, done::isDone, "a write is complete");
       }
-      List<Outcome> outcomes = new ArrayList<>();
+      List<VerbsOutcome> outcomes = new ArrayList<>();
       for (int i = 0; i < WRITES; i++) {
         outcomes.add(write(endpoint, own, all, i));
       }
@@ -101,7 +101,7 @@ class VerbsFaultsTest {
       assertThat(victim.destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
       until(
           party,
-          () -> outcomes.stream().allMatch(Outcome::isDone) && !party.failures.isEmpty(),
+          () -> outcomes.stream().allMatch(VerbsOutcome::isDone) && !party.failures.isEmpty(),
           "the loss is told");
       assertThat(outcomes.getFirst().failure()).isNull();
       assertLost(outcomes.getLast().failure(), "node 0");
@@ -115,8 +115,8 @@ class VerbsFaultsTest {
     }
   }
 
-  private static Outcome write(Endpoint to, MemoryRegion own, RemoteSlice into, int number) {
-    Outcome done = new Outcome();
+  private static VerbsOutcome write(Endpoint to, MemoryRegion own, RemoteSlice into, int number) {
+    VerbsOutcome done = new VerbsOutcome();
     assertThat(to.tryWrite(own.slice(0, into.bytes()), into, number, done))
         .isEqualTo(PostResult.POSTED);
     return done;
@@ -134,7 +134,7 @@ class VerbsFaultsTest {
       RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
       for (int i = 0; here.transport.counters().get("oneSidedWrittenBytes") == 0; i++) {
         assertThat(i).as("writes without an offer").isLessThan(4);
-        Outcome done = new Outcome();
+        VerbsOutcome done = new VerbsOutcome();
         int number = i;
         parties.post(() -> here.to(1).tryWrite(own.slice(0, BYTES), all, number, done));
         parties.until(() -> done.isDone() && there.heardOf(0).poll() != null, "it has landed");
@@ -145,7 +145,7 @@ class VerbsFaultsTest {
       Pin pin = pins.of(local);
       assertThat(pin).isNotNull();
       pin.registration().close();
-      Outcome done = new Outcome();
+      VerbsOutcome done = new VerbsOutcome();
       assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 9, done))
           .isEqualTo(PostResult.POSTED);
       until(here, done::isDone, "the write has failed");
@@ -230,7 +230,7 @@ class VerbsFaultsTest {
       RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
       run("ip", "link", "set", "dummy0", "down");
       try {
-        Outcome done = new Outcome();
+        VerbsOutcome done = new VerbsOutcome();
         assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 1, done))
             .isEqualTo(PostResult.POSTED);
         until(here, done::isDone, "the write has failed");

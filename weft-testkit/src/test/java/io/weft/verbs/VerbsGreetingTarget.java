@@ -26,22 +26,22 @@ public final class VerbsGreetingTarget implements FuzzTarget {
     Gid gid = new Gid(0, 0xfe80_0000_0000_0000L, 0x0000_ffff_0a4d_0001L, Gid.Type.ROCE_V2);
     return List.of(
         bytes(
-            new Greeting.Hello(
+            new VerbsGreeting.Hello(
                 17, new QueuePairAddress(18, 0x3e8fd2, 0, gid, 5), 1L << 40, 0x1234, 1 << 20, 128)),
-        bytes(new Greeting.Verdict("")),
-        bytes(new Greeting.Verdict("no room")),
-        bytes(new Greeting.Farewell("a frame of unknown kind 9")));
+        bytes(new VerbsGreeting.Decision("")),
+        bytes(new VerbsGreeting.Decision("no room")),
+        bytes(new VerbsGreeting.GracefulClose("a frame of unknown kind 9")));
   }
 
-  private static byte[] bytes(Greeting greeting) {
+  private static byte[] bytes(VerbsGreeting greeting) {
     return greeting.encode().toArray(ValueLayout.JAVA_BYTE);
   }
 
   @Override
   public void decode(byte[] input) {
     try {
-      Greeting first = Greeting.decode(MemorySegment.ofArray(input));
-      Greeting again = Greeting.decode(first.encode());
+      VerbsGreeting first = VerbsGreeting.decode(MemorySegment.ofArray(input));
+      VerbsGreeting again = VerbsGreeting.decode(first.encode());
       if (!again.equals(first)) {
         throw new AssertionError(first + " became " + again);
       }

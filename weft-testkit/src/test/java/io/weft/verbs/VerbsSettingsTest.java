@@ -8,7 +8,7 @@ import io.weft.ConfigOption;
 import io.weft.WeftConfig;
 import io.weft.transport.TransportException;
 import io.weft.verbs.memory.MemorySettings;
-import io.weft.verbs.model.Model;
+import io.weft.verbs.model.ThreadingModel;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
@@ -54,7 +54,7 @@ class VerbsSettingsTest {
                 5,
                 6,
                 new MemorySettings(8L << 20, 0),
-                Model.POLLING_THREAD));
+                ThreadingModel.POLLING_THREAD));
   }
 
   @Test

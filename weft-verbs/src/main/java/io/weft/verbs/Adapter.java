@@ -13,7 +13,7 @@ import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
 import io.weft.verbs.model.Polling;
 import io.weft.verbs.model.SharedSendBuffer;
-import io.weft.verbs.ring.Outbound;
+import io.weft.verbs.ring.VerbsOutbound;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -122,7 +122,7 @@ final class Adapter implements AutoCloseable {
   ///
   /// @param number by which completions name it, 16 bits
   /// @param sentOfAll hears of bytes that are posted
-  Link link(VerbsSettings settings, int number, LongConsumer sentOfAll) {
+  QueuePairLink link(VerbsSettings settings, int number, LongConsumer sentOfAll) {
     int most =
         Math.min(
             sends.capacity() / VerbsSettings.SENDS, receives.capacity() / VerbsSettings.RECEIVES);
@@ -137,7 +137,7 @@ final class Adapter implements AutoCloseable {
     if (!trouble.isEmpty()) {
       throw new VerbsException(trouble);
     }
-    Link link = new Link(this, settings, number, sentOfAll);
+    QueuePairLink link = new QueuePairLink(this, settings, number, sentOfAll);
     endpoints++;
     return link;
   }
@@ -173,7 +173,7 @@ final class Adapter implements AutoCloseable {
   }
 
   /// A completion says that the queue pair has failed: where the port is down, that is why.
-  void fail(Link link, String why) {
+  void fail(QueuePairLink link, String why) {
     if (link.failure().isEmpty()) {
       String trouble = portTrouble();
       link.fail(trouble.isEmpty() ? why : trouble + "; " + why);
@@ -210,7 +210,7 @@ final class Adapter implements AutoCloseable {
         VerbsTransport.MAX_MESSAGE_BYTES,
         8 << 10,
         Long.MAX_VALUE,
-        Outbound.MAX_IN_FLIGHT,
+        VerbsOutbound.MAX_IN_FLIGHT,
         0,
         false,
         0);

@@ -13,25 +13,25 @@ import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.ring.Grants;
-import io.weft.verbs.ring.Inbound;
-import io.weft.verbs.ring.Outbound;
+import io.weft.verbs.ring.VerbsInbound;
+import io.weft.verbs.ring.VerbsOutbound;
 import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// The way to one peer: a queue pair, beside a TCP connection by which the two have met and which
 /// tells when the peer is gone.
-final class VerbsEndpoint implements Endpoint, Inbound.Listener {
+final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
 
   private final VerbsTransport transport;
   private final Endpoint lower;
-  private final Peer peer;
+  private final VerbsPeer peer;
   private final boolean dialed;
   private final int number;
-  private final Meeting meeting;
-  private @Nullable Link link;
-  private @Nullable Outbound outbound;
-  private @Nullable Inbound inbound;
+  private final QueuePairExchange meeting;
+  private @Nullable QueuePairLink link;
+  private @Nullable VerbsOutbound outbound;
+  private @Nullable VerbsInbound inbound;
   private @Nullable Grants grants;
   private boolean connected;
   private boolean closed;
@@ -44,10 +44,10 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   VerbsEndpoint(VerbsTransport transport, Endpoint lower, String peer, boolean dialed, int number) {
     this.transport = transport;
     this.lower = lower;
-    this.peer = new Peer(lower, peer);
+    this.peer = new VerbsPeer(lower, peer);
     this.dialed = dialed;
     this.number = number;
-    meeting = new Meeting(this, lower);
+    meeting = new QueuePairExchange(this, lower);
   }
 
   @Override
@@ -63,7 +63,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     return number;
   }
 
-  @Nullable Link link() {
+  @Nullable QueuePairLink link() {
     return link;
   }
 
@@ -76,14 +76,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   /// The TCP connection is proved: makes a queue pair and tells the peer where it is.
   void meet(long nowNanos) {
     try {
-      Link made = transport.link(number);
-      Outbound out = new Outbound(made, transport.pins(), transport.oneSided());
+      QueuePairLink made = transport.link(number);
+      VerbsOutbound out = new VerbsOutbound(made, transport.pins(), transport.oneSided());
       Grants granted = new Grants(transport.pins(), out, number);
       link = made;
       outbound = out;
       grants = granted;
       RegionTable table = transport.pins().table();
-      inbound = new Inbound(made, out, granted, table, transport.messages(), this);
+      inbound = new VerbsInbound(made, out, granted, table, transport.messages(), this);
       meeting.begin(made, table.incarnation(), nowNanos);
     } catch (VerbsException | IllegalStateException e) {
       meeting.refuse(String.valueOf(e.getMessage()), e);
@@ -100,10 +100,10 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   /// A message came over TCP.
   void lowerMessage(MemorySegment message) {
     try {
-      switch (Greeting.decode(message)) {
-        case Greeting.Hello hello -> meeting.hello(hello);
-        case Greeting.Verdict(String problem) -> meeting.verdict(problem);
-        case Greeting.Farewell(String reason) ->
+      switch (VerbsGreeting.decode(message)) {
+        case VerbsGreeting.Hello hello -> meeting.hello(hello);
+        case VerbsGreeting.Decision(String problem) -> meeting.verdict(problem);
+        case VerbsGreeting.GracefulClose(String reason) ->
             lost("it ended the connection because it received " + reason, null);
       }
     } catch (VerbsFault e) {
@@ -136,7 +136,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   /// The TCP connection is gone; what the peer had sent before is taken already. Where the queue
   /// pair had failed before, that is the reason.
   void lowerFailure(TransportException cause) {
-    Link open = link;
+    QueuePairLink open = link;
     if (open != null && !open.failure().isEmpty()) {
       lost(open.failure(), cause);
       return;
@@ -157,7 +157,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
               + VerbsTransport.MAX_MESSAGE_BYTES
               + " are allowed");
     }
-    Outbound out = outbound;
+    VerbsOutbound out = outbound;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -175,23 +175,23 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    return post(Outbound.Kind.WRITE, from, into, immediate, done);
+    return post(VerbsOutbound.SendKind.WRITE, from, into, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    return post(Outbound.Kind.READ, into, from, 0, done);
+    return post(VerbsOutbound.SendKind.READ, into, from, 0, done);
   }
 
   private PostResult post(
-      Outbound.Kind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
+      VerbsOutbound.SendKind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     RegionTable table = transport.pins().table();
-    LocalRegion region = kind == Outbound.Kind.READ ? table.ownTarget(own) : table.own(own);
-    Outbound out = outbound;
+    LocalRegion region = kind == VerbsOutbound.SendKind.READ ? table.ownTarget(own) : table.own(own);
+    VerbsOutbound out = outbound;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -205,14 +205,14 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   }
 
   private @Nullable TransportException refusal(
-      Outbound.Kind kind, RemoteRegion region, Outbound out) {
+      VerbsOutbound.SendKind kind, RemoteRegion region, VerbsOutbound out) {
     if (region.incarnation() != meeting.peerIncarnation()) {
       return peer.refused(kind, "another one");
     }
     return out.isWithdrawn(region.key()) ? peer.refused(kind, "an earlier one") : null;
   }
 
-  private int push(Outbound out) {
+  private int push(VerbsOutbound out) {
     try {
       return out.push();
     } catch (VerbsException | IllegalStateException e) {
@@ -223,7 +223,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// Posting has failed, which the caller cannot be told now.
   private void failed(RuntimeException e) {
-    Link open = link;
+    QueuePairLink open = link;
     if (open != null) {
       open.fail(String.valueOf(e.getMessage()));
     }
@@ -235,8 +235,8 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   ///
   /// Hot path.
   int turn() {
-    Link open = link;
-    Outbound out = outbound;
+    QueuePairLink open = link;
+    VerbsOutbound out = outbound;
     if (closed || open == null || out == null) {
       return 0;
     }
@@ -262,7 +262,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   /// Gives the device what there is room for.
   void flush() {
-    Outbound out = outbound;
+    VerbsOutbound out = outbound;
     if (!closed && connected && out != null) {
       int unused = push(out);
     }
@@ -272,7 +272,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
   ///
   /// Hot path.
   void received(int immediate) {
-    Inbound in = inbound;
+    VerbsInbound in = inbound;
     if (closed || in == null) {
       return;
     }
@@ -304,15 +304,15 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   @Override
   public void readDone(boolean isRefused) {
-    Outbound out = outbound;
+    VerbsOutbound out = outbound;
     if (out != null) {
-      out.answered(isRefused ? peer.refused(Outbound.Kind.READ, "an earlier one") : null);
+      out.answered(isRefused ? peer.refused(VerbsOutbound.SendKind.READ, "an earlier one") : null);
     }
   }
 
   @Override
   public long bytesReceived() {
-    Inbound in = inbound;
+    VerbsInbound in = inbound;
     return closed || in == null
         ? Math.max(bytesReceived, lower.bytesReceived())
         : lower.bytesReceived() + in.bytes();
@@ -320,7 +320,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
 
   @Override
   public long bytesSent() {
-    Link open = link;
+    QueuePairLink open = link;
     return closed || open == null
         ? Math.max(bytesSent, lower.bytesSent())
         : lower.bytesSent() + open.bytesSent();
@@ -360,7 +360,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     if (closed) {
       return;
     }
-    Link open = link;
+    QueuePairLink open = link;
     if (open != null && connected) {
       // What was sent before the end arrives before the end.
       transport.drain(open);
@@ -374,7 +374,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
     bytesSent = bytesSent();
     transport.forget(this);
     closed = true;
-    Link open = link;
+    QueuePairLink open = link;
     if (open != null) {
       try {
         open.end();
@@ -388,7 +388,7 @@ final class VerbsEndpoint implements Endpoint, Inbound.Listener {
       // The peer's queue pair has nothing left to reach.
       granted.end();
     }
-    Outbound out = outbound;
+    VerbsOutbound out = outbound;
     if (out != null) {
       out.end(cause);
     }

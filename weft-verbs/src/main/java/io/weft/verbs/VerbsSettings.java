@@ -4,7 +4,7 @@ package io.weft.verbs;
 import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
 import io.weft.verbs.memory.MemorySettings;
-import io.weft.verbs.model.Model;
+import io.weft.verbs.model.ThreadingModel;
 import io.weft.verbs.ring.Flow;
 import java.util.Map;
 import java.util.Properties;
@@ -30,7 +30,7 @@ record VerbsSettings(
     int retries,
     int receiverRetries,
     MemorySettings memory,
-    Model model) {
+    ThreadingModel model) {
 
   /// Frames that may be in a ring at a time.
   static final int SLOTS = Flow.SLOTS;
@@ -81,7 +81,7 @@ record VerbsSettings(
         new MemorySettings(
             source.whole("pool-bytes", 64L << 20, 0, MAX_KEPT_BYTES),
             source.whole("cache-bytes", 256L << 20, 0, MAX_KEPT_BYTES)),
-        Model.of(source.number("model", Model.OWN_BUFFERS.number(), 1, Model.values().length)));
+        ThreadingModel.of(source.number("model", ThreadingModel.OWN_BUFFERS.number(), 1, ThreadingModel.values().length)));
   }
 
   QueuePairSettings queuePair() {

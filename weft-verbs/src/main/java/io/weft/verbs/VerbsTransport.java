@@ -20,7 +20,7 @@ import io.weft.verbs.memory.Pins;
 import io.weft.verbs.model.Completions;
 import io.weft.verbs.model.Polling;
 import io.weft.verbs.ring.OneSided;
-import io.weft.verbs.ring.Outbound;
+import io.weft.verbs.ring.VerbsOutbound;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// sockets and at what the device tells by itself.
 final class VerbsTransport implements Transport, FrameSink {
 
-  static final int MAX_MESSAGE_BYTES = Outbound.MAX_MESSAGE_BYTES;
+  static final int MAX_MESSAGE_BYTES = VerbsOutbound.MAX_MESSAGE_BYTES;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
   private static final int RECEIVES_PER_TURN = 256;
@@ -57,7 +57,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Completions sends;
   private final Completions receives;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
-  private final Roster roster = new Roster();
+  private final EndpointTable roster = new EndpointTable();
   // Place of the next polled receive that was not taken, and how many were polled.
   private int place;
   private int polled;
@@ -167,7 +167,7 @@ final class VerbsTransport implements Transport, FrameSink {
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
       VerbsEndpoint endpoint = roster.of(sends.id(i), sends.queuePair(i));
-      Link link = endpoint == null ? null : endpoint.link();
+      QueuePairLink link = endpoint == null ? null : endpoint.link();
       if (link == null) {
         continue;
       }
@@ -189,7 +189,7 @@ final class VerbsTransport implements Transport, FrameSink {
       int at = place++;
       work++;
       VerbsEndpoint endpoint = roster.of(receives.id(at), receives.queuePair(at));
-      Link link = endpoint == null ? null : endpoint.link();
+      QueuePairLink link = endpoint == null ? null : endpoint.link();
       if (link == null || endpoint == null) {
         continue;
       }
@@ -238,7 +238,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   /// Waits until the device has taken all that was posted, a second at most; calls nobody back.
-  void drain(Link link) {
+  void drain(QueuePairLink link) {
     long start = System.nanoTime();
     while (!link.isDrained() && System.nanoTime() - start < DRAIN_NANOS) {
       if (takeSends() == 0) {
@@ -351,7 +351,7 @@ final class VerbsTransport implements Transport, FrameSink {
   // What endpoints say.
 
   /// A queue pair for the endpoint with this number. Throws `VerbsException`.
-  Link link(int number) {
+  QueuePairLink link(int number) {
     return adapter.link(settings, number, this::countSent);
   }
 

@@ -5,7 +5,7 @@ import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.report.TrainReport;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import java.io.IOException;
 import java.io.Serial;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ final class Extras {
     options.plot().ifPresent(NewFile::sweep);
   }
 
-  void write(TrainReport report, Outcome outcome) {
+  void write(TrainReport report, TrainingOutcome outcome) {
     missing.clear();
     write("--json", options.json(), report::write);
     write("--plot", options.plot(), file -> Plot.write(file, report, outcome));

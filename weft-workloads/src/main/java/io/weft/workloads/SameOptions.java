@@ -6,7 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.TrainingException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -66,7 +66,7 @@ final class SameOptions {
   }
 
   private static Map<String, String> facts(TrainOptions options, String onFailure) {
-    Settings settings = options.settings();
+    TrainingSettings settings = options.settings();
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("workload", settings.workload().title());
     facts.put("--via", options.servers().map(s -> s.via().toString()).orElse("none"));

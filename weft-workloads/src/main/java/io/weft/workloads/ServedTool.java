@@ -3,14 +3,14 @@ package io.weft.workloads;
 
 import io.weft.CommException;
 import io.weft.Weft;
-import io.weft.workloads.parameterserver.Served;
+import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
-import io.weft.workloads.report.Progress;
+import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
-import io.weft.workloads.training.Job;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingJob;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -59,7 +59,7 @@ final class ServedTool {
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err) {
     var settings = options.settings();
     var progress =
-        new Progress(
+        new ProgressPrinter(
             err,
             TrainTool.style(),
             settings.epochs(),
@@ -69,9 +69,9 @@ final class ServedTool {
     if (weft.rank() == servers.servers()) {
       extras.sweep();
     }
-    Optional<Served> served;
+    Optional<ServedResult> served;
     try {
-      int threads = Job.of(weft, options.threads()).threads();
+      int threads = TrainingJob.of(weft, options.threads()).threads();
       served =
           new ServedTraining(settings, servers, options.source(), weft, threads, progress).run();
     } catch (InterruptedException e) {
@@ -85,7 +85,7 @@ final class ServedTool {
   }
 
   private static void report(
-      Extras extras, Settings settings, Served served, Weft weft, PrintWriter out) {
+      Extras extras, TrainingSettings settings, ServedResult served, Weft weft, PrintWriter out) {
     TrainReport report = TrainReport.of(settings, served, weft.size(), weft.transport());
     extras.write(report, served.outcome());
     out.print(Summary.of(report, served.outcome()));

@@ -4,13 +4,13 @@ package io.weft.workloads;
 import io.weft.ConfigOption;
 import io.weft.file.NewFile;
 import io.weft.transport.spi.TransportProvider;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -136,8 +136,8 @@ final class TrainCommandLine {
       requireOneOf(parsed, "--transport", schemes());
     }
     long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
-    Settings settings =
-        new Settings(
+    TrainingSettings settings =
+        new TrainingSettings(
             workload,
             (int) whole(parsed, "--epochs", workload.defaultEpochs(), 1, MOST_EPOCHS),
             (int) whole(parsed, "--batch", workload.defaultBatch(), 1, MOST_BATCH),
@@ -147,7 +147,7 @@ final class TrainCommandLine {
             servers.isPresent() ? ServerFlags.sync(parsed) : sync(parsed),
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"));
-    Source source =
+    DataSource source =
         path(parsed, "--data")
             .map(directory -> files(workload, directory))
             .orElseGet(() -> workload.embedded(seed));
@@ -181,7 +181,7 @@ final class TrainCommandLine {
                         + Workload.names()));
   }
 
-  private static Source files(Workload workload, Path directory) {
+  private static DataSource files(Workload workload, Path directory) {
     return workload
         .files(directory)
         .orElseThrow(

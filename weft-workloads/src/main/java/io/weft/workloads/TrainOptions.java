@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.parameterserver.Servers;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -19,10 +19,10 @@ import java.util.OptionalInt;
 /// @param plot picture to draw
 /// @param json report to write
 record TrainOptions(
-    Settings settings,
+    TrainingSettings settings,
     Optional<Servers> servers,
     Optional<ConfiguredTask> task,
-    Source source,
+    DataSource source,
     Optional<String> transport,
     OptionalInt threads,
     Optional<Path> plot,

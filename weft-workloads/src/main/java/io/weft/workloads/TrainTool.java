@@ -10,11 +10,11 @@ import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.report.Progress;
+import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
-import io.weft.workloads.training.Job;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingJob;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingException;
@@ -140,7 +140,7 @@ public final class TrainTool implements ToolProvider {
         return;
       }
       var training =
-          TrainingThread.start(() -> train(options, Job.of(weft, options.threads()), out, err));
+          TrainingThread.start(() -> train(options, TrainingJob.of(weft, options.threads()), out, err));
       if (weft.config().onFailure() == OnFailure.END) {
         weft.onFailure(training::giveUp);
       }
@@ -164,15 +164,15 @@ public final class TrainTool implements ToolProvider {
         : Weft.init(config, options.task().get().launch(environment), environment);
   }
 
-  static void train(TrainOptions options, Job job, PrintWriter out, PrintWriter err) {
+  static void train(TrainOptions options, TrainingJob job, PrintWriter out, PrintWriter err) {
     var settings = options.settings();
     var observer =
-        new Progress(err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
+        new ProgressPrinter(err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
     var extras = new Extras(options);
     if (job.rank() == 0) {
       extras.sweep();
     }
-    Outcome outcome =
+    TrainingOutcome outcome =
         new Trainer(settings, options.source(), job, observer)
             .run(result -> extras.write(TrainReport.of(settings, result, job), result));
     if (job.rank() == 0) {
@@ -182,9 +182,9 @@ public final class TrainTool implements ToolProvider {
     }
   }
 
-  static Progress.Style style() {
+  static ProgressPrinter.Style style() {
     return "1".equals(System.getenv("WEFT_TERMINAL"))
-        ? Progress.Style.TERMINAL
-        : Progress.Style.LOG;
+        ? ProgressPrinter.Style.TERMINAL
+        : ProgressPrinter.Style.LOG;
   }
 }

@@ -41,7 +41,7 @@ final class Agreement {
   private final BitSet owed = new BitSet();
   private final BitSet condemned = new BitSet();
   private Stand stand = Stand.IDLE;
-  private View view;
+  private MembershipView view;
   private @Nullable Statement said;
   private long epoch;
   private BitSet members;
@@ -54,7 +54,7 @@ final class Agreement {
     this.rank = rank;
     this.quorum = quorum;
     this.heard = new Statement[size];
-    this.view = View.ofWorld(size);
+    this.view = MembershipView.ofWorld(size);
     this.members = view.members();
   }
 
@@ -102,7 +102,7 @@ final class Agreement {
   }
 
   /// A commitment holds for one view: with another one this rank must aim further.
-  private void learn(View next) {
+  private void learn(MembershipView next) {
     if (next.equals(view)) {
       return;
     }

@@ -3,7 +3,7 @@ package io.weft.cluster.elastic;
 
 import io.weft.CommException;
 import io.weft.WeftConfig.ShrinkQuorum;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
@@ -23,7 +23,7 @@ public final class Membership implements MeshService {
 
   private final ShrinkQuorum quorum;
   private final EpochFollower follower;
-  private final AtomicReference<@Nullable Attempt> attempt = new AtomicReference<>();
+  private final AtomicReference<@Nullable ShrinkAttempt> attempt = new AtomicReference<>();
   private @Nullable Mesh mesh;
   private @Nullable Agreement agreement;
   private MemorySegment frame = MemorySegment.NULL;
@@ -48,11 +48,11 @@ public final class Membership implements MeshService {
   /// this too. Any thread but the lane's, one at a time. Throws `CommException.TimedOut` after
   /// `limit` with those who did not come (this rank is in no epoch then, and may try again),
   /// `CommException.Aborted` if those who are left are too few or went on without this rank.
-  public Epoch shrink(Lane lane, Duration limit) throws InterruptedException {
+  public Epoch shrink(AgentRunner lane, Duration limit) throws InterruptedException {
     if (lane.isInside()) {
       throw new IllegalStateException("the lane's own thread must not wait for an agreement");
     }
-    var mine = new Attempt(limit, lane.nanos());
+    var mine = new ShrinkAttempt(limit, lane.nanos());
     if (!attempt.compareAndSet(null, mine)) {
       throw new IllegalStateException("another thread of this rank shrinks the job already");
     }
@@ -80,7 +80,7 @@ public final class Membership implements MeshService {
 
   @Override
   public boolean hasCommands() {
-    Attempt pending = attempt.get();
+    ShrinkAttempt pending = attempt.get();
     return pending != null && pending.waitsForLane();
   }
 
@@ -99,7 +99,7 @@ public final class Membership implements MeshService {
     if (state == null) {
       return 0;
     }
-    Attempt pending = attempt.get();
+    ShrinkAttempt pending = attempt.get();
     if (pending != null) {
       if (pending.begin()) {
         follower.onRevoked(Reasons.revoked(mesh(), mesh().rank()));
@@ -195,7 +195,7 @@ public final class Membership implements MeshService {
   }
 
   private void end(@Nullable CommException failure) {
-    Attempt pending = attempt.get();
+    ShrinkAttempt pending = attempt.get();
     if (pending != null && pending.begun()) {
       attempt.set(null);
       pending.end(failure);
@@ -221,7 +221,7 @@ public final class Membership implements MeshService {
 
   private void stop(CommException why) {
     over = why; // volatile: pairs with shrink
-    Attempt pending = attempt.getAndSet(null);
+    ShrinkAttempt pending = attempt.getAndSet(null);
     if (pending != null) {
       pending.end(why);
     }

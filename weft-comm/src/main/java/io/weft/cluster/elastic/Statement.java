@@ -5,7 +5,7 @@ package io.weft.cluster.elastic;
 ///
 /// @param stage how far it is
 /// @param view what it believes
-record Statement(Stage stage, View view) {
+record Statement(Stage stage, MembershipView view) {
 
   enum Stage {
     /// It takes part, and believes this.

@@ -33,7 +33,7 @@ final class StatementFrame {
   }
 
   static void write(MemorySegment frame, Statement statement, int size) {
-    View view = statement.view();
+    MembershipView view = statement.view();
     frame.fill((byte) 0);
     frame.set(JAVA_BYTE, 0, (byte) SERVICE);
     frame.set(JAVA_BYTE, 1, (byte) statement.stage().code());
@@ -70,7 +70,7 @@ final class StatementFrame {
             && !gone.get(from)
             && contains(gone, left);
     Stage stage = code == Stage.PROPOSE.code() ? Stage.PROPOSE : Stage.COMMIT;
-    return sane ? new Statement(stage, new View(target, gone, left, base, members)) : null;
+    return sane ? new Statement(stage, new MembershipView(target, gone, left, base, members)) : null;
   }
 
   private static BitSet set(MemorySegment frame, int at, int size) {

@@ -26,7 +26,7 @@ final class Attempts {
     if (failure instanceof SocketTimeoutException && millis < fullMillis && first != null) {
       return;
     }
-    if (first == null || failure instanceof OtherJob) {
+    if (first == null || failure instanceof JobMismatch) {
       first = failure;
     }
     String reason = where + ": " + words(failure) + advice;
@@ -49,7 +49,7 @@ final class Attempts {
 
   private static String words(IOException failure) {
     String name = failure.getClass().getSimpleName();
-    return failure instanceof OtherJob
+    return failure instanceof JobMismatch
         ? String.valueOf(failure.getMessage())
         : failure.getMessage() == null ? name : failure.getMessage() + " (" + name + ")";
   }

@@ -133,7 +133,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     Secret secret = required(config, environment, at);
     Deadline deadline = Deadline.after(config.startDeadline());
     JobTrust trust = JobTrust.of(config, secret, at.job());
-    TcpStoreServer server = Claiming.bind(at.host(), at.port(), trust, deadline);
+    TcpStoreServer server = AddressClaim.bind(at.host(), at.port(), trust, deadline);
     try {
       InetAddress address = server.address().getAddress();
       TcpStore store =

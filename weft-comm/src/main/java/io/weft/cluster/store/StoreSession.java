@@ -90,7 +90,7 @@ final class StoreSession {
     StoreWire.writeText(out, secret, status, nonces, same ? keeper.meeting() : keeper.job());
     out.flush();
     if (!same) {
-      throw new OtherJob("it is of job '" + job + "', this store is of job '" + keeper.job() + "'");
+      throw new JobMismatch("it is of job '" + job + "', this store is of job '" + keeper.job() + "'");
     }
   }
 

@@ -81,7 +81,7 @@ public final class TcpStore implements Store {
                 + loopback(host),
             attempts.cause());
       }
-      deadline.pause(attempts.cause() instanceof OtherJob ? RETRY_OTHER : RETRY);
+      deadline.pause(attempts.cause() instanceof JobMismatch ? RETRY_OTHER : RETRY);
     }
   }
 
@@ -313,7 +313,7 @@ public final class TcpStore implements Store {
   }
 
   /// Proves secret and job to the server, and has it prove them. Throws `CommException.Setup` where
-  /// it is no store or has another secret, `OtherJob` where it is kept for another job, and
+  /// it is no store or has another secret, `JobMismatch` where it is kept for another job, and
   /// `IOException` where the line ends before that is known.
   void prove(Secret secret, String job, byte[] binding) throws IOException {
     // Said at once, so that a server that waits for TLS sees who is there.
@@ -360,7 +360,7 @@ public final class TcpStore implements Store {
     int agreed = in.readUnsignedByte();
     String text = StoreWire.readText(in, secret, agreed, nonces);
     if (agreed != StoreWire.SAME_JOB) {
-      throw new OtherJob(
+      throw new JobMismatch(
           "the store there is of job '" + text + "', this rank is of job '" + job + "'");
     }
     meeting = text;

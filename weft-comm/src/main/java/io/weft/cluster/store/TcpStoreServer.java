@@ -52,7 +52,7 @@ public final class TcpStoreServer implements AutoCloseable {
   private final InMemoryStore values = new InMemoryStore();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final Set<String> othersSaid = ConcurrentHashMap.newKeySet();
-  private final Strangers strangers = new Strangers(LOG);
+  private final UnprovenConnections strangers = new UnprovenConnections(LOG);
 
   private TcpStoreServer(
       OpenFiles openFiles, ServerSocket listener, JobTrust trust, Optional<TlsParty> party) {
@@ -189,7 +189,7 @@ public final class TcpStoreServer implements AutoCloseable {
           new StoreSession(StoreLine.answer(socket, party), values, trust.secret(), keeper);
       session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
-    } catch (OtherJob other) {
+    } catch (JobMismatch other) {
       // Its ranks come again and again until this job's have met.
       if (othersSaid.size() < MOST_OTHERS_SAID
           && othersSaid.add(String.valueOf(other.getMessage()))) {

@@ -21,9 +21,9 @@ public final class AlgorithmTable {
   private static final String SHIPPED = "algorithms.txt";
   private static final int MOST_BYTES = 64 << 10;
 
-  private final List<Line> lines;
+  private final List<TableLine> lines;
 
-  private AlgorithmTable(List<Line> lines) {
+  private AlgorithmTable(List<TableLine> lines) {
     this.lines = List.copyOf(lines);
   }
 
@@ -33,7 +33,7 @@ public final class AlgorithmTable {
   /// @param own a file of the user's, if there is one
   /// @param algorithms names of those that can be taken for each collective
   public static AlgorithmTable load(Optional<Path> own, Map<String, List<String>> algorithms) {
-    List<Line> lines = new ArrayList<>();
+    List<TableLine> lines = new ArrayList<>();
     own.ifPresent(file -> lines.addAll(parse(read(file), file.toString(), algorithms)));
     lines.addAll(parse(shipped(), "", algorithms));
     return new AlgorithmTable(lines);
@@ -59,8 +59,8 @@ public final class AlgorithmTable {
     }
   }
 
-  private static List<Line> parse(String text, String file, Map<String, List<String>> algorithms) {
-    List<Line> lines = new ArrayList<>();
+  private static List<TableLine> parse(String text, String file, Map<String, List<String>> algorithms) {
+    List<TableLine> lines = new ArrayList<>();
     int number = 0;
     for (String line : text.lines().toList()) {
       number++;
@@ -69,7 +69,7 @@ public final class AlgorithmTable {
       }
       String origin = file.isEmpty() ? "" : file + ", line " + number;
       try {
-        lines.add(Line.parse(line, origin, algorithms));
+        lines.add(TableLine.parse(line, origin, algorithms));
       } catch (IllegalArgumentException e) {
         throw new IllegalArgumentException(
             (origin.isEmpty() ? SHIPPED + ", line " + number : origin) + ": " + e.getMessage(), e);
@@ -79,8 +79,8 @@ public final class AlgorithmTable {
   }
 
   /// The rules of one collective for ranks that are laid out so.
-  public Ladder ladder(String collective, Layout layout) {
-    return new Ladder(
+  public SizeRules ladder(String collective, RankLayout layout) {
+    return new SizeRules(
         lines.stream()
             .filter(line -> line.collective().equals(collective))
             .filter(line -> line.conditions().stream().allMatch(c -> c.holdsFor(layout)))

@@ -98,7 +98,7 @@ record Condition(Key key, long least, long most) {
   }
 
   /// Whether a layout fulfils it; a condition on sizes does not ask.
-  boolean holdsFor(Layout layout) {
+  boolean holdsFor(RankLayout layout) {
     long value =
         switch (key) {
           case BYTES, CHUNK -> least;

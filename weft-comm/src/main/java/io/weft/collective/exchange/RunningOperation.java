@@ -2,7 +2,7 @@
 package io.weft.collective.exchange;
 
 import io.weft.collective.group.Group;
-import io.weft.collective.group.Signature;
+import io.weft.collective.group.OperationSignature;
 import io.weft.transport.TransportException;
 
 /// An operation that runs, as its exchanges see it. Confined to the lane's thread.
@@ -18,7 +18,7 @@ public interface RunningOperation {
   int sequence();
 
   /// What all ranks must agree on.
-  Signature signature();
+  OperationSignature signature();
 
   /// A peer broke the protocol: nothing it says can be trusted.
   ///

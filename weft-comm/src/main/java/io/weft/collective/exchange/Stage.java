@@ -8,5 +8,5 @@ public interface Stage {
   int MAX_PHASES = 20;
 
   /// The exchange of this stage, not started.
-  Exchange exchange(RunningOperation operation, int phase, Wires wires);
+  StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires);
 }

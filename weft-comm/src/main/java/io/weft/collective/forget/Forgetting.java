@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.weft.collective.exchange.Wires;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.LongMap;
 import io.weft.collective.group.NameUse;
@@ -45,7 +45,7 @@ public final class Forgetting {
   private static final int MOST_ASKED = 4096;
 
   private final Names names;
-  private final Supplier<Wires> wires;
+  private final Supplier<CollectiveContext> wires;
   private final Predicate<NameUse> idle;
   private final IntPredicate left;
   private final Runnable decided;
@@ -57,7 +57,7 @@ public final class Forgetting {
   /// @param decided told when names are no longer held
   public Forgetting(
       Names names,
-      Supplier<Wires> wires,
+      Supplier<CollectiveContext> wires,
       Predicate<NameUse> idle,
       IntPredicate left,
       Runnable decided) {
@@ -81,7 +81,7 @@ public final class Forgetting {
   }
 
   /// A message for the next question.
-  private record Early(int member, Frame.Type type, byte[] bytes) {}
+  private record Early(int member, CollectiveFrame.Type type, byte[] bytes) {}
 
   /// Whether a question is open, so that names may be held.
   ///
@@ -134,7 +134,7 @@ public final class Forgetting {
       }
     }
     MemorySegment frame = wires.get().scratch();
-    long most = Math.min(MOST_ASKED, (frame.byteSize() - Frame.HEADER_BYTES) / NAME_BYTES);
+    long most = Math.min(MOST_ASKED, (frame.byteSize() - CollectiveFrame.HEADER_BYTES) / NAME_BYTES);
     List<NameUse> asked = new ArrayList<>();
     while (asked.size() < most && !round.oldest.isEmpty()) {
       NameUse use = names.get(round.oldest.removeFirst());
@@ -150,12 +150,12 @@ public final class Forgetting {
     begin(group, round, asked.stream().mapToLong(NameUse::key).toArray());
     asked.forEach(NameUse::hold);
     round.agreed.set(0, asked.size());
-    tell(group, round, Frame.Type.FORGET, at(asked.size()));
+    tell(group, round, CollectiveFrame.Type.FORGET, at(asked.size()));
     decideIfAllHaveSpoken(group, round);
   }
 
   private static long at(int name) {
-    return Frame.HEADER_BYTES + (long) name * NAME_BYTES;
+    return CollectiveFrame.HEADER_BYTES + (long) name * NAME_BYTES;
   }
 
   private void begin(Group group, Round round, long[] keys) {
@@ -170,11 +170,11 @@ public final class Forgetting {
   }
 
   /// Sends what stands in the scratch to all others.
-  private void tell(Group group, Round round, Frame.Type type, long bytes) {
-    Wires out = wires.get();
+  private void tell(Group group, Round round, CollectiveFrame.Type type, long bytes) {
+    CollectiveContext out = wires.get();
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank()) {
-        Frame.header(out.scratch(), type, group.key(), 0, 0, 0, 0, round.number);
+        CollectiveFrame.header(out.scratch(), type, group.key(), 0, 0, 0, 0, round.number);
         out.send(group.world(m), bytes);
       }
     }
@@ -182,13 +182,13 @@ public final class Forgetting {
 
   /// A FORGET or KEPT of a member. Returns what is wrong with it, null if nothing is.
   public @Nullable String onMessage(
-      Group group, int member, Frame.Type type, MemorySegment message) {
+      Group group, int member, CollectiveFrame.Type type, MemorySegment message) {
     if (group.failure() != null) {
       return null;
     }
     Round round = round(group);
-    int number = Frame.aux(message);
-    boolean isQuestion = type == Frame.Type.FORGET;
+    int number = CollectiveFrame.aux(message);
+    boolean isQuestion = type == CollectiveFrame.Type.FORGET;
     if (isQuestion && (member != 0 || number != round.number + 1)) {
       return "it asked to forget names, which is not its turn";
     }
@@ -208,7 +208,7 @@ public final class Forgetting {
   }
 
   private void answer(Group group, Round round, MemorySegment question) {
-    int count = (int) ((question.byteSize() - Frame.HEADER_BYTES) / NAME_BYTES);
+    int count = (int) ((question.byteSize() - CollectiveFrame.HEADER_BYTES) / NAME_BYTES);
     long[] keys = new long[count];
     BitSet yes = new BitSet();
     for (int i = 0; i < count; i++) {
@@ -227,8 +227,8 @@ public final class Forgetting {
     round.agreed = yes;
     byte[] bits = yes.toByteArray();
     MemorySegment frame = wires.get().scratch();
-    MemorySegment.copy(MemorySegment.ofArray(bits), 0, frame, Frame.HEADER_BYTES, bits.length);
-    tell(group, round, Frame.Type.KEPT, Frame.HEADER_BYTES + bits.length);
+    MemorySegment.copy(MemorySegment.ofArray(bits), 0, frame, CollectiveFrame.HEADER_BYTES, bits.length);
+    tell(group, round, CollectiveFrame.Type.KEPT, CollectiveFrame.HEADER_BYTES + bits.length);
     List<Early> due = List.copyOf(round.early);
     round.early.clear();
     for (Early kept : due) {
@@ -245,7 +245,7 @@ public final class Forgetting {
   private void hear(Group group, Round round, int member, MemorySegment kept) {
     if (round.isOpen && round.silent.get(member)) {
       round.silent.clear(member);
-      round.agreed.and(BitSet.valueOf(Frame.body(kept).toArray(JAVA_BYTE)));
+      round.agreed.and(BitSet.valueOf(CollectiveFrame.body(kept).toArray(JAVA_BYTE)));
       decideIfAllHaveSpoken(group, round);
     }
   }
@@ -272,7 +272,7 @@ public final class Forgetting {
     }
     decided.run();
     for (Early next : round.early) {
-      if (next.type() == Frame.Type.FORGET) {
+      if (next.type() == CollectiveFrame.Type.FORGET) {
         round.early.remove(next);
         answer(group, round, MemorySegment.ofArray(next.bytes()));
         return;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record Grant(
     RemoteRegion staging, RemoteRegion target, long base, int slots, long segmentBytes) {
 
-  private static final long STAGING_AT = Frame.HEADER_BYTES;
+  private static final long STAGING_AT = CollectiveFrame.HEADER_BYTES;
   private static final long TARGET_AT = STAGING_AT + RemoteRegion.WIRE_BYTES;
   private static final long BASE_AT = TARGET_AT + RemoteRegion.WIRE_BYTES;
   private static final long SLOTS_AT = BASE_AT + Long.BYTES;
@@ -30,8 +30,8 @@ public record Grant(
   public static final long MESSAGE_BYTES = SEGMENT_AT + Long.BYTES;
 
   public void write(MemorySegment frame) {
-    Frame.region(frame, STAGING_AT, staging);
-    Frame.region(frame, TARGET_AT, target);
+    CollectiveFrame.region(frame, STAGING_AT, staging);
+    CollectiveFrame.region(frame, TARGET_AT, target);
     frame.set(JAVA_LONG_UNALIGNED, BASE_AT, base);
     frame.set(JAVA_INT_UNALIGNED, SLOTS_AT, slots);
     frame.set(JAVA_LONG_UNALIGNED, SEGMENT_AT, segmentBytes);
@@ -43,8 +43,8 @@ public record Grant(
       return null;
     }
     return new Grant(
-        Frame.region(frame, STAGING_AT),
-        Frame.region(frame, TARGET_AT),
+        CollectiveFrame.region(frame, STAGING_AT),
+        CollectiveFrame.region(frame, TARGET_AT),
         frame.get(JAVA_LONG_UNALIGNED, BASE_AT),
         frame.get(JAVA_INT_UNALIGNED, SLOTS_AT),
         frame.get(JAVA_LONG_UNALIGNED, SEGMENT_AT));

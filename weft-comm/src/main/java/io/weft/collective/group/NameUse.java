@@ -13,14 +13,14 @@ public final class NameUse {
   private final long key;
   private final Group group;
   private final String name;
-  private Signature last;
+  private OperationSignature last;
   private int count;
   private boolean settled;
   private boolean held;
   private long touched;
   private @Nullable BitSet answered;
 
-  NameUse(long key, Group group, String name, Signature first) {
+  NameUse(long key, Group group, String name, OperationSignature first) {
     this.key = key;
     this.group = group;
     this.name = name;
@@ -33,7 +33,7 @@ public final class NameUse {
   }
 
   /// Counts a submission; returns its number.
-  int next(Signature signature) {
+  int next(OperationSignature signature) {
     last = signature;
     settled = false;
     answered = null;
@@ -104,7 +104,7 @@ public final class NameUse {
     return name;
   }
 
-  public Signature last() {
+  public OperationSignature last() {
     return last;
   }
 }

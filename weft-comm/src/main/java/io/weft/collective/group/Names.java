@@ -25,7 +25,7 @@ public final class Names {
   /// Counts a use of a name; returns its number.
   ///
   /// Hot path, once the name was used.
-  public int use(long key, Group group, String name, Signature signature) {
+  public int use(long key, Group group, String name, OperationSignature signature) {
     NameUse use = uses.get(key);
     if (use == null) {
       use = new NameUse(key, group, name, signature);

@@ -2,12 +2,12 @@
 package io.weft.collective.message;
 
 import io.weft.collective.exchange.RunningOperation;
-import io.weft.collective.exchange.Wires;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
-import io.weft.collective.plan.Plan;
-import io.weft.collective.plan.Plan.Receiving;
-import io.weft.collective.plan.Plan.Sending;
+import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
@@ -28,8 +28,8 @@ final class Departures {
   private final RunningOperation operation;
   private final WireStage stage;
   private final int phase;
-  private final Wires wires;
-  private final ExchangeMemory memory;
+  private final CollectiveContext wires;
+  private final WireBuffers memory;
   private final Segments segments;
   private final long[] appliedBytes;
   private final int[] arrivedSegments;
@@ -45,8 +45,8 @@ final class Departures {
       RunningOperation operation,
       WireStage stage,
       int phase,
-      Wires wires,
-      ExchangeMemory memory,
+      CollectiveContext wires,
+      WireBuffers memory,
       Segments segments,
       long[] appliedBytes,
       int[] arrivedSegments) {
@@ -58,13 +58,13 @@ final class Departures {
     this.segments = segments;
     this.appliedBytes = appliedBytes;
     this.arrivedSegments = arrivedSegments;
-    Plan plan = stage.plan();
+    AlgorithmPlan plan = stage.plan();
     this.outgoing = new Outgoing[plan.outgoing().size()];
     for (int i = 0; i < outgoing.length; i++) {
-      Plan.Stream stream = plan.outgoing().get(i);
+      AlgorithmPlan.Stream stream = plan.outgoing().get(i);
       outgoing[i] =
           new Outgoing(
-              stream.peer(), stream.steps(), Pace.of(wires, operation, stream.peer(), segments));
+              stream.peer(), stream.steps(), InFlightLimit.of(wires, operation, stream.peer(), segments));
     }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
@@ -134,7 +134,7 @@ final class Departures {
     }
     out.grant = grant;
     out.stagedAllowed = grant.slots();
-    out.token = Frame.aux(frame);
+    out.token = CollectiveFrame.aux(frame);
   }
 
   void onCredit(int peer, int slots) {

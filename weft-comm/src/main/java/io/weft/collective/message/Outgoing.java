@@ -10,7 +10,7 @@ final class Outgoing {
 
   final int peer;
   final int[] sends;
-  final Pace pace;
+  final InFlightLimit pace;
 
   /// The peer's permission to write, once it came.
   @Nullable Grant grant;
@@ -33,7 +33,7 @@ final class Outgoing {
   /// Posted writes that have not left yet.
   int writesOut;
 
-  Outgoing(int peer, int[] sends, Pace pace) {
+  Outgoing(int peer, int[] sends, InFlightLimit pace) {
     this.peer = peer;
     this.sends = sends;
     this.pace = pace;

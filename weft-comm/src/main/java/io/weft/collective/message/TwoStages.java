@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.Script;
+import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Two stages, of which the second one is made when the first one is over, or is none.
 ///
-/// @param second gives null if nothing is left to do; may throw what `Script.stage` may
+/// @param second gives null if nothing is left to do; may throw what `OperationPlan.stage` may
 /// @param value the result, when both are over
 /// @param freeing what `discard` does
 public record TwoStages<T>(
     Stage first, Supplier<@Nullable Stage> second, Supplier<T> value, Runnable freeing)
-    implements Script<T> {
+    implements OperationPlan<T> {
 
   @Override
   public @Nullable Stage stage(int phase) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.exchange.Wires;
-import io.weft.collective.plan.Plan;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Reducer;
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /// @param entered whether a rank is done only when all to whom it sends have entered: where it
 ///   would hear nothing of them else, they tell it
 public record WireStage(
-    Plan plan,
-    Placement placement,
+    AlgorithmPlan plan,
+    BufferLayout placement,
     @Nullable Reducer reducer,
     DType dtype,
     int divisor,
@@ -31,19 +31,19 @@ public record WireStage(
 
   /// One whose result depends on all ranks, so that nobody need tell that it has entered.
   public WireStage(
-      Plan plan, Placement placement, @Nullable Reducer reducer, DType dtype, int divisor) {
+      AlgorithmPlan plan, BufferLayout placement, @Nullable Reducer reducer, DType dtype, int divisor) {
     this(plan, placement, reducer, dtype, divisor, false);
   }
 
   /// Hands a tensor on from a root, who gets nothing of the others but that they have entered.
-  public static WireStage spreading(Plan plan, TensorView inOut) {
-    Placement place =
-        Placement.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());
+  public static WireStage spreading(AlgorithmPlan plan, TensorView inOut) {
+    BufferLayout place =
+        BufferLayout.even(inOut.data(), inOut.data(), plan.chunks(), inOut.dtype().bytes());
     return new WireStage(plan, place, null, inOut.dtype(), 1, true);
   }
 
   @Override
-  public Exchange exchange(RunningOperation operation, int phase, Wires wires) {
-    return new WireExchange(operation, this, phase, wires);
+  public StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires) {
+    return new WireTask(operation, this, phase, wires);
   }
 }

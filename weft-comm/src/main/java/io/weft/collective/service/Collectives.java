@@ -2,7 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.CommException;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.ProcessSet;
@@ -12,14 +12,14 @@ import io.weft.collective.CollectiveObserver;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.exchange.Wires;
+import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.forget.Forgetting;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
 import io.weft.collective.group.NameUse;
 import io.weft.collective.group.Names;
-import io.weft.collective.slot.SlotBoards;
+import io.weft.collective.slot.SharedMailboxes;
 import io.weft.memory.TensorPool;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -49,12 +49,12 @@ public final class Collectives implements MeshService {
   private final Commands commands = new Commands(load);
   private final Groups groups = new Groups();
   private final Names names = new Names();
-  private final Underway underway = new Underway();
+  private final ActiveOperations underway = new ActiveOperations();
   private final List<Operation<?>> held = new ArrayList<>();
   private final Consumer<Operation<?>> finisher = this::finish;
-  private final Settling settling = new Settling(this);
+  private final DrainingOperations settling = new DrainingOperations(this);
   private final Inbox inbox = new Inbox(this);
-  private final Failures failures = new Failures(this);
+  private final CommunicatorFailures failures = new CommunicatorFailures(this);
   private final Forgetting forgetting =
       new Forgetting(
           names,
@@ -74,9 +74,9 @@ public final class Collectives implements MeshService {
           });
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
-  private @Nullable Wires wires;
-  private @Nullable SlotBoards boards;
-  private @Nullable Deadlines deadlines;
+  private @Nullable CollectiveContext wires;
+  private @Nullable SharedMailboxes boards;
+  private @Nullable OperationDeadlines deadlines;
   private @Nullable TensorPool tensors;
   private long now;
   private boolean closed;
@@ -90,7 +90,7 @@ public final class Collectives implements MeshService {
   }
 
   /// Tells whose thread turns this; before the first communicator.
-  public void runBy(Lane owner) {
+  public void runBy(AgentRunner owner) {
     commands.runBy(owner);
   }
 
@@ -143,7 +143,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public int number() {
-    return Frame.SERVICE;
+    return CollectiveFrame.SERVICE;
   }
 
   @Override
@@ -163,7 +163,7 @@ public final class Collectives implements MeshService {
 
   // --- the lane
 
-  Wires wires() {
+  CollectiveContext wires() {
     return Objects.requireNonNull(wires);
   }
 
@@ -175,7 +175,7 @@ public final class Collectives implements MeshService {
     return now;
   }
 
-  Underway underway() {
+  ActiveOperations underway() {
     return underway;
   }
 
@@ -183,18 +183,18 @@ public final class Collectives implements MeshService {
     return inbox;
   }
 
-  Failures failures() {
+  CommunicatorFailures failures() {
     return failures;
   }
 
   @Override
   public void onStart(Mesh connected) {
     mesh = connected;
-    Wires opened = new Wires(connected, tuning, keepBytes);
+    CollectiveContext opened = new CollectiveContext(connected, tuning, keepBytes);
     wires = opened;
-    boards = new SlotBoards(connected, opened);
+    boards = new SharedMailboxes(connected, opened);
     tensors = new TensorPool(connected.transport(), keepBytes);
-    deadlines = new Deadlines(this);
+    deadlines = new OperationDeadlines(this);
   }
 
   private void open(Group group) {
@@ -219,7 +219,7 @@ public final class Collectives implements MeshService {
       return;
     }
     observer.onClosed(group.key(), now);
-    var unused = failures.abortHere(group, Verdicts.closed(group));
+    var unused = failures.abortHere(group, FailureMessages.closed(group));
     boards().close(group);
     groups.close(group);
     forgetting.close(group);
@@ -234,7 +234,7 @@ public final class Collectives implements MeshService {
 
   void begin(Operation<?> operation) {
     CommException failure = failures.of(operation.group());
-    failure = failure == null && closed ? Verdicts.closed(operation.group()) : failure;
+    failure = failure == null && closed ? FailureMessages.closed(operation.group()) : failure;
     if (failure != null) {
       operation.taken(this, names.count(operation.key()));
       operation.fail(failure, now);
@@ -260,7 +260,7 @@ public final class Collectives implements MeshService {
   /// it fails, on all members that have not completed it, and nothing else does.
   void broken(Operation<?> operation, Throwable thrown) {
     if (!operation.failed()) {
-      CommException cause = Verdicts.broken(operation, thrown);
+      CommException cause = FailureMessages.broken(operation, thrown);
       fail(operation, cause);
       failures.tellBroken(operation, cause);
     }
@@ -413,7 +413,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public String onPeerLost(int rank, Loss loss) {
-    observer.onPeerLost(rank, loss.witness(), Verdicts.loss(mesh(), rank, loss), now);
+    observer.onPeerLost(rank, loss.witness(), FailureMessages.loss(mesh(), rank, loss), now);
     return failures.onLost(rank, loss);
   }
 
@@ -430,7 +430,7 @@ public final class Collectives implements MeshService {
         group -> {
           group.close();
           observer.onClosed(group.key(), now);
-          var unused = failures.abortHere(group, Verdicts.closed(group));
+          var unused = failures.abortHere(group, FailureMessages.closed(group));
         });
     settling.settle();
   }
@@ -438,7 +438,7 @@ public final class Collectives implements MeshService {
   @Override
   public void onCrash(Throwable cause) {
     closed = true;
-    failures.abortAllHere(Verdicts.crashed(mesh(), cause));
+    failures.abortAllHere(FailureMessages.crashed(mesh(), cause));
     commands.runAll();
   }
 
@@ -463,7 +463,7 @@ public final class Collectives implements MeshService {
     return groups.get(key);
   }
 
-  SlotBoards boards() {
+  SharedMailboxes boards() {
     return Objects.requireNonNull(boards);
   }
 

@@ -2,7 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.CommException;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.transport.limit.Span;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -33,7 +33,7 @@ final class Commands {
   private final MpscAtomicArrayQueue<Runnable> queue = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
   private final AtomicReference<@Nullable Urgent> urgent = new AtomicReference<>();
   private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>();
-  private @Nullable Lane lane;
+  private @Nullable AgentRunner lane;
   private final Load load;
   private volatile boolean over;
 
@@ -42,11 +42,11 @@ final class Commands {
   }
 
   /// Tells whose lane it is; before the first command.
-  void runBy(Lane owner) {
+  void runBy(AgentRunner owner) {
     lane = owner;
   }
 
-  Lane lane() {
+  AgentRunner lane() {
     return Objects.requireNonNull(lane, "no lane");
   }
 

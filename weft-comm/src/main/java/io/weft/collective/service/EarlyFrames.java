@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.LongMap;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -53,7 +53,7 @@ final class EarlyFrames {
       byOperation.put(operation, frames);
     }
     var kept =
-        new EarlyFrame(worldRank, Frame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE));
+        new EarlyFrame(worldRank, CollectiveFrame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE));
     frames.add(kept);
     if (worldRank >= byRank.length) {
       byRank = java.util.Arrays.copyOf(byRank, Math.max(worldRank + 1, 2 * byRank.length));

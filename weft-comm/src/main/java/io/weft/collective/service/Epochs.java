@@ -23,14 +23,14 @@ final class Epochs implements EpochFollower {
   private final Groups groups;
   private final Names names;
   private final Inbox inbox;
-  private final Failures failures;
+  private final CommunicatorFailures failures;
   private final Consumer<Group> onlooker;
   private final Map<Epoch, Integer> instances = new HashMap<>();
   private @Nullable CommException revoked;
   private long epoch;
 
   /// Whoever keeps something for a communicator hears as `onlooker` that its epoch has ended.
-  Epochs(Groups groups, Names names, Inbox inbox, Failures failures, Consumer<Group> onlooker) {
+  Epochs(Groups groups, Names names, Inbox inbox, CommunicatorFailures failures, Consumer<Group> onlooker) {
     this.groups = groups;
     this.names = names;
     this.inbox = inbox;
@@ -76,7 +76,7 @@ final class Epochs implements EpochFollower {
   /// Opens a group; returns why it is of no use already, null if it is.
   @Nullable CommException open(Group group) {
     if (group.epoch() < epoch) {
-      return Verdicts.past(group);
+      return FailureMessages.past(group);
     }
     CommException aborted = groups.open(group);
     return aborted != null ? aborted : revoked;

@@ -4,10 +4,10 @@ package io.weft.collective.service;
 import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
-import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.exchange.Wires;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import java.lang.foreign.MemorySegment;
@@ -48,41 +48,41 @@ final class Inbox {
   }
 
   void onMessage(int fromRank, MemorySegment message) {
-    Frame.Type type = Frame.type(message);
+    CollectiveFrame.Type type = CollectiveFrame.type(message);
     if (type == null) {
       collectives.mesh().drop(fromRank, "it sent a message of collectives that cannot be read");
       return;
     }
-    long key = Frame.key(message);
-    int sequence = Frame.sequence(message);
-    if (type == Frame.Type.ABORT) {
-      collectives.onAbort(fromRank, Frame.communicator(message), told(fromRank, message));
+    long key = CollectiveFrame.key(message);
+    int sequence = CollectiveFrame.sequence(message);
+    if (type == CollectiveFrame.Type.ABORT) {
+      collectives.onAbort(fromRank, CollectiveFrame.communicator(message), told(fromRank, message));
       return;
     }
-    if (type == Frame.Type.BOARD || type == Frame.Type.SHOWN) {
-      if (type == Frame.Type.BOARD) {
+    if (type == CollectiveFrame.Type.BOARD || type == CollectiveFrame.Type.SHOWN) {
+      if (type == CollectiveFrame.Type.BOARD) {
         onBoard(fromRank, message);
       }
       return;
     }
-    if (type == Frame.Type.FORGET || type == Frame.Type.KEPT) {
+    if (type == CollectiveFrame.Type.FORGET || type == CollectiveFrame.Type.KEPT) {
       forget(fromRank, type, message);
       return;
     }
     Operation<?> operation = collectives.underway().find(key, sequence);
-    if (type == Frame.Type.PROBE) {
+    if (type == CollectiveFrame.Type.PROBE) {
       answer(fromRank, message, operation);
     } else if (operation != null) {
       deliver(operation, type, fromRank, message);
-    } else if (type != Frame.Type.PROBE_REPLY
-        && !collectives.isClosed(Frame.communicator(message))) {
+    } else if (type != CollectiveFrame.Type.PROBE_REPLY
+        && !collectives.isClosed(CollectiveFrame.communicator(message))) {
       NameUse use = collectives.names().get(key);
       if (use == null
           || !use.begun(sequence)
           || collectives.forgetting().isNews(use, fromRank, sequence)) {
         keep(NameUse.id(key, sequence), fromRank, message);
-      } else if (type != Frame.Type.DESERTED
-          && type != Frame.Type.BROKEN
+      } else if (type != CollectiveFrame.Type.DESERTED
+          && type != CollectiveFrame.Type.BROKEN
           && use.latest(sequence)
           && use.group().member(fromRank) >= 0) {
         Mismatches.afterTheEnd(collectives, use, type, fromRank, message);
@@ -91,7 +91,7 @@ final class Inbox {
   }
 
   void onNotify(int fromRank, int immediate) {
-    Exchange exchange = collectives.wires().tokens().get(immediate);
+    StageTask exchange = collectives.wires().tokens().get(immediate);
     if (exchange == null) {
       return;
     }
@@ -107,8 +107,8 @@ final class Inbox {
     }
   }
 
-  private void forget(int fromRank, Frame.Type type, MemorySegment message) {
-    Group group = collectives.group(Frame.communicator(message));
+  private void forget(int fromRank, CollectiveFrame.Type type, MemorySegment message) {
+    Group group = collectives.group(CollectiveFrame.communicator(message));
     if (group == null) {
       return; // closed, or of an epoch that has ended
     }
@@ -123,7 +123,7 @@ final class Inbox {
   }
 
   private void onBoard(int fromRank, MemorySegment message) {
-    long communicator = Frame.communicator(message);
+    long communicator = CollectiveFrame.communicator(message);
     Group group = collectives.group(communicator);
     if (group != null) {
       collectives.boards().onBoard(group, fromRank, message);
@@ -138,7 +138,7 @@ final class Inbox {
     if (frames != null) {
       for (EarlyFrames.EarlyFrame frame : frames) {
         MemorySegment message = MemorySegment.ofArray(frame.bytes());
-        if (Frame.type(message) == Frame.Type.BOARD) {
+        if (CollectiveFrame.type(message) == CollectiveFrame.Type.BOARD) {
           onBoard(frame.worldRank(), message);
         }
       }
@@ -169,7 +169,7 @@ final class Inbox {
     }
     for (EarlyFrames.EarlyFrame frame : frames) {
       MemorySegment message = MemorySegment.ofArray(frame.bytes());
-      Frame.Type type = Objects.requireNonNull(Frame.type(message));
+      CollectiveFrame.Type type = Objects.requireNonNull(CollectiveFrame.type(message));
       if (!operation.failed()) {
         deliver(operation, type, frame.worldRank(), message);
       }
@@ -177,36 +177,36 @@ final class Inbox {
   }
 
   private void deliver(
-      Operation<?> operation, Frame.Type type, int fromRank, MemorySegment message) {
+      Operation<?> operation, CollectiveFrame.Type type, int fromRank, MemorySegment message) {
     int member = operation.group().member(fromRank);
     if (member < 0) {
       return;
     }
-    if (type == Frame.Type.PROBE_REPLY) {
-      Frame.Progress progress = Frame.Progress.of(Frame.aux(message));
+    if (type == CollectiveFrame.Type.PROBE_REPLY) {
+      CollectiveFrame.Progress progress = CollectiveFrame.Progress.of(CollectiveFrame.aux(message));
       if (progress != null) {
         operation.onAnswer(member, progress);
       }
       return;
     }
-    if (type == Frame.Type.MISMATCH || Frame.signature(message) != operation.signature().hash()) {
-      MemorySegment told = type == Frame.Type.MISMATCH ? message : null;
+    if (type == CollectiveFrame.Type.MISMATCH || CollectiveFrame.signature(message) != operation.signature().hash()) {
+      MemorySegment told = type == CollectiveFrame.Type.MISMATCH ? message : null;
       Mismatches.on(collectives, operation, member, told);
       return;
     }
-    if (type == Frame.Type.DESERTED) {
-      collectives.failures().onDeserted(operation, member, Frame.aux(message));
+    if (type == CollectiveFrame.Type.DESERTED) {
+      collectives.failures().onDeserted(operation, member, CollectiveFrame.aux(message));
       return;
     }
-    if (type == Frame.Type.BROKEN) {
-      collectives.failures().onBroken(operation, member, Frame.text(message));
+    if (type == CollectiveFrame.Type.BROKEN) {
+      collectives.failures().onBroken(operation, member, CollectiveFrame.text(message));
       return;
     }
-    int ahead = Frame.phase(message) - operation.phase();
+    int ahead = CollectiveFrame.phase(message) - operation.phase();
     if (ahead > 0) {
       keep(NameUse.id(operation.key(), operation.sequence()), fromRank, message);
     } else if (ahead == 0) {
-      Exchange exchange = operation.exchange();
+      StageTask exchange = operation.exchange();
       if (exchange != null) {
         try {
           deliver(exchange, type, member, message);
@@ -218,11 +218,11 @@ final class Inbox {
   }
 
   private static void deliver(
-      Exchange exchange, Frame.Type type, int member, MemorySegment message) {
+      StageTask exchange, CollectiveFrame.Type type, int member, MemorySegment message) {
     switch (type) {
-      case EAGER -> exchange.onEager(member, Frame.body(message));
+      case EAGER -> exchange.onEager(member, CollectiveFrame.body(message));
       case GRANT -> exchange.onGrant(member, message);
-      case CREDIT -> exchange.onCredit(member, Frame.aux(message));
+      case CREDIT -> exchange.onCredit(member, CollectiveFrame.aux(message));
       case SHARE -> exchange.onShare(member, message);
       case ENTERED -> exchange.onEntered(member);
       case DONE -> exchange.onDone(member, message);
@@ -231,8 +231,8 @@ final class Inbox {
   }
 
   private void keep(long id, int fromRank, MemorySegment message) {
-    if (Frame.phase(message) >= Stage.MAX_PHASES) {
-      collectives.mesh().drop(fromRank, "it sent a frame of phase " + Frame.phase(message));
+    if (CollectiveFrame.phase(message) >= Stage.MAX_PHASES) {
+      collectives.mesh().drop(fromRank, "it sent a frame of phase " + CollectiveFrame.phase(message));
       return;
     }
     early.keep(id, fromRank, message);
@@ -247,39 +247,39 @@ final class Inbox {
 
   private CommException told(int fromRank, MemorySegment abort) {
     Topology topology = collectives.mesh().topology();
-    int culprit = Frame.aux(abort);
-    return Verdicts.told(
-        Frame.phase(abort),
-        Frame.text(abort),
+    int culprit = CollectiveFrame.aux(abort);
+    return FailureMessages.told(
+        CollectiveFrame.phase(abort),
+        CollectiveFrame.text(abort),
         culprit < topology.size() ? Math.max(-1, culprit) : -1,
         topology.describe(fromRank));
   }
 
   private void answer(int fromRank, MemorySegment probe, @Nullable Operation<?> operation) {
-    long communicator = Frame.communicator(probe);
-    long key = Frame.key(probe);
-    int sequence = Frame.sequence(probe);
+    long communicator = CollectiveFrame.communicator(probe);
+    long key = CollectiveFrame.key(probe);
+    int sequence = CollectiveFrame.sequence(probe);
     NameUse use = collectives.names().get(key);
-    Frame.Progress progress = Frame.Progress.NOT_SUBMITTED;
+    CollectiveFrame.Progress progress = CollectiveFrame.Progress.NOT_SUBMITTED;
     if (operation != null) {
-      progress = Frame.Progress.RUNNING;
+      progress = CollectiveFrame.Progress.RUNNING;
     } else if (use != null && use.begun(sequence)) {
-      progress = Frame.Progress.FINISHED;
+      progress = CollectiveFrame.Progress.FINISHED;
     } else if (collectives.isClosed(communicator)) {
-      progress = Frame.Progress.CLOSED;
+      progress = CollectiveFrame.Progress.CLOSED;
     } else if (collectives.isBehind()) {
-      progress = Frame.Progress.BEHIND;
+      progress = CollectiveFrame.Progress.BEHIND;
     }
-    Wires wires = collectives.wires();
-    Frame.header(
+    CollectiveContext wires = collectives.wires();
+    CollectiveFrame.header(
         wires.scratch(),
-        Frame.Type.PROBE_REPLY,
+        CollectiveFrame.Type.PROBE_REPLY,
         communicator,
         0,
         0,
         key,
         sequence,
         progress.code());
-    wires.send(fromRank, Frame.HEADER_BYTES);
+    wires.send(fromRank, CollectiveFrame.HEADER_BYTES);
   }
 }

@@ -3,23 +3,23 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import io.weft.collective.exchange.Script;
+import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.group.Group;
-import io.weft.collective.group.Signature;
+import io.weft.collective.group.OperationSignature;
 import io.weft.collective.message.Results;
 import io.weft.collective.message.Rows;
-import io.weft.collective.message.Scripts;
-import io.weft.collective.plan.Kind;
-import io.weft.collective.plan.Plan;
-import io.weft.collective.plan.Repertoire;
-import io.weft.collective.plan.Selection;
-import io.weft.collective.shared.SharedScripts;
-import io.weft.collective.slot.SlotStage;
-import io.weft.collective.slot.SmallAllreduce;
-import io.weft.memory.LentMemory;
+import io.weft.collective.message.WirePlans;
+import io.weft.collective.plan.CollectiveKind;
+import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.AlgorithmRegistry;
+import io.weft.collective.plan.AlgorithmSelection;
+import io.weft.collective.shared.MappedPlans;
+import io.weft.collective.slot.MailboxStage;
+import io.weft.collective.slot.MailboxReduce;
+import io.weft.memory.UserMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -41,29 +41,29 @@ final class MeshCommunicator implements Communicator {
 
   private final Collectives collectives;
   private final Group group;
-  private final Lane lane;
+  private final AgentRunner lane;
   private final Duration defaultDeadline;
-  private final Selection algorithms;
+  private final AlgorithmSelection algorithms;
   private final Signatures signatures;
   private final Results results;
-  private final Signature barrierSignature;
+  private final OperationSignature barrierSignature;
   private final TensorView meeting =
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final OperationNames names;
-  private final Parting parting;
+  private final CallerExit parting;
 
-  MeshCommunicator(Collectives collectives, Group group, Lane lane, Duration defaultDeadline) {
+  MeshCommunicator(Collectives collectives, Group group, AgentRunner lane, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
-    this.parting = Parting.of(group, collectives.mesh());
+    this.parting = CallerExit.of(group, collectives.mesh());
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
-        Signature.of(Kind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
+        OperationSignature.of(CollectiveKind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
     this.algorithms =
-        new Selection(
+        new AlgorithmSelection(
             collectives.table(),
             group.hosts(),
             group.mayShareMemory(collectives.mesh().transport()));
@@ -93,43 +93,43 @@ final class MeshCommunicator implements Communicator {
         input.dtype() == output.dtype() && input.shape().equals(output.shape()),
         () -> "output is " + output.signature() + ", expected " + input.signature());
     checkApart(options, input, output);
-    boolean shared = isShared(Kind.ALLREDUCE, options, input.bytes());
-    String algorithm = choose(Kind.ALLREDUCE, shared, options, input.bytes());
-    Signature signature =
+    boolean shared = isShared(CollectiveKind.ALLREDUCE, options, input.bytes());
+    String algorithm = choose(CollectiveKind.ALLREDUCE, shared, options, input.bytes());
+    OperationSignature signature =
         signatures.allreduce(
-            input.dtype(), input.shape(), op, shared ? Repertoire.SHARED : algorithm);
+            input.dtype(), input.shape(), op, shared ? AlgorithmRegistry.SHARED : algorithm);
     if (algorithms.sharesMemory()
         && !shared
-        && algorithm.equals(Repertoire.RECURSIVE_DOUBLING)
-        && SmallAllreduce.takes(input.bytes(), size())) {
-      return submitSmall(Kind.ALLREDUCE, options, signature, input, output, op, output);
+        && algorithm.equals(AlgorithmRegistry.RECURSIVE_DOUBLING)
+        && MailboxReduce.takes(input.bytes(), size())) {
+      return submitSmall(CollectiveKind.ALLREDUCE, options, signature, input, output, op, output);
     }
-    if (shared && SharedScripts.takesOffers(input.bytes(), size())) {
-      SlotStage<TensorView> stage =
-          SharedScripts.offered(collectives.boards(), group, input, output, op, algorithm);
+    if (shared && MappedPlans.takesOffers(input.bytes(), size())) {
+      MailboxStage<TensorView> stage =
+          MappedPlans.offered(collectives.boards(), group, input, output, op, algorithm);
       return submit(
-          new PromptAllreduce<>(this, take(options), Kind.ALLREDUCE, options, signature, stage),
+          new InlineAllreduce<>(this, take(options), CollectiveKind.ALLREDUCE, options, signature, stage),
           options);
     }
-    Script<TensorView> script =
+    OperationPlan<TensorView> script =
         shared
-            ? SharedScripts.allreduce(plans(Kind.ALLREDUCE), algorithm, input, output, op, size())
-            : Scripts.allreduce(
-                algorithms.plan(Kind.ALLREDUCE, algorithm, 0, rank()), input, output, op, size());
+            ? MappedPlans.allreduce(plans(CollectiveKind.ALLREDUCE), algorithm, input, output, op, size())
+            : WirePlans.allreduce(
+                algorithms.plan(CollectiveKind.ALLREDUCE, algorithm, 0, rank()), input, output, op, size());
     return submit(options, signature, script);
   }
 
   /// Hot path.
   private <T> Handle<T> submitSmall(
-      Kind kind,
+      CollectiveKind kind,
       CollectiveOptions options,
-      Signature signature,
+      OperationSignature signature,
       TensorView input,
       TensorView output,
       ReduceOp op,
       @Nullable T result) {
-    SlotStage<T> stage =
-        new SmallAllreduce<>(
+    MailboxStage<T> stage =
+        new MailboxReduce<>(
             collectives.boards(),
             input.data(),
             output,
@@ -137,7 +137,7 @@ final class MeshCommunicator implements Communicator {
             op == ReduceOp.AVERAGE ? size() : 1,
             result);
     return submit(
-        new PromptAllreduce<>(this, take(options), kind, options, signature, stage), options);
+        new InlineAllreduce<>(this, take(options), kind, options, signature, stage), options);
   }
 
   @Override
@@ -152,36 +152,36 @@ final class MeshCommunicator implements Communicator {
         options,
         output.dtype() == input.dtype() && output.shape().equals(mine),
         () -> "output is " + output.signature() + ", expected " + input.dtype() + mine);
-    boolean shared = isShared(Kind.REDUCE_SCATTER, options, input.bytes());
-    String algorithm = choose(Kind.REDUCE_SCATTER, shared, options, input.bytes());
-    Plan plan = algorithms.plan(Kind.REDUCE_SCATTER, algorithm, 0, rank());
+    boolean shared = isShared(CollectiveKind.REDUCE_SCATTER, options, input.bytes());
+    String algorithm = choose(CollectiveKind.REDUCE_SCATTER, shared, options, input.bytes());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.REDUCE_SCATTER, algorithm, 0, rank());
     String by = op + by(shared, algorithm);
-    Signature signature = sign(Kind.REDUCE_SCATTER, input, by);
+    OperationSignature signature = sign(CollectiveKind.REDUCE_SCATTER, input, by);
     if (!shared) {
       return submit(
-          options, signature, Scripts.reduceScatter(plan, input, output, op, rank(), size()));
+          options, signature, WirePlans.reduceScatter(plan, input, output, op, rank(), size()));
     }
-    Plan ring = algorithms.plan(Kind.REDUCE_SCATTER, "ring", 0, rank());
+    AlgorithmPlan ring = algorithms.plan(CollectiveKind.REDUCE_SCATTER, "ring", 0, rank());
     return submit(
         options,
         signature,
-        SharedScripts.reduceScatter(plan, ring, input, output, op, group, results));
+        MappedPlans.reduceScatter(plan, ring, input, output, op, group, results));
   }
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
     checkInput(options, input);
     checkRows(options, input, "gather");
-    boolean shared = isShared(Kind.ALLGATHER, options, input.bytes());
-    String algorithm = choose(Kind.ALLGATHER, shared, options, input.bytes());
-    Plan data = algorithms.plan(Kind.ALLGATHER, algorithm, 0, rank());
-    Signature signature = sign(Kind.ALLGATHER, input, by(shared, algorithm).strip());
+    boolean shared = isShared(CollectiveKind.ALLGATHER, options, input.bytes());
+    String algorithm = choose(CollectiveKind.ALLGATHER, shared, options, input.bytes());
+    AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, algorithm, 0, rank());
+    OperationSignature signature = sign(CollectiveKind.ALLGATHER, input, by(shared, algorithm).strip());
     if (shared) {
-      return submit(options, signature, SharedScripts.allgather(data, input, group, results));
+      return submit(options, signature, MappedPlans.allgather(data, input, group, results));
     }
-    Plan counts = algorithms.plan(Kind.ALLGATHER, "direct", 0, rank());
+    AlgorithmPlan counts = algorithms.plan(CollectiveKind.ALLGATHER, "direct", 0, rank());
     return submit(
-        options, signature, Scripts.allgather(counts, data, input, rank(), size(), results));
+        options, signature, WirePlans.allgather(counts, data, input, rank(), size(), results));
   }
 
   @Override
@@ -189,16 +189,16 @@ final class MeshCommunicator implements Communicator {
     checkOutput(options, "tensor", inOut);
     check(
         options, root >= 0 && root < size(), () -> "root " + root + " is not a rank of " + size());
-    boolean shared = isShared(Kind.BROADCAST, options, inOut.bytes());
-    String algorithm = choose(Kind.BROADCAST, shared, options, inOut.bytes());
-    Plan plan = algorithms.plan(Kind.BROADCAST, algorithm, root, rank());
-    Signature signature = sign(Kind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
+    boolean shared = isShared(CollectiveKind.BROADCAST, options, inOut.bytes());
+    String algorithm = choose(CollectiveKind.BROADCAST, shared, options, inOut.bytes());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BROADCAST, algorithm, root, rank());
+    OperationSignature signature = sign(CollectiveKind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
     return submit(
         options,
         signature,
         shared
-            ? SharedScripts.broadcast(plan, inOut, root, group)
-            : Scripts.broadcast(plan, inOut));
+            ? MappedPlans.broadcast(plan, inOut, root, group)
+            : WirePlans.broadcast(plan, inOut));
   }
 
   @Override
@@ -220,26 +220,26 @@ final class MeshCommunicator implements Communicator {
                 + rows
                 + " rows of "
                 + input.signature());
-    boolean shared = isShared(Kind.ALLTOALL, options, input.bytes());
-    String algorithm = choose(Kind.ALLTOALL, shared, options, input.bytes());
+    boolean shared = isShared(CollectiveKind.ALLTOALL, options, input.bytes());
+    String algorithm = choose(CollectiveKind.ALLTOALL, shared, options, input.bytes());
     List<Long> rowsFor = List.copyOf(splits);
-    Signature signature = sign(Kind.ALLTOALL, input, by(shared, algorithm).strip());
+    OperationSignature signature = sign(CollectiveKind.ALLTOALL, input, by(shared, algorithm).strip());
     if (shared) {
-      return submit(options, signature, SharedScripts.alltoall(input, rowsFor, group, results));
+      return submit(options, signature, MappedPlans.alltoall(input, rowsFor, group, results));
     }
-    Plan plan = algorithms.plan(Kind.ALLTOALL, algorithm, 0, rank());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.ALLTOALL, algorithm, 0, rank());
     return submit(
-        options, signature, Scripts.alltoall(plan, input, rowsFor, rank(), size(), results));
+        options, signature, WirePlans.alltoall(plan, input, rowsFor, rank(), size(), results));
   }
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    if (algorithms.sharesMemory() && SmallAllreduce.takes(meeting.bytes(), size())) {
+    if (algorithms.sharesMemory() && MailboxReduce.takes(meeting.bytes(), size())) {
       return submitSmall(
-          Kind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
+          CollectiveKind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
     }
-    Plan plan = algorithms.plan(Kind.BARRIER, Repertoire.MEETING, 0, rank());
-    return submit(options, barrierSignature, Scripts.barrier(plan, meeting.data()));
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, AlgorithmRegistry.MEETING, 0, rank());
+    return submit(options, barrierSignature, WirePlans.barrier(plan, meeting.data()));
   }
 
   @Override
@@ -261,27 +261,27 @@ final class MeshCommunicator implements Communicator {
     }
   }
 
-  private boolean isShared(Kind kind, CollectiveOptions options, long bytes) {
+  private boolean isShared(CollectiveKind kind, CollectiveOptions options, long bytes) {
     return algorithms.isShared(kind, options.algorithm(), bytes);
   }
 
   /// By what; with shared memory, what is taken where that cannot be reached.
-  private String choose(Kind kind, boolean shared, CollectiveOptions options, long bytes) {
+  private String choose(CollectiveKind kind, boolean shared, CollectiveOptions options, long bytes) {
     return shared
         ? algorithms.apart(kind, bytes)
         : algorithms.choose(kind, options.algorithm(), bytes);
   }
 
   private static String by(boolean shared, String algorithm) {
-    return " by " + (shared ? Repertoire.SHARED : algorithm);
+    return " by " + (shared ? AlgorithmRegistry.SHARED : algorithm);
   }
 
-  private Signature sign(Kind kind, TensorView tensor, String detail) {
-    return Signature.of(kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
+  private OperationSignature sign(CollectiveKind kind, TensorView tensor, String detail) {
+    return OperationSignature.of(kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
   }
 
   /// Hot path.
-  private <T> Handle<T> submit(PromptAllreduce<T> handle, CollectiveOptions options) {
+  private <T> Handle<T> submit(InlineAllreduce<T> handle, CollectiveOptions options) {
     try {
       collectives.commands().defer(handle, limit(options));
     } catch (CommException full) {
@@ -296,7 +296,7 @@ final class MeshCommunicator implements Communicator {
   }
 
   /// The plans of this rank, by the name of an algorithm.
-  Function<String, Plan> plans(Kind kind) {
+  Function<String, AlgorithmPlan> plans(CollectiveKind kind) {
     return name -> algorithms.plan(kind, name, 0, rank());
   }
 
@@ -312,11 +312,11 @@ final class MeshCommunicator implements Communicator {
     return group;
   }
 
-  Parting parting() {
+  CallerExit parting() {
     return parting;
   }
 
-  Lane lane() {
+  AgentRunner lane() {
     return lane;
   }
 
@@ -342,7 +342,7 @@ final class MeshCommunicator implements Communicator {
             + "; await it first, or give this one another name");
   }
 
-  private <T> Handle<T> submit(CollectiveOptions options, Signature signature, Script<T> script) {
+  private <T> Handle<T> submit(CollectiveOptions options, OperationSignature signature, OperationPlan<T> script) {
     OperationName name;
     try {
       name = take(options);
@@ -374,10 +374,10 @@ final class MeshCommunicator implements Communicator {
   /// Why an operation can neither go on nor end any more.
   CommException ended() {
     CommException why = collectives.failures().of(group);
-    return why == null ? Verdicts.closed(group) : why;
+    return why == null ? FailureMessages.closed(group) : why;
   }
 
-  CommException softTimeout(OperationName name, Signature signature, Duration waited) {
+  CommException softTimeout(OperationName name, OperationSignature signature, Duration waited) {
     return new CommException.TimedOut(
         group.self()
             + ": "
@@ -410,12 +410,12 @@ final class MeshCommunicator implements Communicator {
 
   /// Hot path.
   private static void checkInput(CollectiveOptions options, TensorView tensor) {
-    LentMemory.checkReadable(options.name(), "input", tensor);
+    UserMemory.checkReadable(options.name(), "input", tensor);
   }
 
   /// Hot path.
   private static void checkOutput(CollectiveOptions options, String role, TensorView tensor) {
-    LentMemory.checkWritable(options.name(), role, tensor);
+    UserMemory.checkWritable(options.name(), role, tensor);
   }
 
   private static void checkApart(CollectiveOptions options, TensorView a, TensorView b) {

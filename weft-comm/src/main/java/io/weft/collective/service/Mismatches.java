@@ -2,7 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.CommException;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +32,7 @@ final class Mismatches {
     if (told == null) {
       return;
     }
-    String theirs = Frame.text(told);
+    String theirs = CollectiveFrame.text(told);
     if (!theirs.equals(operation.signature().words())) {
       Group group = operation.group();
       collectives.fail(
@@ -57,12 +57,12 @@ final class Mismatches {
   /// it is told once what this rank had submitted. It cannot have completed as well: whoever
   /// completes has heard the same of all with whom it exchanges.
   static void afterTheEnd(
-      Collectives collectives, NameUse use, Frame.Type type, int fromRank, MemorySegment message) {
-    boolean told = type == Frame.Type.MISMATCH;
+      Collectives collectives, NameUse use, CollectiveFrame.Type type, int fromRank, MemorySegment message) {
+    boolean told = type == CollectiveFrame.Type.MISMATCH;
     boolean same =
         told
-            ? Frame.aux(message) == OVER || Frame.text(message).equals(use.last().words())
-            : Frame.signature(message) == use.last().hash();
+            ? CollectiveFrame.aux(message) == OVER || CollectiveFrame.text(message).equals(use.last().words())
+            : CollectiveFrame.signature(message) == use.last().hash();
     Group group = use.group();
     if (same || !use.answers(group.member(fromRank))) {
       return;
@@ -74,11 +74,11 @@ final class Mismatches {
         use.last().words(),
         group.describe(group.member(fromRank)));
     MemorySegment frame = collectives.wires().scratch();
-    long key = Frame.key(message);
-    int sequence = Frame.sequence(message);
-    Frame.header(
-        frame, Frame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, OVER);
-    collectives.wires().send(fromRank, Frame.text(frame, use.last().words()));
+    long key = CollectiveFrame.key(message);
+    int sequence = CollectiveFrame.sequence(message);
+    CollectiveFrame.header(
+        frame, CollectiveFrame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, OVER);
+    collectives.wires().send(fromRank, CollectiveFrame.text(frame, use.last().words()));
   }
 
   private static void tellAll(Collectives collectives, Operation<?> operation) {
@@ -86,8 +86,8 @@ final class Mismatches {
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank()) {
         MemorySegment frame = collectives.wires().scratch();
-        int bytes = Frame.text(frame, operation.signature().words());
-        collectives.wires().send(operation, m, Frame.Type.MISMATCH, operation.phase(), 0, bytes);
+        int bytes = CollectiveFrame.text(frame, operation.signature().words());
+        collectives.wires().send(operation, m, CollectiveFrame.Type.MISMATCH, operation.phase(), 0, bytes);
       }
     }
   }

@@ -3,13 +3,13 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.collective.CollectiveObserver;
-import io.weft.collective.exchange.Exchange;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.exchange.RunningOperation;
-import io.weft.collective.exchange.Script;
+import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
-import io.weft.collective.group.Signature;
+import io.weft.collective.group.OperationSignature;
 import io.weft.collective.message.BadCount;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
@@ -30,17 +30,17 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   private final Group group;
   private final OperationName name;
-  private final Signature signature;
-  private final Script<T> script;
+  private final OperationSignature signature;
+  private final OperationPlan<T> script;
   private final PendingHandle<T> handle;
   private final Duration limit;
   private final long submittedNanos;
-  private final Answers answers;
+  private final ProbeAnswers answers;
   private int sequence;
   private int observed;
   private int phase = -1;
   private int worked;
-  private @Nullable Exchange exchange;
+  private @Nullable StageTask exchange;
   private @Nullable CommException failure;
   private @Nullable Collectives collectives;
   private boolean announced;
@@ -52,8 +52,8 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   Operation(
       Group group,
       OperationName name,
-      Signature signature,
-      Script<T> script,
+      OperationSignature signature,
+      OperationPlan<T> script,
       PendingHandle<T> handle,
       Duration limit,
       long submittedNanos) {
@@ -64,7 +64,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     this.handle = handle;
     this.limit = limit;
     this.submittedNanos = submittedNanos;
-    this.answers = new Answers(group.rank(), group.size());
+    this.answers = new ProbeAnswers(group.rank(), group.size());
     this.verdictNanos = submittedNanos + Span.nanos(limit);
   }
 
@@ -79,7 +79,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   @Override
-  public Signature signature() {
+  public OperationSignature signature() {
     return signature;
   }
 
@@ -148,7 +148,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     toldMismatch = true;
   }
 
-  void onAnswer(int member, Frame.Progress progress) {
+  void onAnswer(int member, CollectiveFrame.Progress progress) {
     answers.put(member, progress);
   }
 
@@ -183,7 +183,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   /// Its first stage was begun without it, as this use of its name. Before `resume`.
-  void resumes(Collectives owner, int number, int watched, Exchange begun) {
+  void resumes(Collectives owner, int number, int watched, StageTask begun) {
     collectives = owner;
     sequence = number;
     observed = watched;
@@ -204,7 +204,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Moves on as far as possible; returns whether the operation is complete.
   boolean advance() {
-    Exchange running = exchange;
+    StageTask running = exchange;
     if (failure != null || running == null) {
       return false;
     }
@@ -246,7 +246,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
       if (stage == null) {
         return true;
       }
-      Exchange next = stage.exchange(this, phase, owner.wires());
+      StageTask next = stage.exchange(this, phase, owner.wires());
       exchange = next;
       owner.observer().onStage(observed, phase, owner.now());
       next.start();
@@ -269,7 +269,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     try {
       result = script.result();
     } catch (RuntimeException | Error thrown) {
-      fail(Verdicts.broken(this, thrown), owner.now());
+      fail(FailureMessages.broken(this, thrown), owner.now());
       end();
       return;
     }
@@ -288,7 +288,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Whether a failed operation could be ended now, and if so, ends it.
   boolean settle() {
-    Exchange running = exchange;
+    StageTask running = exchange;
     try {
       if (running != null && !running.tryAbandon()) {
         return false;
@@ -322,7 +322,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   /// The stage that runs; null before the first and after a failure.
-  @Nullable Exchange exchange() {
+  @Nullable StageTask exchange() {
     return exchange;
   }
 
@@ -348,7 +348,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   public void noRoom(OutOfMemoryError cause) {
     Objects.requireNonNull(collectives)
         .failures()
-        .abort(group, Verdicts.noRoom(this, cause), group.world(group.rank()));
+        .abort(group, FailureMessages.noRoom(this, cause), group.world(group.rank()));
   }
 
   /// If the peer refused it, the peer has ended the operation and has said so, or will; if the
@@ -419,7 +419,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     return exchange == null ? List.of() : exchange.waitingFor();
   }
 
-  /// See `Exchange.usedBy`.
+  /// See `StageTask.usedBy`.
   List<Integer> usedBy() {
     return exchange == null ? List.of() : exchange.usedBy();
   }

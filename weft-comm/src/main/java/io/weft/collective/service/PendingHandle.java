@@ -3,8 +3,8 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.agent.Lane;
-import io.weft.collective.group.Signature;
+import io.weft.agent.AgentRunner;
+import io.weft.collective.group.OperationSignature;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /// The handle of a submitted operation. Completed once, by the thread that turns the lane; awaited
 /// by any, which turn the lane themselves while nobody else does.
-sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
+sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   /// Upper bound of `await()`: the operation's hard deadline ends it long before.
   private static final Duration FOREVER = Duration.ofDays(365);
@@ -29,7 +29,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
 
   private final MeshCommunicator owner;
   private final OperationName name;
-  private final Signature signature;
+  private final OperationSignature signature;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
   private int looks; // of all who wait, roughly
   private volatile boolean watched;
@@ -38,7 +38,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
   private @Nullable CommException failure;
 
   /// Of an operation of this communicator.
-  PendingHandle(MeshCommunicator owner, OperationName name, Signature signature) {
+  PendingHandle(MeshCommunicator owner, OperationName name, OperationSignature signature) {
     this.owner = owner;
     this.name = name;
     this.signature = signature;
@@ -53,11 +53,11 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     return name;
   }
 
-  final Signature signature() {
+  final OperationSignature signature() {
     return signature;
   }
 
-  final Lane lane() {
+  final AgentRunner lane() {
     return owner.lane();
   }
 
@@ -112,7 +112,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
-    Lane lane = lane();
+    AgentRunner lane = lane();
     if (lane.isInside()) {
       throw new IllegalStateException(
           "await of '"
@@ -131,7 +131,7 @@ sealed class PendingHandle<T> implements Handle<T> permits PromptAllreduce {
     return value();
   }
 
-  private void awaitDriving(Lane lane, Duration timeout) throws InterruptedException {
+  private void awaitDriving(AgentRunner lane, Duration timeout) throws InterruptedException {
     long begun = lane.nanos();
     long now = begun;
     long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));

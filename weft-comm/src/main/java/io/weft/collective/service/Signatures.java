@@ -3,8 +3,8 @@ package io.weft.collective.service;
 
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.Hash;
-import io.weft.collective.group.Signature;
-import io.weft.collective.plan.Kind;
+import io.weft.collective.group.OperationSignature;
+import io.weft.collective.plan.CollectiveKind;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -25,7 +25,7 @@ final class Signatures {
   }
 
   private record Entry(
-      DType dtype, Shape shape, ReduceOp op, String algorithm, Signature signature) {
+      DType dtype, Shape shape, ReduceOp op, String algorithm, OperationSignature signature) {
 
     boolean is(DType otherDtype, Shape otherShape, ReduceOp otherOp, String otherAlgorithm) {
       return dtype == otherDtype
@@ -36,13 +36,13 @@ final class Signatures {
   }
 
   /// Hot path.
-  Signature allreduce(DType dtype, Shape shape, ReduceOp op, String algorithm) {
+  OperationSignature allreduce(DType dtype, Shape shape, ReduceOp op, String algorithm) {
     int place = (int) Hash.mix(31L * (31L * shape.hashCode() + dtype.hashCode()) + op.hashCode());
     place &= PLACES - 1;
     Entry entry = latest[place];
     if (entry == null || !entry.is(dtype, shape, op, algorithm)) {
-      Signature signature =
-          Signature.of(Kind.ALLREDUCE, dtype, shape, op + " by " + algorithm, tuning);
+      OperationSignature signature =
+          OperationSignature.of(CollectiveKind.ALLREDUCE, dtype, shape, op + " by " + algorithm, tuning);
       entry = new Entry(dtype, shape, op, algorithm, signature);
       latest[place] = entry;
     }

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 /// [THAKUR05 §4.5]. Confined to the lane's thread.
 final class TreeSum {
 
-  private final SlotBoard board;
+  private final SharedMailbox board;
   private final int active;
   private final int folded;
   private final MemorySegment block;
@@ -22,11 +22,11 @@ final class TreeSum {
   private final long[] at;
 
   /// Over the slots of this board and its peers.
-  TreeSum(SlotBoard board) {
+  TreeSum(SharedMailbox board) {
     this.board = board;
     this.active = Integer.highestOneBit(board.members());
     this.folded = board.members() - active;
-    this.block = Arena.ofAuto().allocate((long) active * SlotBoard.PAYLOAD_BYTES, 64);
+    this.block = Arena.ofAuto().allocate((long) active * SharedMailbox.PAYLOAD_BYTES, 64);
     this.parts = new MemorySegment[active];
     this.at = new long[active];
   }
@@ -37,7 +37,7 @@ final class TreeSum {
   /// Hot path.
   void combine(long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {
     long elements = output.byteSize() / dtype.bytes();
-    long payload = SlotBoard.payload(number);
+    long payload = SharedMailbox.payload(number);
     if (active == 2 && folded == 0) {
       reducer.combine(output, 0, board.board(0), payload, board.board(1), payload, elements);
     } else {
@@ -61,7 +61,7 @@ final class TreeSum {
       parts[i] = board.board(member);
       at[i] = payload;
       if (i < folded) {
-        long into = (long) i * SlotBoard.PAYLOAD_BYTES;
+        long into = (long) i * SharedMailbox.PAYLOAD_BYTES;
         reducer.combine(block, into, parts[i], payload, board.board(2 * i), payload, elements);
         parts[i] = block;
         at[i] = into;
@@ -70,7 +70,7 @@ final class TreeSum {
   }
 
   private void join(int i, int other, Reducer reducer, long elements) {
-    long into = (long) i * SlotBoard.PAYLOAD_BYTES;
+    long into = (long) i * SharedMailbox.PAYLOAD_BYTES;
     reducer.combine(block, into, parts[i], at[i], parts[other], at[other], elements);
     parts[i] = block;
     at[i] = into;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// what was read.
 public final class ItemReader {
 
-  private static final Signature NOTHING = new Signature(DType.UINT8, Shape.of(0), 0);
+  private static final TensorSignature NOTHING = new TensorSignature(DType.UINT8, Shape.of(0), 0);
 
   private MemorySegment message = MemorySegment.NULL;
   private long at;
@@ -99,10 +99,10 @@ public final class ItemReader {
   /// Hot path, if it is like the one that is expected.
   ///
   /// @param expected is returned where it is equal
-  public Signature signature(@Nullable Signature expected) {
-    DType dtype = Signature.dtype(one());
+  public TensorSignature signature(@Nullable TensorSignature expected) {
+    DType dtype = TensorSignature.dtype(one());
     int rank = one();
-    if (dtype == null || rank > Signature.MAX_RANK || !has(8L * rank)) {
+    if (dtype == null || rank > TensorSignature.MAX_RANK || !has(8L * rank)) {
       sound = false;
       return NOTHING;
     }
@@ -114,7 +114,7 @@ public final class ItemReader {
     return signature(dtype, rank, from);
   }
 
-  private boolean isLike(Signature expected, DType dtype, int rank, long from) {
+  private boolean isLike(TensorSignature expected, DType dtype, int rank, long from) {
     if (expected.dtype() != dtype || expected.shape().dims().size() != rank) {
       return false;
     }
@@ -126,7 +126,7 @@ public final class ItemReader {
     return true;
   }
 
-  private Signature signature(DType dtype, int rank, long from) {
+  private TensorSignature signature(DType dtype, int rank, long from) {
     long[] dims = new long[rank];
     long elements = 1;
     boolean fits = true;
@@ -140,7 +140,7 @@ public final class ItemReader {
       sound = false;
       return NOTHING;
     }
-    return new Signature(dtype, Shape.of(dims), elements * dtype.bytes());
+    return new TensorSignature(dtype, Shape.of(dims), elements * dtype.bytes());
   }
 
   public RemoteRegion region() {

@@ -93,7 +93,7 @@ public final class ItemWriter {
       long step,
       long frame,
       long iteration,
-      Signature signature,
+      TensorSignature signature,
       RemoteRegion region) {
     if (!open(ItemType.REQUEST_INTO, 32L + signature.wireBytes() + RemoteRegion.WIRE_BYTES)) {
       return false;
@@ -104,7 +104,7 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean destination(int token, int id, Signature signature, RemoteRegion region) {
+  public boolean destination(int token, int id, TensorSignature signature, RemoteRegion region) {
     return placed(ItemType.DESTINATION, token, id, signature, region);
   }
 
@@ -127,7 +127,7 @@ public final class ItemWriter {
   }
 
   /// Where the data cannot be read, what that throws, and the message is as it was.
-  public boolean inline(int id, Signature signature, MemorySegment data) {
+  public boolean inline(int id, TensorSignature signature, MemorySegment data) {
     long header = 4L + signature.wireBytes();
     if (!hasRoom(header + signature.bytes())) {
       return false;
@@ -140,12 +140,12 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean meta(int id, int token, Signature signature, RemoteRegion region) {
+  public boolean meta(int id, int token, TensorSignature signature, RemoteRegion region) {
     return placed(ItemType.META, id, token, signature, region);
   }
 
   private boolean placed(
-      ItemType type, int first, int second, Signature signature, RemoteRegion region) {
+      ItemType type, int first, int second, TensorSignature signature, RemoteRegion region) {
     if (!open(type, 8L + signature.wireBytes() + RemoteRegion.WIRE_BYTES)) {
       return false;
     }
@@ -156,7 +156,7 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean shape(int id, int token, Signature signature) {
+  public boolean shape(int id, int token, TensorSignature signature) {
     if (!open(ItemType.SHAPE, 8L + signature.wireBytes())) {
       return false;
     }
@@ -200,9 +200,9 @@ public final class ItemWriter {
     at += length;
   }
 
-  private void put(Signature signature) {
+  private void put(TensorSignature signature) {
     List<Long> dims = signature.shape().dims();
-    put((byte) Signature.code(signature.dtype()));
+    put((byte) TensorSignature.code(signature.dtype()));
     put((byte) dims.size());
     for (int i = 0; i < dims.size(); i++) {
       put((long) dims.get(i));

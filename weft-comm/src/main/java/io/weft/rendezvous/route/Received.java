@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.route;
 
-import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,16 +11,16 @@ import org.jspecify.annotations.Nullable;
 public final class Received implements TensorLease {
 
   final Route route;
-  final Landing landing;
+  final ReceiveBuffer landing;
 
   /// In the queue of those that were given back.
   @Nullable Received next;
 
-  private final Landings landings;
+  private final ReceiveBuffers landings;
   private final TensorView view;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  public Received(Landings landings, Route route, Landing landing, Signature signature) {
+  public Received(ReceiveBuffers landings, Route route, ReceiveBuffer landing, TensorSignature signature) {
     this.landings = landings;
     this.route = route;
     this.landing = landing;

@@ -2,7 +2,7 @@
 package io.weft.rendezvous.route;
 
 import io.weft.rendezvous.Edge;
-import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.frame.TensorSignature;
 import org.jspecify.annotations.Nullable;
 
 /// What one rank knows of an edge from tensor to tensor: the table of [JIA17 §3.3], by name, source
@@ -18,10 +18,10 @@ public final class Route {
   private int told = UNTOLD;
 
   /// Of the last tensor that came.
-  private @Nullable Signature expected;
+  private @Nullable TensorSignature expected;
 
   /// Memory for the next one.
-  private @Nullable Landing kept;
+  private @Nullable ReceiveBuffer kept;
 
   public Route(Edge edge, int number) {
     this.edge = edge;
@@ -49,23 +49,23 @@ public final class Route {
     told = as;
   }
 
-  public @Nullable Signature expected() {
+  public @Nullable TensorSignature expected() {
     return expected;
   }
 
-  public void expect(Signature signature) {
+  public void expect(TensorSignature signature) {
     expected = signature;
   }
 
   /// The kept memory, which is kept no more.
-  @Nullable Landing takeKept() {
-    Landing taken = kept;
+  @Nullable ReceiveBuffer takeKept() {
+    ReceiveBuffer taken = kept;
     kept = null;
     return taken;
   }
 
   /// Whether there was nothing kept; then this is.
-  public boolean keep(Landing landing) {
+  public boolean keep(ReceiveBuffer landing) {
     if (kept != null) {
       return false;
     }

@@ -4,11 +4,11 @@ package io.weft.rendezvous.service;
 import io.weft.CommException;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.rendezvous.Arrival;
-import io.weft.rendezvous.frame.Signature;
-import io.weft.rendezvous.route.Landing;
-import io.weft.rendezvous.route.Landings;
+import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.route.ReceiveBuffer;
+import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Route;
-import io.weft.rendezvous.service.Reception.Stand;
+import io.weft.rendezvous.service.PendingReceive.Stand;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
@@ -25,18 +25,18 @@ import org.jspecify.annotations.Nullable;
 final class DestinationSide {
 
   private final MeshRendezvous owner;
-  private final Landings landings;
+  private final ReceiveBuffers landings;
   private final TransferProtocol protocol;
   private final int eagerBytes;
   private final long maxTransferBytes;
-  private final Slots<Reception> asked = new Slots<>();
-  private final List<Reception> stalled = new ArrayList<>();
+  private final RequestNumbers<PendingReceive> asked = new RequestNumbers<>();
+  private final List<PendingReceive> stalled = new ArrayList<>();
   private int waiting;
   private int settling;
   private long earliest = Long.MAX_VALUE;
 
   DestinationSide(
-      MeshRendezvous owner, Landings landings, TransferProtocol protocol, Capabilities transport) {
+      MeshRendezvous owner, ReceiveBuffers landings, TransferProtocol protocol, Capabilities transport) {
     this.owner = owner;
     this.landings = landings;
     this.protocol = protocol;
@@ -56,13 +56,13 @@ final class DestinationSide {
     return protocol == TransferProtocol.WRITE;
   }
 
-  RemoteRegion export(Landing landing) {
+  RemoteRegion export(ReceiveBuffer landing) {
     return landings.export(landing);
   }
 
   // --- asking
 
-  void enter(Reception it) {
+  void enter(PendingReceive it) {
     waiting++;
     long number = it.key.step();
     Step step = owner.steps().open(number);
@@ -85,8 +85,8 @@ final class DestinationSide {
   }
 
   /// The producer is this rank.
-  private void meet(Reception it, Step step) {
-    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+  private void meet(PendingReceive it, Step step) {
+    PendingSide other = owner.table().get(it.route, step, it.frame, it.iteration);
     if (other instanceof Publication there) {
       owner.leave(there);
       take(it, there);
@@ -98,8 +98,8 @@ final class DestinationSide {
     }
   }
 
-  private void ask(Reception it, Step step) {
-    Peer peer = owner.peer(it.edge().source());
+  private void ask(PendingReceive it, Step step) {
+    RendezvousPeer peer = owner.peer(it.edge().source());
     CommException loss = owner.endings().loss(peer.rank());
     if (loss == null && (asked.isFull() || !tell(it.route, peer))) {
       loss = owner.words().tooMany(it.edge(), it.key.step());
@@ -110,7 +110,7 @@ final class DestinationSide {
     }
     it.asks(peer, asked.take(it));
     step.add(it);
-    Signature expected = it.route.expected();
+    TensorSignature expected = it.route.expected();
     if (asksForWrites() && expected != null && expected.bytes() > eagerBytes) {
       it.landing = landings.take(it.route, expected.bytes());
       it.signature = expected;
@@ -120,7 +120,7 @@ final class DestinationSide {
   }
 
   /// Gives the edge a number at its source; false if it has too many.
-  private static boolean tell(Route route, Peer peer) {
+  private static boolean tell(Route route, RendezvousPeer peer) {
     if (!route.isTold()) {
       int number = peer.nextEdge();
       if (number < 0) {
@@ -136,24 +136,24 @@ final class DestinationSide {
   // --- what comes
 
   /// A tensor of this rank itself: the producer's memory, until the receiver closes it.
-  void take(Reception it, Publication from) {
+  void take(PendingReceive it, Publication from) {
     end(it, owner.lend(from));
   }
 
   /// Null if it is not waiting for an answer of this peer (any more).
-  private @Nullable Reception asked(Peer from, int id) {
-    Reception it = asked.get(id);
+  private @Nullable PendingReceive asked(RendezvousPeer from, int id) {
+    PendingReceive it = asked.get(id);
     return it != null && it.peer() == from && it.stand != Stand.READS ? it : null;
   }
 
   /// What the edge brought last; null where nothing waits for it.
-  @Nullable Signature expected(int id) {
-    Reception it = asked.get(id);
+  @Nullable TensorSignature expected(int id) {
+    PendingReceive it = asked.get(id);
     return it == null ? null : it.route.expected();
   }
 
-  void onDead(Peer from, int id) {
-    Reception it = asked(from, id);
+  void onDead(RendezvousPeer from, int id) {
+    PendingReceive it = asked(from, id);
     if (it != null) {
       owner.traffic().received();
       giveUpLanding(it);
@@ -162,8 +162,8 @@ final class DestinationSide {
   }
 
   /// @param data valid during the call
-  void onInline(Peer from, int id, Signature like, MemorySegment data) {
-    Reception it = asked(from, id);
+  void onInline(RendezvousPeer from, int id, TensorSignature like, MemorySegment data) {
+    PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       return;
     }
@@ -177,8 +177,8 @@ final class DestinationSide {
     }
   }
 
-  void onMeta(Peer from, int id, int token, Signature like, RemoteRegion region) {
-    Reception it = asked(from, id);
+  void onMeta(RendezvousPeer from, int id, int token, TensorSignature like, RemoteRegion region) {
+    PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       release(from, token);
       return;
@@ -188,8 +188,8 @@ final class DestinationSide {
     read(it);
   }
 
-  void onShape(Peer from, int id, int token, Signature like) {
-    Reception it = asked(from, id);
+  void onShape(RendezvousPeer from, int id, int token, TensorSignature like) {
+    PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       release(from, token);
       return;
@@ -199,8 +199,8 @@ final class DestinationSide {
   }
 
   /// Says where it may be written; waits for memory if there is none.
-  private void offer(Reception it, int token, Signature like) {
-    Peer peer = Objects.requireNonNull(it.peer());
+  private void offer(PendingReceive it, int token, TensorSignature like) {
+    RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {
       release(peer, token);
     } else if (place(it, like)) {
@@ -212,8 +212,8 @@ final class DestinationSide {
   }
 
   /// The peer has written it.
-  void onNotify(Peer from, int id) {
-    Reception it = asked(from, id);
+  void onNotify(RendezvousPeer from, int id) {
+    PendingReceive it = asked(from, id);
     if (it != null
         && it.landing != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
@@ -221,15 +221,15 @@ final class DestinationSide {
     }
   }
 
-  void onFailed(Peer from, int id, String why) {
-    Reception it = asked.get(id);
+  void onFailed(RendezvousPeer from, int id, String why) {
+    PendingReceive it = asked.get(id);
     if (it != null && it.peer() == from) {
       owner.leave(it);
       fail(it, owner.words().failedThere(it.key, why));
     }
   }
 
-  private boolean fits(Reception it, Signature like) {
+  private boolean fits(PendingReceive it, TensorSignature like) {
     if (landings.canHold(like.bytes())) {
       it.route.expect(like);
       return true;
@@ -240,9 +240,9 @@ final class DestinationSide {
   }
 
   /// Whether there is memory for it.
-  private boolean place(Reception it, Signature like) {
+  private boolean place(PendingReceive it, TensorSignature like) {
     it.signature = like;
-    Landing landing = it.landing;
+    ReceiveBuffer landing = it.landing;
     if (landing != null && landing.memory().byteSize() != like.bytes()) {
       giveUpLanding(it);
       landing = null;
@@ -254,8 +254,8 @@ final class DestinationSide {
     return landing != null;
   }
 
-  private void giveUpLanding(Reception it) {
-    Landing landing = it.landing;
+  private void giveUpLanding(PendingReceive it) {
+    ReceiveBuffer landing = it.landing;
     if (landing != null) {
       it.landing = null;
       landings.discard(landing);
@@ -264,7 +264,7 @@ final class DestinationSide {
 
   // --- reading
 
-  private void read(Reception it) {
+  private void read(PendingReceive it) {
     if (!place(it, it.live())) {
       stalled.add(it);
       return;
@@ -283,8 +283,8 @@ final class DestinationSide {
   }
 
   /// A part was read, or was not.
-  void onRead(Reception it, @Nullable TransportException failure) {
-    Peer peer = Objects.requireNonNull(it.peer());
+  void onRead(PendingReceive it, @Nullable TransportException failure) {
+    RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {
       settling--;
       giveUpLanding(it);
@@ -300,7 +300,7 @@ final class DestinationSide {
     }
   }
 
-  private static void release(Peer peer, int token) {
+  private static void release(RendezvousPeer peer, int token) {
     peer.post(message -> message.release(token));
   }
 
@@ -311,9 +311,9 @@ final class DestinationSide {
     if (stalled.isEmpty()) {
       return 0;
     }
-    List<Reception> again = List.copyOf(stalled);
+    List<PendingReceive> again = List.copyOf(stalled);
     stalled.clear();
-    for (Reception it : again) {
+    for (PendingReceive it : again) {
       byte[] early = it.early;
       if (it.stand == Stand.READS) {
         read(it);
@@ -331,16 +331,16 @@ final class DestinationSide {
 
   // --- the end
 
-  private void arrive(Reception it) {
-    Landing landing = it.there();
+  private void arrive(PendingReceive it) {
+    ReceiveBuffer landing = it.there();
     it.landing = null;
     owner.traffic().received();
     end(it, new Arrival.Live(landings.give(it.route, landing, it.live())));
   }
 
   /// It has left its step and the table.
-  void fail(Reception it, CommException cause) {
-    Peer peer = it.peer();
+  void fail(PendingReceive it, CommException cause) {
+    RendezvousPeer peer = it.peer();
     if (it.stand == Stand.READS && it.isPosted()) {
       settling++;
     } else {
@@ -352,7 +352,7 @@ final class DestinationSide {
     end(it, new Arrival.Failed(cause));
   }
 
-  private void end(Reception it, Arrival with) {
+  private void end(PendingReceive it, Arrival with) {
     waiting--;
     if (it.step != null) {
       owner.leave(it);
@@ -373,8 +373,8 @@ final class DestinationSide {
     }
     long next = Long.MAX_VALUE;
     for (Step step : owner.steps().snapshot()) {
-      for (Pending pending : step.all()) {
-        if (pending instanceof Reception it) {
+      for (PendingSide pending : step.all()) {
+        if (pending instanceof PendingReceive it) {
           if (it.deadline <= attention) {
             expire(it);
           } else {
@@ -386,8 +386,8 @@ final class DestinationSide {
     earliest = next;
   }
 
-  private void expire(Reception it) {
-    Peer peer = it.peer();
+  private void expire(PendingReceive it) {
+    RendezvousPeer peer = it.peer();
     owner.leave(it);
     if (peer != null) {
       int id = it.id();

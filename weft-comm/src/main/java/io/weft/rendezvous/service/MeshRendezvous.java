@@ -3,7 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.WeftConfig.TransferRequests;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.rendezvous.Arrival;
@@ -11,8 +11,8 @@ import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.route.Landings;
-import io.weft.rendezvous.route.Lent;
+import io.weft.rendezvous.route.ReceiveBuffers;
+import io.weft.rendezvous.route.LocalLease;
 import io.weft.rendezvous.route.Routes;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Endpoint;
@@ -40,14 +40,14 @@ public final class MeshRendezvous implements MeshService {
   private final Submissions submissions = new Submissions();
   private final Routes routes = new Routes();
   private final Steps steps = new Steps();
-  private final Table table = new Table();
-  private final Traffic traffic = new Traffic();
-  private final Listener listener = new Listener(this);
-  private final Endings endings = new Endings(this);
-  private final Rendezvous face = new Face(this, submissions);
-  private final ArrayDeque<Reception> due = new ArrayDeque<>();
+  private final PendingTable table = new PendingTable();
+  private final RendezvousCounters traffic = new RendezvousCounters();
+  private final RendezvousInbound listener = new RendezvousInbound(this);
+  private final StepTermination endings = new StepTermination(this);
+  private final Rendezvous face = new RendezvousClient(this, submissions);
+  private final ArrayDeque<PendingReceive> due = new ArrayDeque<>();
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
-  private final List<Peer> talking = new ArrayList<>();
+  private final List<RendezvousPeer> talking = new ArrayList<>();
   private final AtomicInteger lent = new AtomicInteger();
   private @Nullable Connected connected;
   private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -57,9 +57,9 @@ public final class MeshRendezvous implements MeshService {
   /// What there is once the mesh is connected.
   private record Connected(
       Mesh mesh,
-      Words words,
-      Peer[] peers,
-      Landings landings,
+      RendezvousMessages words,
+      RendezvousPeer[] peers,
+      ReceiveBuffers landings,
       SourceSide source,
       DestinationSide destination,
       ItemWriter writer) {}
@@ -70,7 +70,7 @@ public final class MeshRendezvous implements MeshService {
   }
 
   /// Tells whose thread turns this; before the first submission.
-  public void runBy(Lane lane) {
+  public void runBy(AgentRunner lane) {
     submissions.runBy(lane);
   }
 
@@ -122,7 +122,7 @@ public final class MeshRendezvous implements MeshService {
     return connected().mesh().rank();
   }
 
-  Words words() {
+  RendezvousMessages words() {
     return connected().words();
   }
 
@@ -130,7 +130,7 @@ public final class MeshRendezvous implements MeshService {
     return steps;
   }
 
-  Table table() {
+  PendingTable table() {
     return table;
   }
 
@@ -138,7 +138,7 @@ public final class MeshRendezvous implements MeshService {
     return routes;
   }
 
-  Traffic traffic() {
+  RendezvousCounters traffic() {
     return traffic;
   }
 
@@ -150,7 +150,7 @@ public final class MeshRendezvous implements MeshService {
     return connected().destination();
   }
 
-  Peer peer(int rank) {
+  RendezvousPeer peer(int rank) {
     return connected().peers()[rank];
   }
 
@@ -158,7 +158,7 @@ public final class MeshRendezvous implements MeshService {
     return connected().peers().length;
   }
 
-  Endpoint endpoint(Peer peer) {
+  Endpoint endpoint(RendezvousPeer peer) {
     return connected().mesh().endpoint(peer.rank());
   }
 
@@ -176,16 +176,16 @@ public final class MeshRendezvous implements MeshService {
     return connected().mesh().attention().nanos();
   }
 
-  Endings endings() {
+  StepTermination endings() {
     return endings;
   }
 
-  void mistrust(Peer peer, String why) {
+  void mistrust(RendezvousPeer peer, String why) {
     connected().mesh().drop(peer.rank(), why);
   }
 
   /// Takes it out of its step, and of the table if it is there.
-  void leave(Pending it) {
+  void leave(PendingSide it) {
     Step step = it.step;
     if (step != null) {
       table.remove(it, step);
@@ -194,7 +194,7 @@ public final class MeshRendezvous implements MeshService {
   }
 
   /// Its receiver is told at the end of the duty cycle.
-  void due(Reception it) {
+  void due(PendingReceive it) {
     due.add(it);
   }
 
@@ -211,7 +211,7 @@ public final class MeshRendezvous implements MeshService {
       return new Arrival.Dead();
     }
     source().handOver(it);
-    return new Arrival.Live(new Lent(tensor, it.release(), lent));
+    return new Arrival.Live(new LocalLease(tensor, it.release(), lent));
   }
 
   /// A user's callback, which must not throw.
@@ -229,16 +229,16 @@ public final class MeshRendezvous implements MeshService {
   public void onStart(Mesh mesh) {
     int size = mesh.topology().size();
     Capabilities transport = mesh.transport().capabilities();
-    var peers = new Peer[size];
+    var peers = new RendezvousPeer[size];
     for (int rank = 0; rank < size; rank++) {
-      peers[rank] = new Peer(rank, talking);
+      peers[rank] = new RendezvousPeer(rank, talking);
     }
-    var landings = new Landings(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
+    var landings = new ReceiveBuffers(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
     MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
     connected =
         new Connected(
             mesh,
-            new Words(mesh),
+            new RendezvousMessages(mesh),
             peers,
             landings,
             new SourceSide(this, transport),
@@ -295,7 +295,7 @@ public final class MeshRendezvous implements MeshService {
     int most = options.requests() == TransferRequests.FUSED ? Integer.MAX_VALUE : 1;
     int kept = 0;
     for (int i = 0; i < talking.size(); i++) {
-      Peer peer = talking.get(i);
+      RendezvousPeer peer = talking.get(i);
       sent += peer.isGone() ? 0 : peer.flush(on.mesh(), on.writer(), most, traffic);
       if (peer.owes()) {
         talking.set(kept++, peer);
@@ -309,7 +309,7 @@ public final class MeshRendezvous implements MeshService {
 
   private int tellAll() {
     int told = 0;
-    for (Reception it = due.poll(); it != null; it = due.poll()) {
+    for (PendingReceive it = due.poll(); it != null; it = due.poll()) {
       run(it::tell);
       told++;
     }
@@ -371,7 +371,7 @@ public final class MeshRendezvous implements MeshService {
   @Override
   public void onClose() {
     if (connected != null) {
-      for (Peer peer : connected.peers()) {
+      for (RendezvousPeer peer : connected.peers()) {
         peer.quit();
       }
       endings.failAll(words().closed());

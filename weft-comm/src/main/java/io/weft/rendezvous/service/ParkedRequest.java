@@ -3,16 +3,16 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.route.Route;
 import io.weft.transport.RemoteRegion;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /// A peer's request for a tensor of this rank.
-final class ParkedRequest extends Pending implements Item {
+final class ParkedRequest extends PendingSide implements OutboundItem {
 
-  final Peer peer;
+  final RendezvousPeer peer;
   final int id;
   final long stepNumber;
 
@@ -20,21 +20,21 @@ final class ParkedRequest extends Pending implements Item {
   final boolean writes;
 
   /// What the peer expects, and where it then may be written; null where it expects nothing.
-  final @Nullable Signature expected;
+  final @Nullable TensorSignature expected;
 
   final @Nullable RemoteRegion into;
 
   private byte[] why = {};
 
   ParkedRequest(
-      Peer peer,
+      RendezvousPeer peer,
       int id,
       Route route,
       long stepNumber,
       long frame,
       long iteration,
       boolean writes,
-      @Nullable Signature expected,
+      @Nullable TensorSignature expected,
       @Nullable RemoteRegion into) {
     super(route, frame, iteration);
     this.peer = peer;

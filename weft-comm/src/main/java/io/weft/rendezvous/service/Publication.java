@@ -4,7 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.CommException;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.route.Route;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Completion;
@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A tensor of this rank, or the news that it is dead, from its publication to its release.
-final class Publication extends Pending implements Item {
+final class Publication extends PendingSide implements OutboundItem {
 
   /// How it goes to the peer that has asked.
   enum Way {
@@ -41,12 +41,12 @@ final class Publication extends Pending implements Item {
   /// Null if it is dead.
   final @Nullable TensorView tensor;
 
-  final @Nullable Signature signature;
+  final @Nullable TensorSignature signature;
   Way way = Way.NONE;
 
   private final Runnable release;
   private @Nullable SourceSide side;
-  private @Nullable Peer peer;
+  private @Nullable RendezvousPeer peer;
   private int id;
   private int token;
   private @Nullable MemoryRegion region;
@@ -61,7 +61,7 @@ final class Publication extends Pending implements Item {
     super(route, key.frame(), key.iteration());
     this.stepNumber = key.step();
     this.tensor = tensor;
-    this.signature = tensor == null ? null : Signature.of(tensor);
+    this.signature = tensor == null ? null : TensorSignature.of(tensor);
     this.release = release;
   }
 
@@ -87,7 +87,7 @@ final class Publication extends Pending implements Item {
     return Objects.requireNonNull(side, "not entered");
   }
 
-  Signature live() {
+  TensorSignature live() {
     return Objects.requireNonNull(signature, "dead");
   }
 
@@ -99,7 +99,7 @@ final class Publication extends Pending implements Item {
     return release;
   }
 
-  Peer peer() {
+  RendezvousPeer peer() {
     return Objects.requireNonNull(peer, "nobody has asked");
   }
 

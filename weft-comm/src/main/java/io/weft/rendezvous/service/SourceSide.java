@@ -3,7 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.Signature;
+import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.service.Publication.Way;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
@@ -26,7 +26,7 @@ final class SourceSide {
   private final MeshRendezvous owner;
   private final int eagerBytes;
   private final long maxTransferBytes;
-  private final Slots<Publication> offered = new Slots<>();
+  private final RequestNumbers<Publication> offered = new RequestNumbers<>();
   private final List<Publication> stalled = new ArrayList<>();
   private final List<Publication> settling = new ArrayList<>();
   private long held;
@@ -41,7 +41,7 @@ final class SourceSide {
 
   /// Longest tensor that travels in a message.
   static int eagerBytes(Capabilities transport) {
-    int room = transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - Signature.MAX_WIRE_BYTES;
+    int room = transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSignature.MAX_WIRE_BYTES;
     return Math.min(transport.eagerBytes(), room);
   }
 
@@ -71,7 +71,7 @@ final class SourceSide {
       finish(it);
       return;
     }
-    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+    PendingSide other = owner.table().get(it.route, step, it.frame, it.iteration);
     switch (other) {
       case null -> {
         step.add(it);
@@ -81,7 +81,7 @@ final class SourceSide {
         finish(it);
         owner.endings().abort(it.stepNumber, owner.words().publishedTwice(it));
       }
-      case Reception reception -> {
+      case PendingReceive reception -> {
         owner.leave(reception);
         owner.destination().take(reception, it);
       }
@@ -102,7 +102,7 @@ final class SourceSide {
       it.fail(Objects.requireNonNull(refusal));
       return;
     }
-    Pending other = owner.table().get(it.route, step, it.frame, it.iteration);
+    PendingSide other = owner.table().get(it.route, step, it.frame, it.iteration);
     if (other instanceof Publication there) {
       owner.table().remove(there, step);
       answer(there, it);
@@ -184,7 +184,7 @@ final class SourceSide {
   }
 
   private void tryWrite(Publication it) {
-    Peer peer = it.peer();
+    RendezvousPeer peer = it.peer();
     switch (owner
         .endpoint(peer)
         .tryWrite(it.all(), it.into(), owner.immediate(it.id()), it.written())) {
@@ -197,7 +197,7 @@ final class SourceSide {
   // --- from the consumer
 
   /// The consumer says where a tensor may be written whose shape it was told.
-  void onDestination(Peer from, int token, int id, Signature like, RemoteRegion into) {
+  void onDestination(RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
     Publication it = offered.get(token);
     if (it == null || it.peer() != from || it.id() != id) {
       from.post(message -> message.failed(id, owner.words().notHere()));
@@ -209,7 +209,7 @@ final class SourceSide {
   }
 
   /// The consumer has read a tensor, or does not want it. A late one says nothing.
-  void onRelease(Peer from, int token) {
+  void onRelease(RendezvousPeer from, int token) {
     Publication it = offered.get(token);
     if (it != null && it.peer() == from && it.way != Way.WRITE) {
       finish(it);
@@ -262,7 +262,7 @@ final class SourceSide {
   void fail(Publication it, CommException cause) {
     Way way = it.way;
     if (way != Way.NONE && way != Way.OVER) {
-      Peer peer = it.peer();
+      RendezvousPeer peer = it.peer();
       int id = it.id();
       byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
       peer.post(message -> message.failed(id, why));

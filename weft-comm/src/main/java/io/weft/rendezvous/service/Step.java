@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Step {
 
   private final long number;
-  private @Nullable Pending first;
+  private @Nullable PendingSide first;
   private @Nullable CommException failure;
 
   Step(long number) {
@@ -34,8 +34,8 @@ final class Step {
   }
 
   /// Hot path.
-  void add(Pending pending) {
-    Pending second = first;
+  void add(PendingSide pending) {
+    PendingSide second = first;
     pending.step = this;
     pending.before = null;
     pending.after = second;
@@ -46,9 +46,9 @@ final class Step {
   }
 
   /// Hot path.
-  void remove(Pending pending) {
-    Pending before = pending.before;
-    Pending after = pending.after;
+  void remove(PendingSide pending) {
+    PendingSide before = pending.before;
+    PendingSide after = pending.after;
     if (before == null) {
       first = after;
     } else {
@@ -62,15 +62,15 @@ final class Step {
     pending.step = null;
   }
 
-  void forEach(Consumer<? super Pending> action) {
-    for (Pending pending = first; pending != null; pending = pending.after) {
+  void forEach(Consumer<? super PendingSide> action) {
+    for (PendingSide pending = first; pending != null; pending = pending.after) {
       action.accept(pending);
     }
   }
 
   /// As they are now; the list may then change.
-  List<Pending> all() {
-    var all = new ArrayList<Pending>();
+  List<PendingSide> all() {
+    var all = new ArrayList<PendingSide>();
     forEach(all::add);
     return all;
   }

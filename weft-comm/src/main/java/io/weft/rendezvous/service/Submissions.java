@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class Submissions {
 
   private final AtomicReference<@Nullable Submission> top = new AtomicReference<>();
-  private @Nullable Lane lane;
+  private @Nullable AgentRunner lane;
   private volatile boolean over;
 
   /// Tells whose lane it is; before the first submission.
-  void runBy(Lane owner) {
+  void runBy(AgentRunner owner) {
     lane = owner;
   }
 

@@ -32,7 +32,7 @@ class StatementFrameTest {
   @ValueSource(ints = {8, 64, 65, 1024})
   void aStatementComesBackAsItWasSaid(int size) {
     for (Stage stage : Stage.values()) {
-      View view = new View(7, set(0, 5, size - 1), set(5), 3, set(1, 2, 5, size - 2));
+      MembershipView view = new MembershipView(7, set(0, 5, size - 1), set(5), 3, set(1, 2, 5, size - 2));
       Statement statement = new Statement(stage, view);
       MemorySegment frame = written(statement, size);
       assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) StatementFrame.SERVICE);
@@ -42,22 +42,22 @@ class StatementFrameTest {
 
   @Test
   void whatNoRankSaysIsNull() {
-    View view = new View(1, set(3), set(), 0, set(0, 1, 2, 3));
+    MembershipView view = new MembershipView(1, set(3), set(), 0, set(0, 1, 2, 3));
     MemorySegment good = written(new Statement(Stage.PROPOSE, view), 4);
     assertThat(StatementFrame.read(good, 1, 4)).isNotNull();
     assertThat(StatementFrame.read(good, 3, 4)).as("gone itself").isNull();
     assertThat(StatementFrame.read(good, 1, 65)).as("of a larger job").isNull();
     assertThat(StatementFrame.read(good.asSlice(0, 47), 1, 4)).as("cut").isNull();
     assertThat(StatementFrame.read(MemorySegment.NULL, 1, 4)).as("empty").isNull();
-    View left = new View(1, set(3), set(2), 0, set(0, 1, 2, 3));
+    MembershipView left = new MembershipView(1, set(3), set(2), 0, set(0, 1, 2, 3));
     assertThat(read(left, 4)).as("left and not gone").isNull();
-    assertThat(read(new View(0, set(), set(), 0, set(1)), 4)).as("target 0").isNull();
-    assertThat(read(new View(5, set(), set(), -1, set(1)), 4)).as("negative base").isNull();
-    assertThat(read(new View(1L << 60, set(), set(), 0, set(1)), 4)).as("far target").isNull();
-    assertThat(read(new View(1, set(), set(), 0, set(1, 9)), 4)).as("rank 9 of 4").isNull();
+    assertThat(read(new MembershipView(0, set(), set(), 0, set(1)), 4)).as("target 0").isNull();
+    assertThat(read(new MembershipView(5, set(), set(), -1, set(1)), 4)).as("negative base").isNull();
+    assertThat(read(new MembershipView(1L << 60, set(), set(), 0, set(1)), 4)).as("far target").isNull();
+    assertThat(read(new MembershipView(1, set(), set(), 0, set(1, 9)), 4)).as("rank 9 of 4").isNull();
   }
 
-  private static Object read(View view, int size) {
+  private static Object read(MembershipView view, int size) {
     return StatementFrame.read(written(new Statement(Stage.COMMIT, view), size), 1, size);
   }
 

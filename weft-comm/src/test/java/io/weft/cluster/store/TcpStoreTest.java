@@ -217,7 +217,7 @@ class TcpStoreTest extends StoreContract {
   void ofManySilentStrangersTheOldestAreDisconnected() throws Exception {
     var silent = new ArrayList<Socket>();
     try {
-      for (int i = 0; i < Strangers.MOST + 20; i++) {
+      for (int i = 0; i < UnprovenConnections.MOST + 20; i++) {
         silent.add(stranger());
       }
       for (int i = 0; i < 20; i++) {

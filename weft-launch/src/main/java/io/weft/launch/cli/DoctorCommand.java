@@ -3,7 +3,7 @@ package io.weft.launch.cli;
 
 import io.weft.file.NewFile;
 import io.weft.launch.doctor.Doctor;
-import io.weft.launch.doctor.Finding;
+import io.weft.launch.doctor.CheckResult;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -37,12 +37,12 @@ final class DoctorCommand implements Callable<Integer> {
   DoctorCommand() {}
 
   /// What goes to the file.
-  record Report(String weftVersion, List<Finding> findings) {}
+  record Report(String weftVersion, List<CheckResult> findings) {}
 
   @Override
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    List<Finding> findings = Doctor.examine();
+    List<CheckResult> findings = Doctor.examine();
     findings.forEach(finding -> command.commandLine().getOut().print(line(finding)));
     command.commandLine().getOut().flush();
     if (json != null) {
@@ -62,7 +62,7 @@ final class DoctorCommand implements Callable<Integer> {
     return ExitCodes.DONE;
   }
 
-  private static String line(Finding finding) {
+  private static String line(CheckResult finding) {
     String verdict =
         switch (finding.verdict()) {
           case WORKS -> "ok";

@@ -3,7 +3,7 @@ package io.weft.launch.cli;
 
 import io.weft.file.NewFile;
 import io.weft.launch.flight.Evidence;
-import io.weft.launch.flight.Verdict;
+import io.weft.launch.flight.FlightReport;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -62,11 +62,11 @@ final class FlightCommand implements Callable<Integer> {
     PrintWriter err = command.commandLine().getErr();
     evidence.unreadable().values().forEach(what -> err.println("weft: " + what));
     err.flush();
-    Verdict verdict =
-        Verdict.of(evidence)
+    FlightReport verdict =
+        FlightReport.of(evidence)
             .orElseThrow(
                 () ->
-                    new Missing(
+                    new MissingRequirement(
                         from
                             + " has no flight file (rank-0.flight …) that tells of a failure; ranks"
                             + " leave them where --flight-dir says, when something fails"));
@@ -79,7 +79,7 @@ final class FlightCommand implements Callable<Integer> {
     return ExitCodes.DONE;
   }
 
-  private static void write(CommandSpec command, Path file, Verdict verdict) {
+  private static void write(CommandSpec command, Path file, FlightReport verdict) {
     JsonMapper mapper =
         JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
     try {

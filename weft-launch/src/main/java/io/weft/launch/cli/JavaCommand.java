@@ -25,7 +25,7 @@ final class JavaCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    throw new Missing(
+    throw new MissingRequirement(
         "it is the script 'weft' that runs Java, with " + arguments + "; call that one");
   }
 }

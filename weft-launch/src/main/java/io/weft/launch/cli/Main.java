@@ -73,7 +73,7 @@ public final class Main {
     boolean expected =
         failure instanceof CommException
             || failure instanceof JobFailed
-            || failure instanceof Missing;
+            || failure instanceof MissingRequirement;
     err.println("weft: " + (expected && message != null ? message : failure.toString()));
     debug(failure, err);
     if (!expected && System.getenv("WEFT_DEBUG") == null) {
@@ -82,7 +82,7 @@ public final class Main {
     err.flush();
     return switch (failure) {
       case CommException.Setup setup -> ExitCodes.WRONG_USAGE;
-      case Missing missing -> ExitCodes.MISSING;
+      case MissingRequirement missing -> ExitCodes.MISSING;
       default -> ExitCodes.FAILED;
     };
   }

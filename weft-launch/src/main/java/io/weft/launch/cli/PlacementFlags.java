@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.launch.job.Host;
+import io.weft.launch.job.HostSlots;
 import io.weft.launch.job.JobPlan;
-import io.weft.launch.job.Placement;
+import io.weft.launch.job.RankPlacement;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ final class PlacementFlags {
   /// Where the ranks go. Throws `ParameterException` with what is wrong.
   ///
   /// @param wanted how many there must be; empty: as many as the flags say
-  List<Placement> placements(OptionalInt wanted) {
+  List<RankPlacement> placements(OptionalInt wanted) {
     try {
       if (wanted.isPresent() && ranks != null && ranks != wanted.getAsInt()) {
         throw new IllegalArgumentException(
@@ -102,10 +102,10 @@ final class PlacementFlags {
             "-np is " + count + "; it must be from 1 to " + MOST_RANKS);
       }
       if (hosts == null && hostfile == null) {
-        return Placement.here(count == null ? 1 : count);
+        return RankPlacement.here(count == null ? 1 : count);
       }
-      List<Host> list = hosts != null ? Host.parseList(hosts) : Host.readFile(file());
-      long slots = list.stream().mapToLong(Host::slots).sum();
+      List<HostSlots> list = hosts != null ? HostSlots.parseList(hosts) : HostSlots.readFile(file());
+      long slots = list.stream().mapToLong(HostSlots::slots).sum();
       if (count == null && slots > MOST_RANKS) {
         throw new IllegalArgumentException(
             "the hosts have "
@@ -114,7 +114,7 @@ final class PlacementFlags {
                 + MOST_RANKS
                 + " ranks of a job; say how many with -np");
       }
-      return Placement.of(count == null ? (int) slots : count, list);
+      return RankPlacement.of(count == null ? (int) slots : count, list);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(command().commandLine(), wrong.getMessage(), wrong);
     }
@@ -132,7 +132,7 @@ final class PlacementFlags {
       Map<String, String> environment,
       JobPlan.Output output,
       OptionalInt wanted) {
-    List<Placement> placements = placements(wanted);
+    List<RankPlacement> placements = placements(wanted);
     if (outputDirectory != null
         && Files.exists(outputDirectory)
         && !Files.isDirectory(outputDirectory)) {

@@ -13,7 +13,7 @@ public final class RankMain {
   public static void main(String[] arguments) {
     int code;
     try {
-      code = Training.find().run(System.out, System.err, List.of(arguments));
+      code = TrainingProvider.find().run(System.out, System.err, List.of(arguments));
     } catch (RuntimeException | Error uncaught) {
       System.err.println("weft: " + uncaught);
       if (System.getenv("WEFT_DEBUG") != null) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.launch.job.Job;
+import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import java.io.PrintStream;
@@ -50,7 +50,7 @@ final class RunCommand implements Callable<Integer> {
     JobPlan plan = placement.plan(command, Map.of(), JobPlan.Output.PREFIXED).ofAnyProgram();
     PrintStream out = System.out;
     PrintStream err = System.err;
-    try (Job job = Job.start(plan, out, err)) {
+    try (LaunchedJob job = LaunchedJob.start(plan, out, err)) {
       return job.await() == 0 ? ExitCodes.DONE : ExitCodes.FAILED;
     }
   }

@@ -3,7 +3,7 @@ package io.weft.launch.cli;
 
 import io.weft.ConfigOption;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.launch.job.Job;
+import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import java.io.PrintStream;
@@ -67,14 +67,14 @@ final class TrainCommand implements Callable<Integer> {
       return help(out, err);
     }
     if (arguments.isEmpty()) {
-      return Training.find().run(out, err, List.of("--list"));
+      return TrainingProvider.find().run(out, err, List.of("--list"));
     }
-    Training training = Training.find();
+    TrainingProvider training = TrainingProvider.find();
     boolean own = placement.areGiven();
     if (!own && LaunchEnvironment.detect(System.getenv()).launched()) {
       return asRank(training, command, out, err);
     }
-    Training.Check check = training.check(err, arguments, own);
+    TrainingProvider.Check check = training.check(err, arguments, own);
     if (check.code() != ExitCodes.DONE) {
       return check.code();
     }
@@ -90,7 +90,7 @@ final class TrainCommand implements Callable<Integer> {
     if (check.ranks().isPresent()) {
       plan = plan.dispensingWith(check.dispensable());
     }
-    try (Job job = Job.start(plan, out, err)) {
+    try (LaunchedJob job = LaunchedJob.start(plan, out, err)) {
       return codeOf(job.await());
     }
   }
@@ -99,7 +99,7 @@ final class TrainCommand implements Callable<Integer> {
   private static int help(PrintStream out, PrintStream err) {
     new CommandLine(new TrainCommand()).setUsageHelpWidth(HELP_WIDTH).usage(out);
     out.println();
-    int code = Training.find().run(out, err, List.of("--help"));
+    int code = TrainingProvider.find().run(out, err, List.of("--help"));
     out.println();
     out.println("Settings of Weft's, as flags:");
     out.print(ConfigFlags.help(List.of("transport"), HELP_WIDTH));
@@ -108,7 +108,7 @@ final class TrainCommand implements Callable<Integer> {
   }
 
   /// The launcher said how many ranks there are; settings from the command line hold all the same.
-  private int asRank(Training training, CommandSpec command, PrintStream out, PrintStream err) {
+  private int asRank(TrainingProvider training, CommandSpec command, PrintStream out, PrintStream err) {
     var unused = ConfigFlags.config(command);
     for (ConfigOption<?> option : ConfigOption.all()) {
       String text = ConfigFlags.variables(command).get(option.variable());

@@ -12,8 +12,8 @@ public final class Doctor {
   private Doctor() {}
 
   /// All findings, by area. Never throws for what is not there: that is a finding.
-  public static List<Finding> examine() {
-    Stream<Supplier<List<Finding>>> checks =
+  public static List<CheckResult> examine() {
+    Stream<Supplier<List<CheckResult>>> checks =
         Stream.of(
             JavaChecks::look,
             MachineChecks::look,

@@ -14,29 +14,29 @@ final class JavaChecks {
 
   private JavaChecks() {}
 
-  static List<Finding> look() {
+  static List<CheckResult> look() {
     return List.of(version(), kernels(), longSums(), nativeAccess());
   }
 
-  private static Finding version() {
+  private static CheckResult version() {
     String found = Runtime.version() + " in " + System.getProperty("java.home");
     return Runtime.version().feature() >= OLDEST
-        ? Finding.works(AREA, "version", found)
-        : Finding.missing(AREA, "version", found, "install JDK " + OLDEST + " or newer");
+        ? CheckResult.works(AREA, "version", found)
+        : CheckResult.missing(AREA, "version", found, "install JDK " + OLDEST + " or newer");
   }
 
-  private static Finding kernels() {
+  private static CheckResult kernels() {
     String kernels = Kernels.description();
     return kernels.startsWith("vector")
-        ? Finding.works(AREA, "kernels", kernels)
-        : Finding.limited(
+        ? CheckResult.works(AREA, "kernels", kernels)
+        : CheckResult.limited(
             AREA, "kernels", kernels, "start Java with --add-modules jdk.incubator.vector");
   }
 
-  private static Finding longSums() {
+  private static CheckResult longSums() {
     return Kernels.streamingTwin(DType.FLOAT32, ReduceOp.SUM, 1).isPresent()
-        ? Finding.works(AREA, "long sums", "stored past the caches")
-        : Finding.limited(
+        ? CheckResult.works(AREA, "long sums", "stored past the caches")
+        : CheckResult.limited(
             AREA,
             "long sums",
             "stored through the caches: right, and slower from 4 MiB on",
@@ -44,10 +44,10 @@ final class JavaChecks {
                 + " system that lets programs make code (SELinux: execmem)");
   }
 
-  private static Finding nativeAccess() {
+  private static CheckResult nativeAccess() {
     return JavaChecks.class.getModule().isNativeAccessEnabled()
-        ? Finding.works(AREA, "native access", "enabled")
-        : Finding.limited(
+        ? CheckResult.works(AREA, "native access", "enabled")
+        : CheckResult.limited(
             AREA,
             "native access",
             "not enabled; Java warns, and later versions refuse",

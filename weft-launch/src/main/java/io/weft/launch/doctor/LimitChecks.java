@@ -15,8 +15,8 @@ final class LimitChecks {
 
   private LimitChecks() {}
 
-  static List<Finding> look() {
-    var findings = new ArrayList<Finding>();
+  static List<CheckResult> look() {
+    var findings = new ArrayList<CheckResult>();
     SystemFiles.field(LIMITS, "Max open files").ifPresent(text -> findings.add(files(soft(text))));
     LockedMemory.look(Path.of("/")).ifPresent(findings::add);
     group("memory", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -26,18 +26,18 @@ final class LimitChecks {
     return findings;
   }
 
-  private static Finding files(long soft) {
+  private static CheckResult files(long soft) {
     return soft >= ENOUGH_FILES
-        ? Finding.works(AREA, "open files", shown(soft))
-        : Finding.limited(AREA, "open files", shown(soft), "run 'ulimit -n 4096'");
+        ? CheckResult.works(AREA, "open files", shown(soft))
+        : CheckResult.limited(AREA, "open files", shown(soft), "run 'ulimit -n 4096'");
   }
 
-  private static Optional<Finding> group(String what, String second, String first) {
+  private static Optional<CheckResult> group(String what, String second, String first) {
     return SystemFiles.text(second)
         .or(() -> SystemFiles.text(first))
         .map(
             text ->
-                Finding.works(
+                CheckResult.works(
                     AREA, "control group, " + what, unlimited(text) ? "unlimited" : text));
   }
 

@@ -17,24 +17,24 @@ final class LockedMemory {
   private LockedMemory() {}
 
   /// Nothing where the system does not tell.
-  static Optional<Finding> look(Path root) {
+  static Optional<CheckResult> look(Path root) {
     return SystemFiles.field(file(root, "limits"), "Max locked memory")
         .map(LimitChecks::soft)
         .map(limit -> finding(limit, root));
   }
 
-  private static Finding finding(long limit, Path root) {
+  private static CheckResult finding(long limit, Path root) {
     if (limit == Long.MAX_VALUE) {
-      return Finding.works(AREA, SUBJECT, "unlimited");
+      return CheckResult.works(AREA, SUBJECT, "unlimited");
     }
     String found = SystemFiles.size(limit);
     if (mayExceed(root)) {
-      return Finding.works(
+      return CheckResult.works(
           AREA, SUBJECT, found + ", and this process may lock more (CAP_IPC_LOCK)");
     }
     return limit >= ENOUGH_BYTES
-        ? Finding.works(AREA, SUBJECT, found)
-        : Finding.limited(
+        ? CheckResult.works(AREA, SUBJECT, found)
+        : CheckResult.limited(
             AREA,
             SUBJECT,
             found

@@ -19,19 +19,19 @@ final class MachineChecks {
 
   private MachineChecks() {}
 
-  static List<Finding> look() {
-    var findings = new ArrayList<Finding>();
+  static List<CheckResult> look() {
+    var findings = new ArrayList<CheckResult>();
     int cores = Runtime.getRuntime().availableProcessors();
     String model =
         SystemFiles.field("/proc/cpuinfo", "model name").orElse(System.getProperty("os.arch"));
     findings.add(
         cores > 1
-            ? Finding.works(AREA, "processor", model + ", " + cores + " cores for this process")
-            : Finding.limited(
+            ? CheckResult.works(AREA, "processor", model + ", " + cores + " cores for this process")
+            : CheckResult.limited(
                 AREA, "processor", model + ", 1 core", "expect ranks to take turns on it"));
     findings.add(memory());
     findings.add(
-        Finding.works(
+        CheckResult.works(
             AREA,
             "kernel",
             System.getProperty("os.name")
@@ -43,7 +43,7 @@ final class MachineChecks {
     return findings;
   }
 
-  private static Finding memory() {
+  private static CheckResult memory() {
     Optional<Long> available =
         SystemFiles.field("/proc/meminfo", "MemAvailable")
             .map(text -> Long.parseLong(text.replaceAll("\\D", "")) << 10);
@@ -51,17 +51,17 @@ final class MachineChecks {
         SystemFiles.field("/proc/meminfo", "MemTotal")
             .map(text -> Long.parseLong(text.replaceAll("\\D", "")) << 10);
     if (available.isEmpty() || total.isEmpty()) {
-      return Finding.works(AREA, "memory", "unknown on this system");
+      return CheckResult.works(AREA, "memory", "unknown on this system");
     }
     String text =
         SystemFiles.size(total.get()) + ", " + SystemFiles.size(available.get()) + " available";
     return available.get() >= ENOUGH_MEMORY
-        ? Finding.works(AREA, "memory", text)
-        : Finding.limited(
+        ? CheckResult.works(AREA, "memory", text)
+        : CheckResult.limited(
             AREA, "memory", text, "a TensorFlow rank takes about 1 GiB; start fewer ranks");
   }
 
-  private static Finding sharedMemory() {
+  private static CheckResult sharedMemory() {
     String subject = SHARED_MEMORY.toString();
     try {
       FileStore store = Files.getFileStore(SHARED_MEMORY);
@@ -71,14 +71,14 @@ final class MachineChecks {
               + SystemFiles.size(store.getUsableSpace())
               + " free";
       if (!Files.isWritable(SHARED_MEMORY)) {
-        return Finding.missing(AREA, subject, "not writable", "make it writable: mode 1777");
+        return CheckResult.missing(AREA, subject, "not writable", "make it writable: mode 1777");
       }
       return store.getUsableSpace() >= ENOUGH_SHARED
-          ? Finding.works(AREA, subject, text)
-          : Finding.limited(
+          ? CheckResult.works(AREA, subject, text)
+          : CheckResult.limited(
               AREA, subject, text, "in a container, start it with --shm-size=1g or more");
     } catch (IOException absent) {
-      return Finding.missing(AREA, subject, "not there", "mount a tmpfs there");
+      return CheckResult.missing(AREA, subject, "not there", "mount a tmpfs there");
     }
   }
 }

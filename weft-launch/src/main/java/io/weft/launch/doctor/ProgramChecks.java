@@ -11,7 +11,7 @@ final class ProgramChecks {
 
   private ProgramChecks() {}
 
-  static List<Finding> look() {
+  static List<CheckResult> look() {
     return List.of(
         program("ssh", "ranks on other hosts", "install openssh-client"),
         program("setpriv", "ranks that die with their launcher", "install util-linux"),
@@ -21,9 +21,9 @@ final class ProgramChecks {
         program("mpicc", "Open MPI as peer in measurements", "install libopenmpi-dev"));
   }
 
-  private static Finding program(String name, String needed, String remedy) {
+  private static CheckResult program(String name, String needed, String remedy) {
     return Programs.find(name)
-        .map(path -> Finding.works(AREA, name, path.toString()))
-        .orElseGet(() -> Finding.limited(AREA, name, "not found; it is for " + needed, remedy));
+        .map(path -> CheckResult.works(AREA, name, path.toString()))
+        .orElseGet(() -> CheckResult.limited(AREA, name, "not found; it is for " + needed, remedy));
   }
 }

@@ -17,12 +17,12 @@ final class RdmaChecks {
 
   private RdmaChecks() {}
 
-  static List<Finding> look() {
+  static List<CheckResult> look() {
     return look(Path.of("/"));
   }
 
-  static List<Finding> look(Path root) {
-    var findings = new ArrayList<Finding>();
+  static List<CheckResult> look(Path root) {
+    var findings = new ArrayList<CheckResult>();
     try {
       findings.add(RdmaLibrary.look(root));
       List<RdmaDevice> devices = RdmaDevice.all(root);
@@ -38,18 +38,18 @@ final class RdmaChecks {
       }
     } catch (IOException | IllegalArgumentException unreadable) {
       findings.add(
-          Finding.limited(
+          CheckResult.limited(
               AREA, "devices", "cannot be told: " + unreadable, "look with 'ibv_devinfo -v'"));
     }
     return findings;
   }
 
-  private static Finding none(Path root) {
+  private static CheckResult none(Path root) {
     String found =
         Files.isDirectory(root.resolve("sys/class/infiniband"))
             ? "the kernel knows RDMA, and has no device"
             : "the kernel has no driver for RDMA loaded";
-    return Finding.missing(
+    return CheckResult.missing(
         AREA,
         "devices",
         "none: " + found,
@@ -58,11 +58,11 @@ final class RdmaChecks {
             + MORE);
   }
 
-  private static Finding node(RdmaDevice device) {
+  private static CheckResult node(RdmaDevice device) {
     String subject = device.name();
     Optional<Path> node = device.node();
     if (node.isEmpty()) {
-      return Finding.missing(
+      return CheckResult.missing(
           AREA,
           subject,
           "programs cannot open it: ib_uverbs is not loaded",
@@ -70,26 +70,26 @@ final class RdmaChecks {
     }
     Path file = node.get();
     if (!Files.exists(file)) {
-      return Finding.missing(
+      return CheckResult.missing(
           AREA,
           subject,
           file + " is not there",
           "in a container, start it with --device=" + file + "; else let udev make it");
     }
     return Files.isReadable(file) && Files.isWritable(file)
-        ? Finding.works(AREA, subject, file + " can be opened")
-        : Finding.missing(
+        ? CheckResult.works(AREA, subject, file + " can be opened")
+        : CheckResult.missing(
             AREA,
             subject,
             "no permission to read and write " + file,
             "'chmod 666 " + file + "', or a rule of udev: KERNEL==\"uverbs*\", MODE=\"0666\"");
   }
 
-  private static Finding port(RdmaDevice device, RdmaPort port) {
+  private static CheckResult port(RdmaDevice device, RdmaPort port) {
     String subject = device.name() + ", port " + port.number();
     String detail = port.state() + ", " + port.physical() + ", " + port.link();
     if (port.state().equals("ACTIVE")) {
-      return Finding.works(AREA, subject, detail);
+      return CheckResult.works(AREA, subject, detail);
     }
     String remedy;
     if (port.ethernet()) {
@@ -100,28 +100,28 @@ final class RdmaChecks {
     } else {
       remedy = "look at the cable and the switch";
     }
-    return Finding.missing(AREA, subject, detail, remedy + MORE);
+    return CheckResult.missing(AREA, subject, detail, remedy + MORE);
   }
 
-  private static Finding gids(RdmaDevice device, RdmaPort port) {
+  private static CheckResult gids(RdmaDevice device, RdmaPort port) {
     String subject = device.name() + ", port " + port.number() + ", GIDs";
     if (!port.ethernet()) {
       return port.lid() != 0
-          ? Finding.works(AREA, subject, "addressed by LID " + port.lid())
-          : Finding.missing(
+          ? CheckResult.works(AREA, subject, "addressed by LID " + port.lid())
+          : CheckResult.missing(
               AREA, subject, "the port has no LID", "start a subnet manager, for instance opensm");
     }
     List<RdmaPort.Gid> routable = port.gids().stream().filter(RdmaPort.Gid::routable).toList();
     String count = port.gids().size() + " in use, " + routable.size() + " of RoCE v2";
     Optional<RdmaPort.Gid> mapped = routable.stream().filter(RdmaPort.Gid::mapped).findFirst();
     if (mapped.isPresent()) {
-      return Finding.works(
+      return CheckResult.works(
           AREA, subject, count + "; " + mapped.get() + " on " + mapped.get().netdev());
     }
     String address = "give the interface an IPv4 address: 'ip addr add ADDRESS/24 dev NAME'" + MORE;
     return routable.isEmpty()
-        ? Finding.missing(AREA, subject, count, address)
-        : Finding.limited(
+        ? CheckResult.missing(AREA, subject, count, address)
+        : CheckResult.limited(
             AREA, subject, count + ", none of an IPv4 address; " + routable.getFirst(), address);
   }
 }

@@ -20,11 +20,11 @@ final class RdmaLibrary {
 
   private RdmaLibrary() {}
 
-  static Finding look(Path root) throws IOException {
+  static CheckResult look(Path root) throws IOException {
     Optional<Path> found =
         places(root).stream().map(place -> place.resolve(FILE)).filter(Files::exists).findFirst();
     if (found.isEmpty()) {
-      return Finding.missing(
+      return CheckResult.missing(
           AREA,
           SUBJECT,
           FILE + " is in none of the system's directories",
@@ -32,12 +32,12 @@ final class RdmaLibrary {
     }
     List<String> providers = providers(found.get().resolveSibling("libibverbs"));
     return providers.isEmpty()
-        ? Finding.missing(
+        ? CheckResult.missing(
             AREA,
             SUBJECT,
             found.get() + " has no providers, so it will find no device",
             "install ibverbs-providers")
-        : Finding.works(AREA, SUBJECT, found.get() + "; knows " + String.join(", ", providers));
+        : CheckResult.works(AREA, SUBJECT, found.get() + "; knows " + String.join(", ", providers));
   }
 
   /// Debian has a directory for each kind of processor.

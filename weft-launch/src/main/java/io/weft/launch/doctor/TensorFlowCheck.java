@@ -24,7 +24,7 @@ final class TensorFlowCheck {
 
   private TensorFlowCheck() {}
 
-  static List<Finding> look() {
+  static List<CheckResult> look() {
     Optional<String> jar =
         Arrays.stream(ManagementFactory.getRuntimeMXBean().getClassPath().split(File.pathSeparator))
             .map(entry -> Path.of(entry).getFileName())
@@ -34,7 +34,7 @@ final class TensorFlowCheck {
             .findFirst();
     if (jar.isEmpty()) {
       return List.of(
-          Finding.missing(
+          CheckResult.missing(
               AREA,
               SUBJECT,
               "not on the class path for "
@@ -46,7 +46,7 @@ final class TensorFlowCheck {
     List<String> files = unpacked(jar.get());
     if (files.isEmpty()) {
       return List.of(
-          Finding.works(AREA, SUBJECT, jar.get() + ", not unpacked yet: the first use does it"));
+          CheckResult.works(AREA, SUBJECT, jar.get() + ", not unpacked yet: the first use does it"));
     }
     return List.of(loaded(jar.get(), files));
   }
@@ -71,7 +71,7 @@ final class TensorFlowCheck {
     }
   }
 
-  private static Finding loaded(String jar, List<String> files) {
+  private static CheckResult loaded(String jar, List<String> files) {
     var command =
         new ArrayList<>(
             List.of(
@@ -92,7 +92,7 @@ final class TensorFlowCheck {
       try (var words = probe.errorReader(StandardCharsets.UTF_8)) {
         Optional<String> first = words.lines().filter(line -> !line.isBlank()).findFirst();
         return probe.exitValue() == 0
-            ? Finding.works(AREA, SUBJECT, jar + ", unpacked, loads")
+            ? CheckResult.works(AREA, SUBJECT, jar + ", unpacked, loads")
             : broken(jar, first.orElse("exit code " + probe.exitValue()));
       }
     } catch (IOException refused) {
@@ -103,8 +103,8 @@ final class TensorFlowCheck {
     }
   }
 
-  private static Finding broken(String jar, String reason) {
-    return Finding.missing(
+  private static CheckResult broken(String jar, String reason) {
+    return CheckResult.missing(
         AREA,
         SUBJECT,
         jar + " does not load: " + reason,

@@ -23,8 +23,8 @@ final class TransportChecks {
 
   private TransportChecks() {}
 
-  static List<Finding> look() {
-    var findings = new ArrayList<Finding>();
+  static List<CheckResult> look() {
+    var findings = new ArrayList<CheckResult>();
     List<TransportProvider> providers = TransportProvider.all();
     providers.stream()
         .sorted(Comparator.comparing(TransportProvider::scheme))
@@ -35,14 +35,14 @@ final class TransportChecks {
   }
 
   /// What a class path lacks that has only some of Weft's jars.
-  static List<Finding> absent(List<String> schemes) {
+  static List<CheckResult> absent(List<String> schemes) {
     return Stream.of(
-            Finding.missing(
+            CheckResult.missing(
                 AREA,
                 "shm",
                 "not on the class path: ranks of one host talk over TCP",
                 "add the artifact io.weft:weft-shm, or io.weft:weft-starter, which brings it"),
-            Finding.limited(
+            CheckResult.limited(
                 AREA,
                 "verbs",
                 "not on the class path: no RDMA between hosts",
@@ -51,19 +51,19 @@ final class TransportChecks {
         .toList();
   }
 
-  private static Finding probe(TransportProvider provider) {
+  private static CheckResult probe(TransportProvider provider) {
     return switch (provider.probe()) {
       case Availability.Available(List<Capabilities> devices) ->
-          Finding.works(
+          CheckResult.works(
               AREA,
               provider.scheme(),
               devices.stream().map(Capabilities::device).collect(Collectors.joining(", ")));
       case Availability.Unavailable(String reason, String remedy) ->
-          Finding.missing(AREA, provider.scheme(), reason, remedy);
+          CheckResult.missing(AREA, provider.scheme(), reason, remedy);
     };
   }
 
-  private static Finding loopback() {
+  private static CheckResult loopback() {
     InetAddress address = InetAddress.getLoopbackAddress();
     try (var listener = new ServerSocket(0, 1, address);
         var client = new Socket(Proxy.NO_PROXY)) {
@@ -73,11 +73,11 @@ final class TransportChecks {
         server.setSoTimeout(LIMIT_MILLIS);
         client.getOutputStream().write(42);
         return server.getInputStream().read() == 42
-            ? Finding.works(AREA, "loopback", address.getHostAddress() + " carries bytes")
-            : Finding.missing(AREA, "loopback", "bytes arrive changed", "check the firewall");
+            ? CheckResult.works(AREA, "loopback", address.getHostAddress() + " carries bytes")
+            : CheckResult.missing(AREA, "loopback", "bytes arrive changed", "check the firewall");
       }
     } catch (IOException blocked) {
-      return Finding.missing(
+      return CheckResult.missing(
           AREA, "loopback", blocked.toString(), "bring the interface up: 'ip link set lo up'");
     }
   }

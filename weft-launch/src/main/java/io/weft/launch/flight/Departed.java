@@ -50,8 +50,8 @@ final class Departed {
     }
   }
 
-  List<Finding> findings() {
-    var findings = new ArrayList<Finding>();
+  List<FlightFinding> findings() {
+    var findings = new ArrayList<FlightFinding>();
     for (int rank : members) {
       Event event = went.get(rank);
       boolean lost = event != null && event.kind() == EventKind.LOST;
@@ -64,18 +64,18 @@ final class Departed {
     return findings;
   }
 
-  private Finding gone(int rank, @Nullable Event lost) {
+  private FlightFinding gone(int rank, @Nullable Event lost) {
     var words = new StringBuilder(who(rank));
     words.append(stories.containsKey(rank) ? " was lost" : " left no file");
     String ended = evidence.ended().get(rank);
     String unreadable = evidence.unreadable().get(rank);
     if (unreadable != null) {
-      words.append(" that can be read (").append(Words.printable(unreadable)).append(')');
+      words.append(" that can be read (").append(FlightWords.printable(unreadable)).append(')');
     }
     if (ended != null) {
       words.append(": ").append(ended);
     } else if (lost != null) {
-      words.append(": ").append(Words.printable(lost.words()));
+      words.append(": ").append(FlightWords.printable(lost.words()));
     }
     sign(rank)
         .ifPresent(
@@ -84,31 +84,31 @@ final class Departed {
                     .append("; rank ")
                     .append(sign.witness())
                     .append(" heard of it last ")
-                    .append(Words.seconds(sign.beforeNanos()))
+                    .append(FlightWords.seconds(sign.beforeNanos()))
                     .append(" before the failure"));
     awaited(rank).ifPresent(d -> words.append("; ").append(waitedFor(d)));
     if (stories.containsKey(rank)) {
       words.append("; ").append(story(rank).doing());
     }
-    return finding(Finding.Kind.GONE, rank, words.toString());
+    return finding(FlightFinding.FindingKind.GONE, rank, words.toString());
   }
 
-  private Finding left(int rank) {
+  private FlightFinding left(int rank) {
     String doing = stories.containsKey(rank) ? "; " + story(rank).doing() : "";
     String waited = awaited(rank).map(Departed::waitedFor).orElse("");
     return finding(
-        Finding.Kind.LEFT, rank, who(rank) + " left the job in order; " + waited + doing);
+        FlightFinding.FindingKind.LEFT, rank, who(rank) + " left the job in order; " + waited + doing);
   }
 
-  private Finding finding(Finding.Kind kind, int rank, String words) {
+  private FlightFinding finding(FlightFinding.FindingKind kind, int rank, String words) {
     return awaited(rank)
         .map(Dispute::operation)
-        .map(f -> new Finding(kind, List.of(rank), Words.operation(f), f.use(), words))
-        .orElseGet(() -> new Finding(kind, List.of(rank), "", 0, words));
+        .map(f -> new FlightFinding(kind, List.of(rank), FlightWords.operation(f), f.use(), words))
+        .orElseGet(() -> new FlightFinding(kind, List.of(rank), "", 0, words));
   }
 
   private static String waitedFor(Dispute dispute) {
-    return Words.ranks(dispute.waited().keySet()) + " waited in " + Words.use(dispute.operation());
+    return FlightWords.ranks(dispute.waited().keySet()) + " waited in " + FlightWords.use(dispute.operation());
   }
 
   /// The first operation in which others waited and this rank did not, or for this rank.
@@ -146,6 +146,6 @@ final class Departed {
   }
 
   private String who(int rank) {
-    return "rank " + rank + " on " + Words.printable(hosts.getOrDefault(rank, "an unknown host"));
+    return "rank " + rank + " on " + FlightWords.printable(hosts.getOrDefault(rank, "an unknown host"));
   }
 }

@@ -4,7 +4,7 @@ package io.weft.launch.flight;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightLog.Flight;
 import io.weft.flight.FlightLog.State;
-import io.weft.launch.flight.Finding.Kind;
+import io.weft.launch.flight.FlightFinding.FindingKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +26,7 @@ final class Disputed {
   private final Map<Integer, RankStory> stories;
   private final List<Dispute> disputes;
   private final boolean interrupted;
-  private final List<Finding> findings = new ArrayList<>();
+  private final List<FlightFinding> findings = new ArrayList<>();
 
   /// @param interrupted whether the ranks were stopped by what befell another, so that who has
   ///   submitted what is chance
@@ -36,7 +36,7 @@ final class Disputed {
     this.interrupted = interrupted;
   }
 
-  List<Finding> findings() {
+  List<FlightFinding> findings() {
     disputes.forEach(this::disagreement);
     if (!interrupted) {
       missing();
@@ -58,14 +58,14 @@ final class Disputed {
     if (said.size() > 1) {
       String each =
           said.entrySet().stream()
-              .map(e -> Words.ranks(e.getValue()) + " submitted " + Words.printable(e.getKey()))
+              .map(e -> FlightWords.ranks(e.getValue()) + " submitted " + FlightWords.printable(e.getKey()))
               .collect(Collectors.joining(", "));
       add(
-          Kind.DISAGREED,
+          FindingKind.DISAGREED,
           List.copyOf(dispute.waited().keySet()),
           dispute,
           "ranks disagree on '"
-              + Words.printable(dispute.operation().name())
+              + FlightWords.printable(dispute.operation().name())
               + "' (use "
               + dispute.operation().use()
               + "): "
@@ -101,19 +101,19 @@ final class Disputed {
   }
 
   private void neverSubmitted(List<Integer> ranks, Dispute dispute, int more) {
-    String who = ranks.size() == 1 ? who(ranks.getFirst()) : Words.ranks(ranks);
+    String who = ranks.size() == 1 ? who(ranks.getFirst()) : FlightWords.ranks(ranks);
     String others = more == 0 ? "" : " and " + more + " others";
-    String waited = "; " + Words.ranks(dispute.waited().keySet()) + " waited in it";
+    String waited = "; " + FlightWords.ranks(dispute.waited().keySet()) + " waited in it";
     String did =
         ranks.stream()
             .limit(MOST_STORIES)
             .map(rank -> (ranks.size() == 1 ? "; " : "; " + who(rank) + ": ") + last(rank, dispute))
             .collect(Collectors.joining());
     add(
-        Kind.NEVER_SUBMITTED,
+        FindingKind.NEVER_SUBMITTED,
         ranks,
         dispute,
-        who + " never submitted " + Words.use(dispute.operation()) + others + did + waited);
+        who + " never submitted " + FlightWords.use(dispute.operation()) + others + did + waited);
   }
 
   /// What a rank did instead.
@@ -128,7 +128,7 @@ final class Disputed {
       }
       if (same && own.use() == operation.use() && own.stage() == 0) {
         return "it did "
-            + Words.seconds(own.times().submittedNanos() - story.failedNanos())
+            + FlightWords.seconds(own.times().submittedNanos() - story.failedNanos())
             + " after the failure";
       }
     }
@@ -152,7 +152,7 @@ final class Disputed {
     Flight operation = dispute.operation();
     int uses = operation.use() - earlier.use();
     add(
-        Kind.BEHIND,
+        FindingKind.BEHIND,
         List.of(rank),
         dispute,
         who(rank)
@@ -160,9 +160,9 @@ final class Disputed {
             + uses
             + (uses == 1 ? " step" : " steps")
             + " behind: it waited in "
-            + Words.use(earlier)
+            + FlightWords.use(earlier)
             + ", "
-            + Words.ranks(dispute.waited().keySet())
+            + FlightWords.ranks(dispute.waited().keySet())
             + " in use "
             + operation.use());
   }
@@ -177,17 +177,17 @@ final class Disputed {
         Optional<Integer> inB = waitsHere(b, a);
         if (inA.isPresent() && inB.isPresent()) {
           add(
-              Kind.CROSSED,
+              FindingKind.CROSSED,
               List.of(inA.get(), inB.get()),
               a,
               "ranks wait crosswise: rank "
                   + inA.get()
                   + " in "
-                  + Words.use(a.operation())
+                  + FlightWords.use(a.operation())
                   + ", rank "
                   + inB.get()
                   + " in "
-                  + Words.use(b.operation())
+                  + FlightWords.use(b.operation())
                   + "; submit both before waiting for one, or in the same order on all ranks");
           return;
         }
@@ -204,21 +204,21 @@ final class Disputed {
         dispute.waited().entrySet().stream()
             .filter(e -> !e.getValue().awaited().isEmpty())
             .limit(2L * MOST_STORIES)
-            .map(e -> "rank " + e.getKey() + " for " + Words.ranks(e.getValue().awaited()))
+            .map(e -> "rank " + e.getKey() + " for " + FlightWords.ranks(e.getValue().awaited()))
             .collect(Collectors.joining(", "));
     String finished =
         dispute.finished().isEmpty()
             ? ""
-            : "; " + Words.ranks(dispute.finished()) + " had finished it";
+            : "; " + FlightWords.ranks(dispute.finished()) + " had finished it";
     Optional<Integer> least = leastHeard(dispute);
     String quiet =
         least.map(rank -> "; the one not heard of for longest is " + who(rank)).orElse("");
     add(
-        Kind.WAITED,
+        FindingKind.WAITED,
         least.map(List::of).orElseGet(() -> List.copyOf(dispute.waited().keySet())),
         dispute,
         "all had submitted "
-            + Words.use(dispute.operation())
+            + FlightWords.use(dispute.operation())
             + (each.isEmpty() ? "" : " and waited: " + each)
             + finished
             + quiet);
@@ -244,21 +244,21 @@ final class Disputed {
       int queued = story.queued().size();
       int rank = story.log().self().rank();
       findings.add(
-          new Finding(
-              Kind.STOOD_STILL,
+          new FlightFinding(
+              FindingKind.STOOD_STILL,
               List.of(rank),
               "",
               0,
               who(rank)
                   + ": its lane had stood still for "
-                  + Words.seconds(story.stillNanos())
+                  + FlightWords.seconds(story.stillNanos())
                   + (queued == 0 ? "" : ", with " + queued + " operations not taken")));
     }
   }
 
-  private void add(Kind kind, List<Integer> ranks, Dispute dispute, String words) {
+  private void add(FindingKind kind, List<Integer> ranks, Dispute dispute, String words) {
     Flight operation = dispute.operation();
-    findings.add(new Finding(kind, ranks, Words.operation(operation), operation.use(), words));
+    findings.add(new FlightFinding(kind, ranks, FlightWords.operation(operation), operation.use(), words));
   }
 
   private RankStory story(int rank) {
@@ -266,6 +266,6 @@ final class Disputed {
   }
 
   private String who(int rank) {
-    return "rank " + rank + " on " + Words.printable(story(rank).log().self().host());
+    return "rank " + rank + " on " + FlightWords.printable(story(rank).log().self().host());
   }
 }

@@ -44,7 +44,7 @@ final class Inquiry {
     evidence.logs().forEach((rank, log) -> stories.put(rank, new RankStory(log, failed)));
   }
 
-  Optional<Verdict> verdict() {
+  Optional<FlightReport> verdict() {
     List<Dispute> disputes = disputes();
     Optional<Had> first = firstFailure();
     if (first.isEmpty() && disputes.isEmpty()) {
@@ -55,10 +55,10 @@ final class Inquiry {
     boolean interrupted =
         !findings.isEmpty() && first.map(h -> h.failure().type().equals("PeerLost")).orElse(true);
     findings.addAll(new Disputed(stories, disputes, interrupted).findings());
-    findings.sort(Comparator.comparing(Finding::kind));
+    findings.sort(Comparator.comparing(FlightFinding::kind));
     List<Integer> logs = List.copyOf(evidence.logs().keySet());
     return Optional.of(
-        new Verdict(evidence.size(), logs, first.map(this::cause).orElse(NO_FAILURE), findings));
+        new FlightReport(evidence.size(), logs, first.map(this::cause).orElse(NO_FAILURE), findings));
   }
 
   private String cause(Had had) {
@@ -68,16 +68,16 @@ final class Inquiry {
         circle == null
             ? "a communicator"
             : "the communicator of "
-                + Words.ranks(circle.ranks())
+                + FlightWords.ranks(circle.ranks())
                 + (circle.epoch() == 0 ? "" : " in epoch " + circle.epoch());
     String what = failure.operation().isEmpty() ? where : "an operation of " + where;
     return what
         + " failed "
-        + Words.seconds(failure.nanos())
+        + FlightWords.seconds(failure.nanos())
         + " into the job; first on rank "
         + had.rank()
         + ": "
-        + Words.printable(failure.words());
+        + FlightWords.printable(failure.words());
   }
 
   /// Noticed rather than told, and early.

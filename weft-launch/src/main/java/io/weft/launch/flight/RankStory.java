@@ -50,17 +50,17 @@ record RankStory(FlightLog log, Set<Long> communicators) {
     List<Flight> waiting = waiting();
     if (!waiting.isEmpty()) {
       Flight first = waiting.getFirst();
-      String awaited = first.awaited().isEmpty() ? "" : " for " + Words.ranks(first.awaited());
+      String awaited = first.awaited().isEmpty() ? "" : " for " + FlightWords.ranks(first.awaited());
       String others = waiting.size() == 1 ? "" : " and in " + (waiting.size() - 1) + " others";
-      return "it waited in " + Words.use(first) + awaited + others;
+      return "it waited in " + FlightWords.use(first) + awaited + others;
     }
     return last()
         .map(
             flight ->
                 "its last was "
-                    + Words.use(flight)
+                    + FlightWords.use(flight)
                     + ", done "
-                    + Words.seconds(failedNanos() - flight.times().endedNanos())
+                    + FlightWords.seconds(failedNanos() - flight.times().endedNanos())
                     + " before")
         .orElse("it had finished no operation");
   }

@@ -7,7 +7,7 @@ import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightPost;
 import io.weft.launch.flight.Evidence;
-import io.weft.launch.flight.Verdict;
+import io.weft.launch.flight.FlightReport;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -60,7 +60,7 @@ final class JobFlights {
   List<String> judge(Map<Integer, String> ended) {
     Evidence evidence = Evidence.of(this::find, plan.ranks().size(), job, ended);
     var lines = new ArrayList<String>();
-    Verdict.of(evidence).ifPresent(verdict -> lines.addAll(verdict.lines()));
+    FlightReport.of(evidence).ifPresent(verdict -> lines.addAll(verdict.lines()));
     lines.addAll(unkept);
     if (!lines.isEmpty()) {
       lines.add(

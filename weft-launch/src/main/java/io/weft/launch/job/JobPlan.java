@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
 ///   ends with the first rank that fails
 /// @param program whose program the ranks are
 public record JobPlan(
-    List<Placement> ranks,
+    List<RankPlacement> ranks,
     List<String> command,
     Map<String, String> environment,
     WeftConfig config,
@@ -78,7 +78,7 @@ public record JobPlan(
 
   /// All ranks are dispensable if the settings say that the job shrinks on failure, else none.
   public JobPlan(
-      List<Placement> ranks,
+      List<RankPlacement> ranks,
       List<String> command,
       Map<String, String> environment,
       WeftConfig config,
@@ -94,7 +94,7 @@ public record JobPlan(
         outputDirectory,
         ssh,
         config.onFailure() == OnFailure.SHRINK
-            ? ranks.stream().map(Placement::rank).collect(Collectors.toUnmodifiableSet())
+            ? ranks.stream().map(RankPlacement::rank).collect(Collectors.toUnmodifiableSet())
             : Set.of(),
         Program.WEFTS);
   }

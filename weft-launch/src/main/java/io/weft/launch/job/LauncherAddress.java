@@ -42,7 +42,7 @@ final class LauncherAddress {
         return InetAddress.getByName(given.get());
       }
       Optional<String> other =
-          plan.ranks().stream().filter(rank -> !rank.isHere()).map(Placement::host).findFirst();
+          plan.ranks().stream().filter(rank -> !rank.isHere()).map(RankPlacement::host).findFirst();
       return other.isEmpty()
           ? InetAddress.getLoopbackAddress()
           : towards(sshName(other.get(), plan.ssh()));

@@ -15,14 +15,14 @@ import java.util.stream.Stream;
 /// A rank that was started: its process and the two threads that copy its output.
 final class RankProcess {
 
-  private final Placement placement;
+  private final RankPlacement placement;
   private final Process process;
   private final LastLines last = new LastLines();
   private final KeptOutput kept;
   private final List<Thread> copies;
 
   private RankProcess(
-      Placement placement,
+      RankPlacement placement,
       Process process,
       Files files,
       OutputWriter out,
@@ -48,7 +48,7 @@ final class RankProcess {
   record Files(KeptOutput kept, KeptOutput.Stream out, KeptOutput.Stream err) {
 
     /// Makes them, before there is a process that would have to be ended without.
-    static Files of(Placement placement, JobPlan plan, PrintStream err) throws IOException {
+    static Files of(RankPlacement placement, JobPlan plan, PrintStream err) throws IOException {
       KeptOutput kept =
           KeptOutput.in(
               plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank())),
@@ -60,7 +60,7 @@ final class RankProcess {
 
   /// Takes the process over.
   static RankProcess of(
-      Placement placement,
+      RankPlacement placement,
       Process process,
       Files files,
       JobPlan plan,
@@ -138,7 +138,7 @@ final class RankProcess {
     return describe(placement);
   }
 
-  private static String describe(Placement placement) {
+  private static String describe(RankPlacement placement) {
     return "rank " + placement.rank() + " on " + placement.host();
   }
 

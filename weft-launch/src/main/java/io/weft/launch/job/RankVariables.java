@@ -73,7 +73,7 @@ final class RankVariables {
   }
 
   /// On this host: the secret by its file, where flight files go, and whose end is the rank's.
-  Map<String, String> here(Placement placement, Path secret, Path flights) {
+  Map<String, String> here(RankPlacement placement, Path secret, Path flights) {
     var variables = new HashMap<String, String>();
     if (plan.program() == JobPlan.Program.ANY) {
       variables.putAll(java(System.getenv()));
@@ -89,7 +89,7 @@ final class RankVariables {
 
   /// What this process has and a rank must not: the secret itself, and the terminal where the
   /// rank's lines are prefixed.
-  List<String> removedHere(Placement placement) {
+  List<String> removedHere(RankPlacement placement) {
     boolean raw = plan.output().isRaw(placement.rank());
     var removed = new ArrayList<>(System.getenv().keySet());
     removed.removeAll(outside().keySet());
@@ -104,7 +104,7 @@ final class RankVariables {
   }
 
   /// On another host: the secret itself, and the settings of this process.
-  Map<String, String> there(Placement placement, Secret secret) {
+  Map<String, String> there(RankPlacement placement, Secret secret) {
     var variables = new HashMap<String, String>();
     outside()
         .forEach(

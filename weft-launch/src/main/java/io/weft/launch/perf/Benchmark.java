@@ -139,14 +139,14 @@ enum Benchmark {
     return switch (this) {
       case MESSAGES -> MESSAGE_ITERATIONS;
       case REGISTRATION -> REGISTRATIONS;
-      default -> Plan.iterations(bytes * callsPerIteration());
+      default -> MeasuringPlan.iterations(bytes * callsPerIteration());
     };
   }
 
   /// Steps per round of `SENDRECV` unless the user says otherwise.
   static int steps(int tensors, long bytes) {
     int most = Math.min(MOST_STEPS, TENSORS_PER_CASE / Math.max(1, tensors));
-    return Math.min(most, Plan.iterations(bytes * tensors));
+    return Math.min(most, MeasuringPlan.iterations(bytes * tensors));
   }
 
   /// The sizes that are measured for those asked: whole shares where a tensor is shared out, one

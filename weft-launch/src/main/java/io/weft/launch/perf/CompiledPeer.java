@@ -28,7 +28,7 @@ record CompiledPeer(
     Set<Benchmark> benchmarks,
     Scope scope,
     SearchPath path)
-    implements Peer {
+    implements MeasuredPeer {
 
   CompiledPeer {
     compilers = List.copyOf(compilers);
@@ -51,8 +51,8 @@ record CompiledPeer(
       return this == SHARED_RANKS ? "shm" : "tcp";
     }
 
-    private boolean areTwo(Memory memory) {
-      return this == TCP_PAIR || (this == SHARED_RANKS && memory == Memory.PRIVATE);
+    private boolean areTwo(TensorMemory memory) {
+      return this == TCP_PAIR || (this == SHARED_RANKS && memory == TensorMemory.PRIVATE);
     }
 
     private boolean isToldHowMany() {
@@ -61,7 +61,7 @@ record CompiledPeer(
   }
 
   /// The limit: copies as many bytes on one core.
-  static Peer memcpy(SearchPath path, Path cache) {
+  static MeasuredPeer memcpy(SearchPath path, Path cache) {
     return new CompiledPeer(
         "memcpy",
         c("memcpy.c", cache),
@@ -81,11 +81,11 @@ record CompiledPeer(
 
   /// Plain C on what the plan's transport is made of: what careful programs reach without a
   /// library.
-  static Peer plainC(SearchPath path, Path cache) {
+  static MeasuredPeer plainC(SearchPath path, Path cache) {
     return new ByTransport(sockets(path, cache), sharedMemory(path, cache));
   }
 
-  private static Peer sockets(SearchPath path, Path cache) {
+  private static MeasuredPeer sockets(SearchPath path, Path cache) {
     return new CompiledPeer(
         "c",
         c("sockets.c", cache),
@@ -97,7 +97,7 @@ record CompiledPeer(
         path);
   }
 
-  private static Peer sharedMemory(SearchPath path, Path cache) {
+  private static MeasuredPeer sharedMemory(SearchPath path, Path cache) {
     return new CompiledPeer(
         "c",
         c("memory.c", cache),
@@ -109,7 +109,7 @@ record CompiledPeer(
   }
 
   /// Gloo, the library under PyTorch's collectives on processors, with its own defaults.
-  static Peer gloo(SearchPath path, Path cache) {
+  static MeasuredPeer gloo(SearchPath path, Path cache) {
     return new CompiledPeer(
         "gloo",
         new CProgram(
@@ -135,7 +135,7 @@ record CompiledPeer(
   }
 
   @Override
-  public Contestant prepare(Plan plan) throws InterruptedException {
+  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
     if (!benchmarks.contains(plan.benchmark())) {
       throw new IllegalArgumentException(
           "peer %s has no %s; it has: %s"
@@ -170,11 +170,11 @@ record CompiledPeer(
       command.add(Integer.toString(plan.ranks()));
     }
     command.addAll(plan.arguments());
-    return Peer.program("peer " + name, command, plan);
+    return MeasuredPeer.program("peer " + name, command, plan);
   }
 
   /// Two programs of one name.
-  private record ByTransport(Peer tcp, Peer shm) implements Peer {
+  private record ByTransport(MeasuredPeer tcp, MeasuredPeer shm) implements MeasuredPeer {
 
     @Override
     public String name() {
@@ -182,7 +182,7 @@ record CompiledPeer(
     }
 
     @Override
-    public Contestant prepare(Plan plan) throws InterruptedException {
+    public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
       return switch (plan.transport()) {
         case "tcp" -> tcp.prepare(plan);
         case "shm" -> shm.prepare(plan);

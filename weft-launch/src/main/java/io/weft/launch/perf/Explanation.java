@@ -14,7 +14,7 @@ import java.util.List;
 /// @param plan what would be measured
 /// @param sharesMemory whether its transport lets ranks reach each other's tensors
 /// @param table that ranks choose by
-record Explanation(Plan plan, boolean sharesMemory, AlgorithmTable table) {
+record Explanation(MeasuringPlan plan, boolean sharesMemory, AlgorithmTable table) {
 
   /// Sizes of which one algorithm takes all.
   private record Span(long from, long to, Rule choice) {
@@ -50,11 +50,11 @@ record Explanation(Plan plan, boolean sharesMemory, AlgorithmTable table) {
   private List<Span> spans() {
     List<Span> spans = new ArrayList<>();
     List<Integer> hosts = Collections.nCopies(plan.ranks(), 0);
-    for (Plan.Case one : plan.cases()) {
+    for (MeasuringPlan.Case one : plan.cases()) {
       // Ranks find out that private tensors cannot be reached, and go the ordinary way.
       boolean reachable =
           sharesMemory
-              && (plan.memory() == Memory.OWN
+              && (plan.memory() == TensorMemory.OWN
                   || Algorithms.hasStandIn(plan.benchmark().label(), one.bytes()));
       Rule choice =
           Algorithms.chosen(table, plan.benchmark().label(), one.bytes(), hosts, reachable);

@@ -11,7 +11,7 @@ import java.util.List;
 /// is part of TensorFlow's library; it knows TCP only, whatever carries Weft's bytes.
 ///
 /// @param classPath that of this process
-record GrpcJava(String classPath) implements Peer {
+record GrpcJava(String classPath) implements MeasuredPeer {
 
   private static final String PROGRAM = "io.weft.bench.grpc.GrpcMessages";
 
@@ -21,7 +21,7 @@ record GrpcJava(String classPath) implements Peer {
   }
 
   @Override
-  public Contestant prepare(Plan plan) {
+  public Contestant prepare(MeasuringPlan plan) {
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = WeftPeer.sendRecv(plan);
       return stage -> RankReport.parse(tasks.underGrpc(stage.limit(plan)), plan);
@@ -35,6 +35,6 @@ record GrpcJava(String classPath) implements Peer {
           "peer grpc has no transport '%s'; allowed: tcp".formatted(plan.transport()));
     }
     List<String> command = new BenchProgram(classPath, PROGRAM).command(plan.arguments());
-    return Peer.program("peer grpc", command, plan);
+    return MeasuredPeer.program("peer grpc", command, plan);
   }
 }

@@ -2,7 +2,7 @@
 package io.weft.launch.perf;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -46,7 +46,7 @@ record Measurement(
     @Nullable List<Integer> roundHandoverNanos,
     @Nullable Integer roundsMoved,
     @Nullable Boolean checked,
-    HostFacts host) {
+    BenchmarkHost host) {
 
   /// The peer that is Weft itself.
   static final String WEFT = "weft";
@@ -59,17 +59,17 @@ record Measurement(
 
   /// Of the samples that one contestant's rounds gave for one case.
   static Measurement of(
-      Plan plan,
-      Plan.Case one,
+      MeasuringPlan plan,
+      MeasuringPlan.Case one,
       String peer,
       List<RankReport.Sample> samples,
       Handovers handovers,
-      HostFacts host) {
+      BenchmarkHost host) {
     Latencies latencies =
         Latencies.over(samples.stream().map(RankReport.Sample::latencies).toList());
     boolean messages = plan.benchmark() == Benchmark.MESSAGES;
     boolean isWeft = peer.equals(WEFT) || peer.equals(WeftPeer.EACH_TIME);
-    Memory memory = isWeft ? plan.memory() : Memory.PRIVATE;
+    TensorMemory memory = isWeft ? plan.memory() : TensorMemory.PRIVATE;
     double gigabytes = one.bytes() * one.tensors() / 1e3 / Math.max(latencies.p50Micros(), 1e-3);
     return new Measurement(
         plan.benchmark().label(),

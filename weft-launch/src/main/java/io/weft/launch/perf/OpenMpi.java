@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /// Open MPI, measured by this project's own small C program over its collectives and messages,
 /// started as a user of its `mpirun` would: its default binding (each of two ranks on a core of its
 /// own), its default algorithms, its default (spinning) waits.
-final class OpenMpi implements Peer {
+final class OpenMpi implements MeasuredPeer {
 
   private static final String REMEDY =
       "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
@@ -38,7 +38,7 @@ final class OpenMpi implements Peer {
   }
 
   @Override
-  public Contestant prepare(Plan plan) throws InterruptedException {
+  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
     if (ABSENT.contains(plan.benchmark())) {
       throw new IllegalArgumentException(
           "peer openmpi has no %s; it has all but: %s"
@@ -54,7 +54,7 @@ final class OpenMpi implements Peer {
     boolean root = "root".equals(System.getProperty("user.name"));
     int cores = Runtime.getRuntime().availableProcessors();
     List<String> command = command(mpirun, program, fabric, plan, root, cores);
-    return Peer.program("Open MPI", command, plan);
+    return MeasuredPeer.program("Open MPI", command, plan);
   }
 
   private Path find(String program) {
@@ -88,7 +88,7 @@ final class OpenMpi implements Peer {
   }
 
   static List<String> command(
-      Path mpirun, Path program, List<String> fabric, Plan plan, boolean root, int cores) {
+      Path mpirun, Path program, List<String> fabric, MeasuringPlan plan, boolean root, int cores) {
     List<String> command = new ArrayList<>(List.of(mpirun.toString()));
     if (root) {
       command.add("--allow-run-as-root");

@@ -5,9 +5,9 @@ import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.launch.perf.Rounds.Entrant;
+import io.weft.launch.perf.Rounds.RoundContestant;
 import io.weft.launch.perf.machine.Handover;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -69,8 +69,8 @@ public final class PerfCommand implements Callable<Integer> {
 
   private static final Duration LONGEST_WAIT_FOR_PROCESSORS = Duration.ofMinutes(2);
 
-  private final Peer weft;
-  private final List<Peer> peers;
+  private final MeasuredPeer weft;
+  private final List<MeasuredPeer> peers;
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -82,7 +82,7 @@ public final class PerfCommand implements Callable<Integer> {
   }
 
   /// All peers, in the order in which messages name them.
-  static List<Peer> peers(SearchPath path, Path cache) {
+  static List<MeasuredPeer> peers(SearchPath path, Path cache) {
     return List.of(
         new OpenMpi(path, cache),
         CompiledPeer.gloo(path, cache),
@@ -94,7 +94,7 @@ public final class PerfCommand implements Callable<Integer> {
         WeftPeer.eachTime());
   }
 
-  PerfCommand(Peer weft, List<Peer> peers) {
+  PerfCommand(MeasuredPeer weft, List<MeasuredPeer> peers) {
     this.weft = weft;
     this.peers = List.copyOf(peers);
   }
@@ -104,7 +104,7 @@ public final class PerfCommand implements Callable<Integer> {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter err = command.commandLine().getErr();
     try {
-      Plan plan = options.plan();
+      MeasuringPlan plan = options.plan();
       if (options.explains()) {
         boolean shares = WeftPeer.sharesMemory(plan.transport());
         AlgorithmTable table = Algorithms.table(WeftConfig.load().algorithms());
@@ -112,9 +112,9 @@ public final class PerfCommand implements Callable<Integer> {
         command.commandLine().getOut().flush();
         return 0;
       }
-      List<Entrant> entrants = new ArrayList<>();
-      for (Peer peer : contestants()) {
-        entrants.add(new Entrant(peer.name(), peer.prepare(plan)));
+      List<RoundContestant> entrants = new ArrayList<>();
+      for (MeasuredPeer peer : contestants()) {
+        entrants.add(new RoundContestant(peer.name(), peer.prepare(plan)));
       }
       List<Measurement> measurements = measure(plan, entrants, err);
       command.commandLine().getOut().print(new RatioTable(measurements).text());
@@ -133,10 +133,10 @@ public final class PerfCommand implements Callable<Integer> {
     }
   }
 
-  private List<Measurement> measure(Plan plan, List<Entrant> entrants, PrintWriter err)
+  private List<Measurement> measure(MeasuringPlan plan, List<RoundContestant> entrants, PrintWriter err)
       throws InterruptedException {
-    HostFacts host = HostFacts.here();
-    try (Progress progress = Progress.to(err)) {
+    BenchmarkHost host = BenchmarkHost.here();
+    try (PerfProgress progress = PerfProgress.to(err)) {
       return new Rounds(
               plan,
               options.rounds(),
@@ -148,8 +148,8 @@ public final class PerfCommand implements Callable<Integer> {
     }
   }
 
-  private List<Peer> contestants() {
-    List<Peer> contestants = new ArrayList<>(List.of(weft));
+  private List<MeasuredPeer> contestants() {
+    List<MeasuredPeer> contestants = new ArrayList<>(List.of(weft));
     for (String name : options.peers()) {
       contestants.add(
           peers.stream()
@@ -162,7 +162,7 @@ public final class PerfCommand implements Callable<Integer> {
                               .formatted(
                                   name,
                                   peers.stream()
-                                      .map(Peer::name)
+                                      .map(MeasuredPeer::name)
                                       .collect(Collectors.joining(", "))))));
     }
     return contestants.stream().distinct().toList();

@@ -176,7 +176,7 @@ final class PerfOptions {
   }
 
   /// What they ask for. Throws `IllegalArgumentException` naming the option and what is allowed.
-  Plan plan() {
+  MeasuringPlan plan() {
     if (what.isEmpty()) {
       throw new IllegalArgumentException("Missing required parameter: 'WHAT'");
     }
@@ -205,7 +205,7 @@ final class PerfOptions {
     if (json != null && json.equals(plot)) {
       throw new IllegalArgumentException("--json and --plot: both are " + json);
     }
-    return new Plan(
+    return new MeasuringPlan(
         benchmark,
         transport,
         carrier.secure(),
@@ -217,12 +217,12 @@ final class PerfOptions {
         Duration.ofSeconds(limitSeconds));
   }
 
-  private List<Plan.Case> cases(Benchmark benchmark) {
+  private List<MeasuringPlan.Case> cases(Benchmark benchmark) {
     List<Long> sizes =
         benchmark.sizes(ByteSizes.parse(bytes == null ? benchmark.usualBytes() : bytes), ranks);
     if (benchmark != Benchmark.SENDRECV) {
       return sizes.stream()
-          .map(size -> new Plan.Case(size, iterationsFor(benchmark, size)))
+          .map(size -> new MeasuringPlan.Case(size, iterationsFor(benchmark, size)))
           .toList();
     }
     return SendRecvCases.of(sizes, bytes != null, tensors, iterations);
@@ -233,17 +233,17 @@ final class PerfOptions {
   }
 
   /// Without a collective there are no tensors but registered memory.
-  private Memory memory(Benchmark benchmark) {
+  private TensorMemory memory(Benchmark benchmark) {
     if (tensors != null && benchmark != Benchmark.SENDRECV) {
       if (!benchmark.isCollective() && benchmark != Benchmark.REGISTRATION) {
         throw new IllegalArgumentException("--tensors: " + what + " has no tensors");
       }
-      return Memory.of(tensors);
+      return TensorMemory.of(tensors);
     }
     if (benchmark == Benchmark.REGISTRATION) {
-      return Memory.PRIVATE;
+      return TensorMemory.PRIVATE;
     }
-    return benchmark.isCollective() ? WeftPeer.usualMemory(carrier.transport()) : Memory.OWN;
+    return benchmark.isCollective() ? WeftPeer.usualMemory(carrier.transport()) : TensorMemory.OWN;
   }
 
   private static void within(String option, long value, long least, long most) {

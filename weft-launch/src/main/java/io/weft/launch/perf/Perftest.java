@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 /// @param name on the command line
 /// @param programs by the benchmark that each measures
 /// @param path where they are looked for
-record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) implements Peer {
+record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) implements MeasuredPeer {
 
   private static final String TRANSPORT = "verbs";
   private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
@@ -38,7 +38,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
 
   /// One-sided: `ib_write_lat` polls memory for what arrives, `ib_write_bw` and `ib_read_bw` keep
   /// their queue full.
-  static Peer writes(SearchPath path) {
+  static MeasuredPeer writes(SearchPath path) {
     return new Perftest(
         "perftest",
         Map.of(
@@ -52,12 +52,12 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
   }
 
   /// Two-sided: `ib_send_lat` waits for completions, as Weft does.
-  static Peer sends(SearchPath path) {
+  static MeasuredPeer sends(SearchPath path) {
     return new Perftest("perftest-send", Map.of(Benchmark.PINGPONG, "ib_send_lat"), path);
   }
 
   @Override
-  public Contestant prepare(Plan plan) throws InterruptedException {
+  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
     String program = programs.get(plan.benchmark());
     if (program == null) {
       throw new IllegalArgumentException(
@@ -86,7 +86,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
     String title = program + " " + version(file);
     return stage -> {
       List<RankReport.Sample> samples = new ArrayList<>();
-      for (Plan.Case one : plan.cases()) {
+      for (MeasuringPlan.Case one : plan.cases()) {
         samples.add(sample(file, device, plan, one));
       }
       return new RankReport(title, samples);
@@ -110,7 +110,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
   }
 
   private static String version(Path program) throws InterruptedException {
-    Child.Outcome outcome =
+    Child.ChildOutput outcome =
         Child.run(List.of(program.toString(), "--version"), Duration.ofSeconds(30));
     return Stream.concat(outcome.out().stream(), outcome.err().stream())
         .flatMap(line -> Stream.of(line.split("\\s+")))
@@ -119,7 +119,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
         .orElse("");
   }
 
-  private RankReport.Sample sample(Path program, List<String> device, Plan plan, Plan.Case one)
+  private RankReport.Sample sample(Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.Case one)
       throws InterruptedException {
     int calls = Math.multiplyExact(one.iterations(), plan.benchmark().callsPerIteration());
     List<String> command = new ArrayList<>(List.of(program.toString()));
@@ -149,7 +149,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
     try (Child server = Child.start(command, Map.of())) {
       while (true) {
         Duration left = limit.minusNanos(System.nanoTime() - begin);
-        Child.Outcome outcome = Child.run(client, left);
+        Child.ChildOutput outcome = Child.run(client, left);
         if (outcome.exit() == 0) {
           var unused = server.await(limit);
           return outcome.out();

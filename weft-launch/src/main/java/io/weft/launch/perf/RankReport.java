@@ -63,7 +63,7 @@ record RankReport(String peer, List<Sample> samples) {
   /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...`, behind it `requests
   /// NUMBER` or `registered CALLS BYTES NANOS` where a contestant knows it, and `done`; other lines
   /// (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the plan.
-  static RankReport parse(List<String> lines, Plan plan) {
+  static RankReport parse(List<String> lines, MeasuringPlan plan) {
     String peer = "";
     boolean done = false;
     List<Sample> samples = new ArrayList<>();
@@ -105,9 +105,9 @@ record RankReport(String peer, List<Sample> samples) {
     }
   }
 
-  private static Sample sample(String[] words, Plan plan, int index) {
+  private static Sample sample(String[] words, MeasuringPlan plan, int index) {
     if (index < plan.cases().size()) {
-      Plan.Case expected = plan.cases().get(index);
+      MeasuringPlan.Case expected = plan.cases().get(index);
       try {
         long[] nanos = Stream.of(words).skip(3).mapToLong(Long::parseLong).toArray();
         if (Long.parseLong(words[1]) == expected.bytes()

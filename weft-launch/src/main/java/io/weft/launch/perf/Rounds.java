@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf;
 
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.process.PerfException;
-import io.weft.launch.perf.turns.TurnTable;
+import io.weft.launch.perf.turns.TurnScheduler;
 import io.weft.launch.perf.turns.Turns;
 import io.weft.transport.limit.Span;
 import java.io.Serial;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// @param longestWait until the processors are near each other
 /// @param progress hears a line before each round; called on the running thread
 record Rounds(
-    Plan plan,
+    MeasuringPlan plan,
     int rounds,
     @Nullable Integer mostHandover,
     Meter meter,
@@ -42,9 +42,9 @@ record Rounds(
   /// The figures of each contestant, contestants in the order given, sizes ascending. Blocks.
   /// Throws `PerfException.Failed` with the contestant's own words, or where the processors do not
   /// stay near each other for long enough; `PerfException.Missing` where nobody can tell.
-  List<Measurement> run(List<Entrant> entrants, HostFacts host) throws InterruptedException {
+  List<Measurement> run(List<RoundContestant> entrants, BenchmarkHost host) throws InterruptedException {
     List<Round> ran = new ArrayList<>();
-    String names = entrants.stream().map(Entrant::name).collect(Collectors.joining(", "));
+    String names = entrants.stream().map(RoundContestant::name).collect(Collectors.joining(", "));
     for (int round = 1; round <= rounds; round++) {
       String words = "round %d of %d: %s".formatted(round, rounds, names);
       progress.accept(words);
@@ -57,11 +57,11 @@ record Rounds(
     return measurements;
   }
 
-  private Round round(List<Entrant> entrants, String words) throws InterruptedException {
+  private Round round(List<RoundContestant> entrants, String words) throws InterruptedException {
     for (int moved = 0; moved < MOST_TRIES; moved++) {
       Watch watch = new Watch();
       try {
-        List<RankReport> reports = TurnTable.play(players(entrants), limit(entrants.size()), watch);
+        List<RankReport> reports = TurnScheduler.play(players(entrants), limit(entrants.size()), watch);
         watch.afterwards();
         return new Round(watch.median(), moved, reports);
       } catch (Moved apart) {
@@ -73,9 +73,9 @@ record Rounds(
             .formatted(words, MOST_TRIES));
   }
 
-  private List<TurnTable.Player<RankReport>> players(List<Entrant> entrants) {
-    List<TurnTable.Player<RankReport>> players = new ArrayList<>();
-    for (Entrant entrant : entrants) {
+  private List<TurnScheduler.Player<RankReport>> players(List<RoundContestant> entrants) {
+    List<TurnScheduler.Player<RankReport>> players = new ArrayList<>();
+    for (RoundContestant entrant : entrants) {
       players.add(socket -> entrant.contestant().round(stage(socket, entrants.size())));
     }
     return players;
@@ -83,18 +83,18 @@ record Rounds(
 
   private Duration limit(int contestants) {
     return (plan.benchmark().isCollective()
-            ? new Peer.Stage(Map.of(), contestants)
-            : Peer.Stage.ALONE)
+            ? new MeasuredPeer.Stage(Map.of(), contestants)
+            : MeasuredPeer.Stage.ALONE)
         .limit(plan);
   }
 
-  private Peer.Stage stage(Path socket, int contestants) {
+  private MeasuredPeer.Stage stage(Path socket, int contestants) {
     return plan.benchmark().isCollective()
-        ? new Peer.Stage(Map.of(Turns.VARIABLE, socket.toString()), contestants)
-        : Peer.Stage.ALONE;
+        ? new MeasuredPeer.Stage(Map.of(Turns.VARIABLE, socket.toString()), contestants)
+        : MeasuredPeer.Stage.ALONE;
   }
 
-  private List<Measurement> measurements(List<Round> ran, int entrant, HostFacts host) {
+  private List<Measurement> measurements(List<Round> ran, int entrant, BenchmarkHost host) {
     List<RankReport> reports = ran.stream().map(round -> round.reports().get(entrant)).toList();
     List<Integer> told = ran.stream().map(Round::handover).filter(Objects::nonNull).toList();
     Integer moved =
@@ -118,7 +118,7 @@ record Rounds(
 
   /// Asks between series of turns what a line takes. The first series of a collective warms up; its
   /// end does not matter.
-  private final class Watch implements TurnTable.Interlude {
+  private final class Watch implements TurnScheduler.Interlude {
 
     private final List<@Nullable Integer> before = new ArrayList<>();
 
@@ -198,5 +198,5 @@ record Rounds(
   }
 
   /// A contestant and the name it was asked for by.
-  record Entrant(String name, Peer.Contestant contestant) {}
+  record RoundContestant(String name, MeasuredPeer.Contestant contestant) {}
 }

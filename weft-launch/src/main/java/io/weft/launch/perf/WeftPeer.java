@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 ///
 /// @param name of this contestant
 /// @param settings of its ranks, by variables of the environment
-record WeftPeer(String name, Map<String, String> settings) implements Peer {
+record WeftPeer(String name, Map<String, String> settings) implements MeasuredPeer {
 
   /// Weft that keeps no memory registered.
   static final String EACH_TIME = "each-time";
@@ -45,7 +45,7 @@ record WeftPeer(String name, Map<String, String> settings) implements Peer {
   }
 
   @Override
-  public Contestant prepare(Plan plan) {
+  public Contestant prepare(MeasuringPlan plan) {
     if (!name.equals(Measurement.WEFT) && plan.benchmark() != Benchmark.REGISTRATION) {
       throw new IllegalArgumentException(
           "peer %s has no %s; it has: registration".formatted(name, plan.benchmark().label()));
@@ -66,19 +66,19 @@ record WeftPeer(String name, Map<String, String> settings) implements Peer {
   }
 
   /// The two processes of `SENDRECV`, under either runtime. Throws `PerfException.Missing`.
-  static SendRecvRanks sendRecv(Plan plan) {
+  static SendRecvRanks sendRecv(MeasuringPlan plan) {
     return new SendRecvRanks(
         plan.transport(), plan.secure(), plan.sendRecvArguments(), directMemory(plan));
   }
 
   /// Input, output and staging of the largest case, and what the transport keeps.
-  private static long directMemory(Plan plan) {
-    return OVERHEAD_BYTES + 4 * plan.cases().stream().mapToLong(Plan.Case::bytes).max().orElse(0);
+  private static long directMemory(MeasuringPlan plan) {
+    return OVERHEAD_BYTES + 4 * plan.cases().stream().mapToLong(MeasuringPlan.Case::bytes).max().orElse(0);
   }
 
   /// Where tensors lie unless the user says otherwise: where the transport can work on them.
-  static Memory usualMemory(String scheme) {
-    return sharesMemory(scheme) ? Memory.OWN : Memory.PRIVATE;
+  static TensorMemory usualMemory(String scheme) {
+    return sharesMemory(scheme) ? TensorMemory.OWN : TensorMemory.PRIVATE;
   }
 
   /// Whether this transport lets ranks of one host reach each other's registered memory.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,7 +17,7 @@ final class CommandProcess {
   static ProcessBuilder of(String... arguments) {
     // A build in the background ignores this signal, and children would inherit that.
     var command = new ArrayList<>(List.of("env", "--default-signal=INT"));
-    command.addAll(JavaCommand.of(Main.class, arguments));
+    command.addAll(JvmCommand.of(Main.class, arguments));
     var builder = new ProcessBuilder(command);
     builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
     return builder;

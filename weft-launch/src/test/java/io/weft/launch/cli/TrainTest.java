@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.process.Programs;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.BufferedReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -136,7 +136,7 @@ class TrainTest {
   @Test
   void jobInsideOfRankHasStoreAndRanksOfItsOwn() throws Exception {
     String inner =
-        JavaCommand.of(Main.class, "run", "-np", "2", "--", "env").stream()
+        JvmCommand.of(Main.class, "run", "-np", "2", "--", "env").stream()
             .map(word -> "'" + word + "'")
             .collect(Collectors.joining(" "));
     Ended ended =

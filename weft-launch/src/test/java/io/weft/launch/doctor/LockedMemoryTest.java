@@ -3,7 +3,7 @@ package io.weft.launch.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.launch.doctor.Finding.Verdict;
+import io.weft.launch.doctor.CheckResult.CheckVerdict;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -18,8 +18,8 @@ class LockedMemoryTest {
 
   @Test
   void aLimitThatIsTooLowIsToldWithWhatIsNeeded() throws IOException {
-    Finding finding = look("65536", "0000000000000000", ALL_USERS);
-    assertThat(finding.verdict()).isEqualTo(Verdict.LIMITED);
+    CheckResult finding = look("65536", "0000000000000000", ALL_USERS);
+    assertThat(finding.verdict()).isEqualTo(CheckVerdict.LIMITED);
     assertThat(finding.detail()).contains("0.1 MiB", SystemFiles.size(LockedMemory.ENOUGH_BYTES));
     assertThat(finding.remedy()).contains("ulimit -l", "LimitMEMLOCK");
   }
@@ -27,24 +27,24 @@ class LockedMemoryTest {
   @Test
   void enoughAndUnlimitedWork() throws IOException {
     long enough = LockedMemory.ENOUGH_BYTES;
-    assertThat(look(Long.toString(enough), "0", ALL_USERS).verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(look(Long.toString(enough), "0", ALL_USERS).verdict()).isEqualTo(CheckVerdict.WORKS);
     assertThat(look(Long.toString(enough - 1), "0", ALL_USERS).verdict())
-        .isEqualTo(Verdict.LIMITED);
+        .isEqualTo(CheckVerdict.LIMITED);
     assertThat(look("unlimited", "0", ALL_USERS).detail()).isEqualTo("unlimited");
   }
 
   @Test
   void whoMayLockMemoryIsNotBound() throws IOException {
-    assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict()).isEqualTo(CheckVerdict.WORKS);
     assertThat(look("65536", "0000000000004000", ALL_USERS).detail()).contains("CAP_IPC_LOCK");
   }
 
   @Test
   void inAContainerWithUsersOfItsOwnRootIsBound() throws IOException {
-    assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict()).isEqualTo(Verdict.LIMITED);
+    assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict()).isEqualTo(CheckVerdict.LIMITED);
   }
 
-  private Finding look(String limit, String capabilities, String users) throws IOException {
+  private CheckResult look(String limit, String capabilities, String users) throws IOException {
     new SystemTree(root)
         .file("proc/self/limits", "Max locked memory         " + limit + "     unlimited     bytes")
         .file("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities)

@@ -3,7 +3,7 @@ package io.weft.launch.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.launch.doctor.Finding.Verdict;
+import io.weft.launch.doctor.CheckResult.CheckVerdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ class RdmaChecksTest {
   @Test
   void aRoceDeviceWithAnIpv4AddressWorks() throws IOException {
     roce("4: ACTIVE", "5: LinkUp").gid("mlx5_0", 1, MAPPED, "RoCE v2").gid("mlx5_0", 2, UNUSED, "");
-    assertThat(RdmaChecks.look(root)).extracting(Finding::verdict).containsOnly(Verdict.WORKS);
+    assertThat(RdmaChecks.look(root)).extracting(CheckResult::verdict).containsOnly(CheckVerdict.WORKS);
     assertThat(of("libibverbs").detail()).contains("libibverbs.so.1", "knows mlx5");
     assertThat(of("mlx5_0").detail()).contains("uverbs0");
     assertThat(of("mlx5_0, port 1").detail()).isEqualTo("ACTIVE, LinkUp, Ethernet");
@@ -55,7 +55,7 @@ class RdmaChecksTest {
   @Test
   void aPortThatIsDownNamesItsInterface() throws IOException {
     roce("1: DOWN", "3: Disabled").gid("mlx5_0", 1, MAPPED, "RoCE v2");
-    assertThat(of("mlx5_0, port 1").verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(of("mlx5_0, port 1").verdict()).isEqualTo(CheckVerdict.MISSING);
     assertThat(of("mlx5_0, port 1").detail()).isEqualTo("DOWN, Disabled, Ethernet");
     assertThat(of("mlx5_0, port 1").remedy()).contains("ip link set eth2 up");
   }
@@ -63,7 +63,7 @@ class RdmaChecksTest {
   @Test
   void withoutAnIpv4AddressTheGidTableIsLimited() throws IOException {
     roce("4: ACTIVE", "5: LinkUp");
-    assertThat(of("mlx5_0, port 1, GIDs").verdict()).isEqualTo(Verdict.LIMITED);
+    assertThat(of("mlx5_0, port 1, GIDs").verdict()).isEqualTo(CheckVerdict.LIMITED);
     assertThat(of("mlx5_0, port 1, GIDs").remedy()).contains("ip addr add");
   }
 
@@ -72,7 +72,7 @@ class RdmaChecksTest {
     system
         .device("mlx4_0", "4: ACTIVE", "5: LinkUp", "Ethernet", "0x0")
         .gid("mlx4_0", 0, MAPPED, "IB/RoCE v1");
-    assertThat(of("mlx4_0, port 1, GIDs").verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(of("mlx4_0, port 1, GIDs").verdict()).isEqualTo(CheckVerdict.MISSING);
     assertThat(of("mlx4_0, port 1, GIDs").detail()).isEqualTo("1 in use, 0 of RoCE v2");
   }
 
@@ -101,13 +101,13 @@ class RdmaChecksTest {
     assertThat(of("libibverbs").remedy()).isEqualTo("install ibverbs-providers");
     Files.delete(directory.resolve("libibverbs.so.1"));
     assertThat(of("libibverbs").remedy()).contains("install libibverbs1");
-    assertThat(of("libibverbs").verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(of("libibverbs").verdict()).isEqualTo(CheckVerdict.MISSING);
   }
 
   @Test
   void filesThatSayNothingSensibleAreNoFailure() throws IOException {
     system.device("mlx5_0", "4: ACTIVE", "5: LinkUp", "Ethernet", "what?");
-    assertThat(of("devices").verdict()).isEqualTo(Verdict.LIMITED);
+    assertThat(of("devices").verdict()).isEqualTo(CheckVerdict.LIMITED);
   }
 
   private SystemTree roce(String state, String physical) throws IOException {
@@ -116,15 +116,15 @@ class RdmaChecksTest {
         .gid("mlx5_0", 0, LOCAL, "RoCE v2");
   }
 
-  private Finding of(String subject) {
-    List<Finding> findings = RdmaChecks.look(root);
+  private CheckResult of(String subject) {
+    List<CheckResult> findings = RdmaChecks.look(root);
     return findings.stream()
         .filter(finding -> finding.subject().equals(subject))
         .findFirst()
         .orElseThrow(() -> new AssertionError("no " + subject + " in " + findings));
   }
 
-  private static Finding works(String subject, String detail) {
-    return Finding.works("rdma", subject, "addressed by " + detail);
+  private static CheckResult works(String subject, String detail) {
+    return CheckResult.works("rdma", subject, "addressed by " + detail);
   }
 }

@@ -3,7 +3,7 @@ package io.weft.launch.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.launch.doctor.Finding.Verdict;
+import io.weft.launch.doctor.CheckResult.CheckVerdict;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -30,7 +30,7 @@ class RdmaDoctorTest {
   }
 
   /// What becomes of an attempt to use the transport.
-  private static Finding tried() {
+  private static CheckResult tried() {
     return TransportChecks.look().stream()
         .filter(finding -> finding.subject().equals("verbs"))
         .findFirst()
@@ -39,36 +39,36 @@ class RdmaDoctorTest {
 
   @Test
   void aDeviceThatWorksIsShownWithItsAddress() {
-    assertThat(RdmaChecks.look()).extracting(Finding::verdict).containsOnly(Verdict.WORKS);
+    assertThat(RdmaChecks.look()).extracting(CheckResult::verdict).containsOnly(CheckVerdict.WORKS);
     assertThat(of("libibverbs").detail()).contains("rxe");
     assertThat(of("rxe0, port 1").detail()).contains("ACTIVE", "Ethernet");
     assertThat(of("rxe0, port 1, GIDs").detail()).contains("::ffff:10.77.0.1 on dummy0");
-    assertThat(tried()).isEqualTo(Finding.works("transport", "verbs", "rxe0"));
+    assertThat(tried()).isEqualTo(CheckResult.works("transport", "verbs", "rxe0"));
   }
 
   @Test
   void aPortThatIsDownIsToldWithItsRemedy() throws IOException, InterruptedException {
     run("ip", "link", "set", "dummy0", "down");
-    Finding down = of("rxe0, port 1");
-    Finding useless = tried();
+    CheckResult down = of("rxe0, port 1");
+    CheckResult useless = tried();
     run("ip", "link", "set", "dummy0", "up");
-    assertThat(down.verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(down.verdict()).isEqualTo(CheckVerdict.MISSING);
     assertThat(down.remedy()).contains("ip link set dummy0 up");
-    assertThat(useless.verdict()).isEqualTo(Verdict.MISSING);
+    assertThat(useless.verdict()).isEqualTo(CheckVerdict.MISSING);
     assertThat(useless.detail())
         .contains("no RDMA device with an active port", "port 1 of rxe0 is");
-    assertThat(of("rxe0, port 1").verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(of("rxe0, port 1").verdict()).isEqualTo(CheckVerdict.WORKS);
   }
 
   @Test
   void aDeviceThatIsGoneIsMissed() throws IOException, InterruptedException {
     run("rdma", "link", "delete", "rxe0");
-    List<Finding> without = RdmaChecks.look();
-    Finding useless = tried();
+    List<CheckResult> without = RdmaChecks.look();
+    CheckResult useless = tried();
     run("rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0");
-    assertThat(without).extracting(Finding::subject).containsExactly("libibverbs", "devices");
+    assertThat(without).extracting(CheckResult::subject).containsExactly("libibverbs", "devices");
     assertThat(useless.detail()).contains("'ibv_devices' lists none");
-    assertThat(of("rxe0").verdict()).isEqualTo(Verdict.WORKS);
+    assertThat(of("rxe0").verdict()).isEqualTo(CheckVerdict.WORKS);
   }
 
   @Test
@@ -108,7 +108,7 @@ class RdmaDoctorTest {
         Report.class.getName());
   }
 
-  private static Finding of(String subject) {
+  private static CheckResult of(String subject) {
     return RdmaChecks.look().stream()
         .filter(finding -> finding.subject().equals(subject))
         .findFirst()

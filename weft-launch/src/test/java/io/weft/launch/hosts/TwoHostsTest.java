@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.launch.cli.Main;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import io.weft.testkit.torture.Networks;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ class TwoHostsTest {
       }
       var command = new ArrayList<>(networks.here());
       command.addAll(
-          JavaCommand.of(
+          JvmCommand.of(
               Main.class,
               "run",
               "-H",
@@ -79,7 +79,7 @@ class TwoHostsTest {
   }
 
   private static List<String> rank() {
-    return JavaCommand.of(
+    return JvmCommand.of(
         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
         CrossingRank.class,
         "1",

@@ -14,7 +14,7 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +34,7 @@ final class FlightRank {
   /// The command line of a rank.
   static List<String> command(Path directory, String... arguments) {
     var command =
-        JavaCommand.of(
+        JvmCommand.of(
             List.of(
                 "-XX:-UsePerfData",
                 "-Djava.io.tmpdir=" + directory,

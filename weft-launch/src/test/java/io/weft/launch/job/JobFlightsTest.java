@@ -28,7 +28,7 @@ class JobFlightsTest {
   private int run(WeftConfig config, int ranks, String... arguments) throws Exception {
     var plan =
         new JobPlan(
-            Placement.here(ranks),
+            RankPlacement.here(ranks),
             FlightRank.command(directory, arguments),
             Map.of(),
             config,
@@ -36,7 +36,7 @@ class JobFlightsTest {
             Optional.empty(),
             List.of("ssh"));
     PrintStream told = new PrintStream(err, true, StandardCharsets.UTF_8);
-    try (Job job = Job.start(plan, System.out, told)) {
+    try (LaunchedJob job = LaunchedJob.start(plan, System.out, told)) {
       return job.await();
     }
   }

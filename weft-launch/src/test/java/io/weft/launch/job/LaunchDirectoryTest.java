@@ -3,7 +3,7 @@ package io.weft.launch.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +35,7 @@ class LaunchDirectoryTest {
   }
 
   private static Process other() throws Exception {
-    return new ProcessBuilder(JavaCommand.of(Other.class))
+    return new ProcessBuilder(JvmCommand.of(Other.class))
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();
   }

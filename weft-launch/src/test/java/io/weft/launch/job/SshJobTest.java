@@ -150,9 +150,9 @@ class SshJobTest {
   }
 
   private JobPlan plan(String hosts, List<String> command) {
-    List<Host> list = Host.parseList(hosts);
+    List<HostSlots> list = HostSlots.parseList(hosts);
     return new JobPlan(
-        Placement.of(list.stream().mapToInt(Host::slots).sum(), list),
+        RankPlacement.of(list.stream().mapToInt(HostSlots::slots).sum(), list),
         command,
         Map.of("FROM_PLAN", "it's \"quoted\" $HOME", "DIR", directory.toString()),
         WeftConfig.load(Map.of(), new Properties()),
@@ -162,13 +162,13 @@ class SshJobTest {
   }
 
   private int run(JobPlan plan) throws Exception {
-    try (Job job = start(plan)) {
+    try (LaunchedJob job = start(plan)) {
       return job.await();
     }
   }
 
-  private Job start(JobPlan plan) throws Exception {
-    return Job.start(
+  private LaunchedJob start(JobPlan plan) throws Exception {
+    return LaunchedJob.start(
         plan,
         new PrintStream(out, true, StandardCharsets.UTF_8),
         new PrintStream(err, true, StandardCharsets.UTF_8));

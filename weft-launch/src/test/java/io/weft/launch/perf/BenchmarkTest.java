@@ -58,10 +58,10 @@ final class BenchmarkTest {
 
   @Test
   void iterationsFallWithSize() {
-    assertThat(Plan.iterations(4)).isEqualTo(2000);
-    assertThat(Plan.iterations(1 << 20)).isEqualTo(512);
-    assertThat(Plan.iterations(64L << 20)).isEqualTo(10);
-    assertThat(Plan.iterations(0)).isEqualTo(2000);
+    assertThat(MeasuringPlan.iterations(4)).isEqualTo(2000);
+    assertThat(MeasuringPlan.iterations(1 << 20)).isEqualTo(512);
+    assertThat(MeasuringPlan.iterations(64L << 20)).isEqualTo(10);
+    assertThat(MeasuringPlan.iterations(0)).isEqualTo(2000);
     assertThat(Benchmark.BANDWIDTH.iterations(64 << 10)).isEqualTo(2000);
   }
 

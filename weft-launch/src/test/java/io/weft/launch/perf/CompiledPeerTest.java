@@ -23,27 +23,27 @@ final class CompiledPeerTest {
 
   private static final SearchPath PATH = SearchPath.ofEnvironment();
 
-  private static Peer installed(Peer peer, String compiler) {
+  private static MeasuredPeer installed(MeasuredPeer peer, String compiler) {
     assumeTrue(PATH.find(compiler).isPresent(), "there is no " + compiler + " here");
     return peer;
   }
 
-  private static Peer gloo() {
+  private static MeasuredPeer gloo() {
     assumeTrue(
         Files.isReadable(Path.of("/usr/include/gloo/allreduce.h")),
         "Gloo's headers are not here: apt-get install libgloo-dev");
     return installed(CompiledPeer.gloo(PATH, cache), "g++");
   }
 
-  private static Peer memcpy() {
+  private static MeasuredPeer memcpy() {
     return installed(CompiledPeer.memcpy(PATH, cache), "gcc");
   }
 
-  private static Peer plainC() {
+  private static MeasuredPeer plainC() {
     return installed(CompiledPeer.plainC(PATH, cache), "gcc");
   }
 
-  private static void measures(Peer peer, String reported, Plan plan) throws InterruptedException {
+  private static void measures(MeasuredPeer peer, String reported, MeasuringPlan plan) throws InterruptedException {
     RankReport report = peer.prepare(plan).round();
     assertThat(report.peer()).startsWith(reported);
     assertThat(report.samples()).hasSize(plan.cases().size());
@@ -59,7 +59,7 @@ final class CompiledPeerTest {
 
   @Test
   void plainSocketsAreTwo() {
-    Plan three = Plans.of(Benchmark.ALLREDUCE, 3, "8:3");
+    MeasuringPlan three = Plans.of(Benchmark.ALLREDUCE, 3, "8:3");
     assertThatThrownBy(() -> plainC().prepare(three))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("peer c has 2 ranks, not 3");
@@ -67,8 +67,8 @@ final class CompiledPeerTest {
 
   @Test
   void processesThatShareMemoryMeasureAllreduce() throws InterruptedException {
-    Plan two = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
-    Plan three = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "65540:3", "8388608:2");
+    MeasuringPlan two = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
+    MeasuringPlan three = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "65540:3", "8388608:2");
     measures(plainC(), "c shared memory", Plans.shared(two));
     measures(plainC(), "c shared memory", Plans.over("shm", two));
     measures(plainC(), "c shared memory", Plans.shared(three));
@@ -76,7 +76,7 @@ final class CompiledPeerTest {
 
   @Test
   void plainCIsTakenByTheTransport() throws InterruptedException {
-    Plan two = Plans.of(Benchmark.ALLREDUCE, 2, "8:3");
+    MeasuringPlan two = Plans.of(Benchmark.ALLREDUCE, 2, "8:3");
     measures(plainC(), "c sockets", two);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> plainC().prepare(Plans.over("verbs", two)))
@@ -84,7 +84,7 @@ final class CompiledPeerTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> plainC().prepare(Plans.shared(Plans.small(Benchmark.MESSAGES))))
         .withMessage("peer c has no messages; it has: allreduce");
-    Plan three = Plans.over("shm", Plans.of(Benchmark.ALLREDUCE, 3, "8:3"));
+    MeasuringPlan three = Plans.over("shm", Plans.of(Benchmark.ALLREDUCE, 3, "8:3"));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> plainC().prepare(three))
         .withMessage("peer c has 2 ranks, not 3");
@@ -123,7 +123,7 @@ final class CompiledPeerTest {
 
   @Test
   void anotherTransportIsRefused() {
-    Plan shm = Plans.shared(Plans.small(Benchmark.ALLREDUCE));
+    MeasuringPlan shm = Plans.shared(Plans.small(Benchmark.ALLREDUCE));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> gloo().prepare(shm))
         .withMessage("peer gloo has no transport 'shm'; allowed: tcp");
@@ -131,7 +131,7 @@ final class CompiledPeerTest {
 
   @Test
   void moreThanASocketHoldsIsRefusedWithWords() throws InterruptedException {
-    Peer.Contestant contestant =
+    MeasuredPeer.Contestant contestant =
         plainC().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)

@@ -23,7 +23,7 @@ final class GrpcJavaTest {
 
   @Test
   void whatIsMissingIsNamedWithHowToGetIt() throws IOException {
-    Plan plan = Plans.small(Benchmark.MESSAGES);
+    MeasuringPlan plan = Plans.small(Benchmark.MESSAGES);
     assertThatExceptionOfType(PerfException.Missing.class)
         .isThrownBy(() -> new GrpcJava(empty.toString()).prepare(plan))
         .withMessageContaining("io.weft.bench.grpc.GrpcMessages is not on the class path")
@@ -50,7 +50,7 @@ final class GrpcJavaTest {
 
   @Test
   void stepsOverTwoProcessesAreMeasuredUnderTensorFlowsOwnRuntime() throws InterruptedException {
-    Plan plan = Plans.shared(Plans.of(Benchmark.SENDRECV, 2, "0:3:0", "8:5", "4096:3:7"));
+    MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.SENDRECV, 2, "0:3:0", "8:5", "4096:3:7"));
     RankReport report = new GrpcJava("").prepare(plan).round();
     assertThat(report.peer()).startsWith("grpc tensorflow 2.");
     assertThat(report.samples()).hasSize(3).allMatch(RankReport.Sample::checked);
@@ -59,7 +59,7 @@ final class GrpcJavaTest {
 
   @Test
   void sharedMemoryIsRefused() {
-    Plan shm = Plans.shared(Plans.small(Benchmark.MESSAGES));
+    MeasuringPlan shm = Plans.shared(Plans.small(Benchmark.MESSAGES));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new GrpcJava(empty.toString()).prepare(shm))
         .withMessage("peer grpc has no transport 'shm'; allowed: tcp");

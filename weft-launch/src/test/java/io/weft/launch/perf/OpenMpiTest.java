@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class OpenMpiTest {
 
-  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2");
+  private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2");
 
   @TempDir private static Path cache;
 
@@ -101,7 +101,7 @@ final class OpenMpiTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
   void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
-    Plan plan = Plans.small(benchmark);
+    MeasuringPlan plan = Plans.small(benchmark);
     RankReport report = installed().prepare(plan).round();
     assertThat(report.peer()).startsWith("openmpi ");
     assertThat(report.samples()).allMatch(RankReport.Sample::checked);
@@ -110,13 +110,13 @@ final class OpenMpiTest {
 
   @Test
   void moreRanksThanCoresRun() throws InterruptedException {
-    Plan plan = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "12288:3");
+    MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "12288:3");
     assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
   }
 
   @Test
   void sharedMemoryIsMeasuredToo() throws InterruptedException {
-    Plan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
+    MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
     assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
   }
 
@@ -149,7 +149,7 @@ final class OpenMpiTest {
         bin.resolve("mpicc"),
         "while [ \"$1\" != -o ]; do shift; done; echo '#!/bin/sh' > \"$2\"; chmod +x \"$2\"");
     OpenMpi openMpi = new OpenMpi(new SearchPath(List.of(bin)), bin.resolve("cache"));
-    Peer.Contestant contestant = openMpi.prepare(PLAN);
+    MeasuredPeer.Contestant contestant = openMpi.prepare(PLAN);
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)
         .withMessageContaining("status 213")

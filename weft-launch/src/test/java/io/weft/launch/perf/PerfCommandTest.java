@@ -34,19 +34,19 @@ final class PerfCommandTest {
   private boolean peerIsRight = true;
 
   /// Answers at once: Weft in 10 us, the peer in 20 us.
-  private Peer peer(String name, String reported, long nanos) {
-    return new Peer() {
+  private MeasuredPeer peer(String name, String reported, long nanos) {
+    return new MeasuredPeer() {
       @Override
       public String name() {
         return name;
       }
 
       @Override
-      public Contestant prepare(Plan plan) {
+      public Contestant prepare(MeasuringPlan plan) {
         return stage -> {
           order.add(name);
           List<String> lines = new ArrayList<>(List.of("peer " + reported));
-          for (Plan.Case one : plan.cases()) {
+          for (MeasuringPlan.Case one : plan.cases()) {
             lines.add(
                 "times "
                     + one.bytes()
@@ -140,8 +140,8 @@ final class PerfCommandTest {
 
   @Test
   void whetherTensorsCanBeReachedDecides() {
-    Plan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
-    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
+    MeasuringPlan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
+    MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
     assertThat(new Explanation(own, true, table).text()).contains("64 KiB  shared");
     assertThat(new Explanation(apart, true, table).text())

@@ -105,7 +105,7 @@ final class PerftestTest {
     script(
         "[ \"$1\" = --version ] && echo 'Version: 6.06' && exit; echo 'no such device' >&2; exit"
             + " 4");
-    Peer.Contestant contestant = Perftest.writes(path()).prepare(verbs());
+    MeasuredPeer.Contestant contestant = Perftest.writes(path()).prepare(verbs());
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)
         .withMessageContaining("peer perftest ended with status 4")
@@ -139,7 +139,7 @@ final class PerftestTest {
     return new SearchPath(List.of(bin));
   }
 
-  private static Plan verbs() {
+  private static MeasuringPlan verbs() {
     return Plans.over("verbs", Plans.of(Benchmark.WRITES, 2, "65536:2"));
   }
 

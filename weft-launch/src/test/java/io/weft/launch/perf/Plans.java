@@ -11,7 +11,7 @@ final class Plans {
   private Plans() {}
 
   /// A few sizes that this benchmark has, on two ranks.
-  static Plan small(Benchmark benchmark) {
+  static MeasuringPlan small(Benchmark benchmark) {
     return switch (benchmark) {
       case BARRIER -> of(benchmark, 2, "0:5");
       case MESSAGES -> of(benchmark, 2, "16:3", "64:3", "1024:2");
@@ -20,17 +20,17 @@ final class Plans {
   }
 
   /// The same over shared memory, tensors in Weft's memory.
-  static Plan shared(Plan plan) {
-    return with("shm", Memory.OWN, plan);
+  static MeasuringPlan shared(MeasuringPlan plan) {
+    return with("shm", TensorMemory.OWN, plan);
   }
 
   /// The same over another transport.
-  static Plan over(String transport, Plan plan) {
+  static MeasuringPlan over(String transport, MeasuringPlan plan) {
     return with(transport, plan.memory(), plan);
   }
 
-  private static Plan with(String transport, Memory memory, Plan plan) {
-    return new Plan(
+  private static MeasuringPlan with(String transport, TensorMemory memory, MeasuringPlan plan) {
+    return new MeasuringPlan(
         plan.benchmark(),
         transport,
         plan.secure(),
@@ -44,19 +44,19 @@ final class Plans {
 
   /// Over TCP with private tensors, without encryption, with cases written
   /// `BYTES:ITERATIONS[:TENSORS]`.
-  static Plan of(Benchmark benchmark, int ranks, String... cases) {
-    return new Plan(
+  static MeasuringPlan of(Benchmark benchmark, int ranks, String... cases) {
+    return new MeasuringPlan(
         benchmark,
         "tcp",
         SecureMode.AUTO,
-        Memory.PRIVATE,
+        TensorMemory.PRIVATE,
         64,
         ranks,
         Stream.of(cases)
             .map(c -> c.split(":"))
             .map(
                 c ->
-                    new Plan.Case(
+                    new MeasuringPlan.Case(
                         Long.parseLong(c[0]),
                         Integer.parseInt(c[1]),
                         c.length < 3 ? 1 : Integer.parseInt(c[2])))

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class RankReportTest {
 
-  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1024:2");
+  private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1024:2");
 
   @Test
   void linesBecomeSamples() {

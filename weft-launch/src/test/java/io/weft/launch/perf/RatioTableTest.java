@@ -4,7 +4,7 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 final class RatioTableTest {
 
-  private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
-  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
+  private static final BenchmarkHost HOST = new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
 
   private static final Measurement.Handovers NEVER_MOVED = new Measurement.Handovers(null, null);
 
@@ -89,7 +89,7 @@ final class RatioTableTest {
 
   @Test
   void stepsAreToldByTensorsAndAboveTheEmptyStep() {
-    Plan plan = Plans.of(Benchmark.SENDRECV, 2, "0:1:0", "4:1:1", "4:1:100");
+    MeasuringPlan plan = Plans.of(Benchmark.SENDRECV, 2, "0:1:0", "4:1:1", "4:1:100");
     List<Measurement> all = new ArrayList<>();
     all.addAll(steps(plan, "weft", 2.0, 10, 60, 100));
     all.addAll(steps(plan, "grpc tensorflow 2.18.0", null, 100, 300, 1000));
@@ -105,10 +105,10 @@ final class RatioTableTest {
   }
 
   private static List<Measurement> steps(
-      Plan plan, String peer, @Nullable Double requests, double... p50s) {
+      MeasuringPlan plan, String peer, @Nullable Double requests, double... p50s) {
     List<Measurement> measured = new ArrayList<>();
     for (int i = 0; i < p50s.length; i++) {
-      Plan.Case one = plan.cases().get(i);
+      MeasuringPlan.Case one = plan.cases().get(i);
       Latencies latencies = new Latencies(p50s[i], p50s[i], p50s[i], p50s[i]);
       measured.add(
           Measurement.of(

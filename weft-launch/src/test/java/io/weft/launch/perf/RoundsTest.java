@@ -4,8 +4,8 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.launch.perf.Rounds.Entrant;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.Rounds.RoundContestant;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.process.PerfException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 
 final class RoundsTest {
 
-  private static final Plan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:1");
-  private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:1");
+  private static final BenchmarkHost HOST = new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
 
   private final List<String> order = new ArrayList<>();
   private final List<String> lines = new ArrayList<>();
 
-  private Entrant entrant(String name) {
-    return new Entrant(
+  private RoundContestant entrant(String name) {
+    return new RoundContestant(
         name,
         stage -> {
           order.add(name);

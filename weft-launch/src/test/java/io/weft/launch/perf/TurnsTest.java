@@ -4,8 +4,8 @@ package io.weft.launch.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.perf.Rounds.Entrant;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.Rounds.RoundContestant;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.process.SearchPath;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// Real ranks of several contestants that take turns.
 final class TurnsTest {
 
-  private static final HostFacts HOST = new HostFacts("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final BenchmarkHost HOST = new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
 
   @TempDir private static Path cache;
 
@@ -24,12 +24,12 @@ final class TurnsTest {
   void ranksInJavaAndInCTimeEachSizeInTurns() throws InterruptedException {
     SearchPath path = SearchPath.ofEnvironment();
     assumeTrue(path.find("gcc").isPresent(), "there is no gcc here");
-    Plan plan = Plans.of(Benchmark.ALLREDUCE, 2, "8:12", "10240:3", "4194304:5");
-    List<Entrant> entrants =
+    MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 2, "8:12", "10240:3", "4194304:5");
+    List<RoundContestant> entrants =
         List.of(
-            new Entrant("weft", new WeftPeer().prepare(plan)),
-            new Entrant("c", CompiledPeer.plainC(path, cache).prepare(plan)),
-            new Entrant("memcpy", CompiledPeer.memcpy(path, cache).prepare(plan)));
+            new RoundContestant("weft", new WeftPeer().prepare(plan)),
+            new RoundContestant("c", CompiledPeer.plainC(path, cache).prepare(plan)),
+            new RoundContestant("memcpy", CompiledPeer.memcpy(path, cache).prepare(plan)));
     int[] asked = {0};
     Rounds.Meter meter = () -> ++asked[0];
     List<Measurement> measured =

@@ -24,7 +24,7 @@ final class WeftPeerTest {
   @ParameterizedTest
   @EnumSource(value = Benchmark.class, mode = EnumSource.Mode.EXCLUDE, names = "ALLREDUCE")
   void everyOtherBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
-    Plan plan = Plans.small(benchmark);
+    MeasuringPlan plan = Plans.small(benchmark);
     RankReport report = new WeftPeer().prepare(plan).round();
     assertThat(report.peer()).isEqualTo("weft");
     assertThat(report.samples()).hasSize(plan.cases().size());
@@ -33,13 +33,13 @@ final class WeftPeerTest {
 
   @Test
   void tensorsMayLieInMemoryThatWeftGives() throws InterruptedException {
-    Plan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1048576:2");
-    Plan plan =
-        new Plan(
+    MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1048576:2");
+    MeasuringPlan plan =
+        new MeasuringPlan(
             apart.benchmark(),
             apart.transport(),
             apart.secure(),
-            Memory.OWN,
+            TensorMemory.OWN,
             apart.outstanding(),
             apart.ranks(),
             apart.cases(),
@@ -52,24 +52,24 @@ final class WeftPeerTest {
 
   @Test
   void tensorsLieWhereTheTransportCanWorkOnThem() {
-    assertThat(WeftPeer.usualMemory("inproc")).isEqualTo(Memory.OWN);
-    assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(Memory.PRIVATE);
+    assertThat(WeftPeer.usualMemory("inproc")).isEqualTo(TensorMemory.OWN);
+    assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(TensorMemory.PRIVATE);
   }
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "PINGPONG", "MESSAGES", "SENDRECV"})
   void sharedMemoryIsMeasuredToo(Benchmark benchmark) throws InterruptedException {
     assumeTrue(WeftPeer.sharesMemory("shm"), "shared memory cannot be used here");
-    Plan plan = Plans.shared(Plans.small(benchmark));
+    MeasuringPlan plan = Plans.shared(Plans.small(benchmark));
     RankReport report = new WeftPeer().prepare(plan).round();
     assertThat(report.samples()).hasSize(3).allMatch(RankReport.Sample::checked);
   }
 
   @Test
   void encryptedRanksGiveRightResults() throws InterruptedException {
-    Plan open = Plans.of(Benchmark.ALLREDUCE, 2, "65536:5");
-    Plan plan =
-        new Plan(
+    MeasuringPlan open = Plans.of(Benchmark.ALLREDUCE, 2, "65536:5");
+    MeasuringPlan plan =
+        new MeasuringPlan(
             open.benchmark(),
             open.transport(),
             SecureMode.ON,
@@ -85,15 +85,15 @@ final class WeftPeerTest {
 
   @Test
   void aTransportThatIsNotThereIsNamed() {
-    Plan plan =
-        new Plan(
+    MeasuringPlan plan =
+        new MeasuringPlan(
             Benchmark.ALLREDUCE,
             "carrier",
             SecureMode.AUTO,
-            Memory.PRIVATE,
+            TensorMemory.PRIVATE,
             1,
             2,
-            List.of(new Plan.Case(4, 1)),
+            List.of(new MeasuringPlan.Case(4, 1)),
             Duration.ZERO,
             Duration.ofSeconds(1));
     assertThatExceptionOfType(PerfException.Missing.class)

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.cli.Main;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import io.weft.testkit.torture.EndlessSums;
 import io.weft.testkit.torture.Harm;
-import io.weft.testkit.torture.Ordeal;
-import io.weft.testkit.torture.Outcome;
+import io.weft.testkit.torture.FaultScenario;
+import io.weft.testkit.torture.JobOutcome;
 import io.weft.testkit.torture.Torture;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ class TortureTest {
   @TempDir private Path directory;
 
   private static List<String> java(Class<?> program, String... arguments) {
-    return JavaCommand.of(
+    return JvmCommand.of(
         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"), program, arguments);
   }
 
@@ -41,7 +41,7 @@ class TortureTest {
     // How soon is not for a busy machine to say.
     Duration patience = Duration.ofSeconds(50);
     var ordeal =
-        new Ordeal(
+        new FaultScenario(
             java(Main.class, "run"),
             program,
             3,
@@ -50,7 +50,7 @@ class TortureTest {
             patience,
             patience,
             directory);
-    Outcome outcome = Torture.once(ordeal, harm, Long.getLong("weft.test.seed", 1));
+    JobOutcome outcome = Torture.once(ordeal, harm, Long.getLong("weft.test.seed", 1));
     assertThat(outcome.flaws()).as(outcome.toString()).isEmpty();
   }
 }

@@ -10,7 +10,7 @@ import java.util.Objects;
 
 /// `StreamingCopy` of whole cache lines; what stands before and after them, and memory in the heap,
 /// is copied as ever.
-final class StreamingCopier implements Copier {
+final class StreamingCopier implements TensorCopier {
 
   private static final long LINE_BYTES = StreamingCopy.STEP_BYTES;
 

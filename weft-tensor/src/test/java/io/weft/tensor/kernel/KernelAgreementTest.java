@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
-import io.weft.tensor.copy.Copier;
+import io.weft.tensor.copy.TensorCopier;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -218,8 +218,8 @@ class KernelAgreementTest {
     }
   }
 
-  private static Copier streamingCopier() {
-    Optional<Copier> copier = Copier.streaming();
+  private static TensorCopier streamingCopier() {
+    Optional<TensorCopier> copier = TensorCopier.streaming();
     assumeThat(copier).as("stores past the caches on this machine").isPresent();
     return copier.orElseThrow();
   }

@@ -4,7 +4,7 @@ package io.weft.tensorflow.partition;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.placement.GraphIndex;
 import io.weft.tensorflow.placement.NodeInput;
-import io.weft.tensorflow.placement.Placement;
+import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ record Crossing(Task source, Task destination, List<NodeInput> inputs) {
 
   /// The inputs of a node that come from other tasks, in its order, and with which crossing each
   /// comes.
-  static Map<NodeInput, Crossing> of(String node, GraphIndex graph, Placement placement) {
+  static Map<NodeInput, Crossing> of(String node, GraphIndex graph, GraphPlacement placement) {
     Task destination = placement.taskOf(node);
     Map<Task, SortedSet<String>> controls = new TreeMap<>();
     for (NodeInput input : graph.inputs(node)) {

@@ -5,7 +5,7 @@ import io.weft.tensorflow.DataTypes;
 import io.weft.tensorflow.placement.GraphIndex;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.OpTypes;
-import io.weft.tensorflow.placement.Placement;
+import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,11 +22,11 @@ final class Cuts {
 
   private final GraphIndex graph;
   private final OpTypes types;
-  private final Placement placement;
+  private final GraphPlacement placement;
   private final String prefix;
   private final Map<Crossing, DataType> found = new LinkedHashMap<>();
 
-  private Cuts(GraphIndex graph, OpTypes types, Placement placement) {
+  private Cuts(GraphIndex graph, OpTypes types, GraphPlacement placement) {
     this.graph = graph;
     this.types = types;
     this.placement = placement;
@@ -35,7 +35,7 @@ final class Cuts {
 
   /// Throws `IllegalArgumentException` naming the nodes of an edge that cannot be cut.
   static Map<Crossing, TransferNodes> of(
-      GraphDef definition, GraphIndex graph, OpTypes types, Placement placement) {
+      GraphDef definition, GraphIndex graph, OpTypes types, GraphPlacement placement) {
     Cuts cuts = new Cuts(graph, types, placement);
     cuts.find();
     return cuts.transfers(definition);

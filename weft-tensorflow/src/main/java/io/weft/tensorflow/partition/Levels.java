@@ -3,7 +3,7 @@ package io.weft.tensorflow.partition;
 
 import io.weft.tensorflow.placement.GraphIndex;
 import io.weft.tensorflow.placement.NodeInput;
-import io.weft.tensorflow.placement.Placement;
+import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,7 +34,7 @@ final class Levels {
   private final Map<String, Integer> levels = new HashMap<>();
 
   /// Throws `IllegalArgumentException` naming the nodes of a cycle that is no loop.
-  Levels(GraphIndex graph, Placement placement) {
+  Levels(GraphIndex graph, GraphPlacement placement) {
     for (List<String> component : Components.inOrder(graph)) {
       requireLoop(graph, component);
       Set<String> members = new HashSet<>(component);

@@ -7,7 +7,7 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.placement.GraphIndex;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.OpTypes;
-import io.weft.tensorflow.placement.Placement;
+import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -44,24 +44,24 @@ public final class Partitioner {
 
   /// Cuts the whole graph. Throws `IllegalArgumentException` naming the nodes if a device is not of
   /// the cluster, nodes that must be together are not, or an edge cannot be cut.
-  public Partition partition(GraphDef graph) {
+  public GraphPartition partition(GraphDef graph) {
     return partition(graph, graph.getNodeList().stream().map(NodeDef::getName).toList());
   }
 
   /// Cuts what these nodes or tensors need of the graph: what calls will feed, fetch or have as a
   /// target. Placement is that of the whole graph. Throws as `partition(graph)`.
-  public Partition partition(GraphDef graph, Collection<String> wanted) {
+  public GraphPartition partition(GraphDef graph, Collection<String> wanted) {
     GraphIndex all = new GraphIndex(graph);
     OpTypes types = registered.with(graph);
-    Placement placement = new Placement(all, types, cluster, defaultTask);
+    GraphPlacement placement = new GraphPlacement(all, types, cluster, defaultTask);
     GraphDef pruned = Pruning.to(graph, all, wanted);
     GraphIndex index = new GraphIndex(pruned);
     Map<Crossing, TransferNodes> cuts = Cuts.of(pruned, index, types, placement);
-    return new Partition(index, placement, cuts, parts(pruned, index, placement, cuts));
+    return new GraphPartition(index, placement, cuts, parts(pruned, index, placement, cuts));
   }
 
   private static SortedMap<Task, GraphDef> parts(
-      GraphDef graph, GraphIndex index, Placement placement, Map<Crossing, TransferNodes> cuts) {
+      GraphDef graph, GraphIndex index, GraphPlacement placement, Map<Crossing, TransferNodes> cuts) {
     FunctionLibrary functions = new FunctionLibrary(graph.getLibrary());
     FunctionDefLibrary library = functions.local();
     SortedMap<Task, GraphDef.Builder> parts = new TreeMap<>();
@@ -86,7 +86,7 @@ public final class Partitioner {
   }
 
   private static NodeDef local(
-      NodeDef node, GraphIndex index, Placement placement, Map<Crossing, TransferNodes> cuts) {
+      NodeDef node, GraphIndex index, GraphPlacement placement, Map<Crossing, TransferNodes> cuts) {
     List<String> texts = node.getInputList();
     List<NodeInput> inputs = index.inputs(node.getName());
     Map<NodeInput, Crossing> crossings = Crossing.of(node.getName(), index, placement);

@@ -149,6 +149,6 @@ final class ServedGraph {
         .clearInput()
         .clearAttr()
         .putAttr("dtype", AttrValue.newBuilder().setType(input.dataType).build())
-        .putAttr("shape", AttrValue.newBuilder().setShape(Signatures.shape(input.shape)).build());
+        .putAttr("shape", AttrValue.newBuilder().setShape(SavedSignatures.shape(input.shape)).build());
   }
 }

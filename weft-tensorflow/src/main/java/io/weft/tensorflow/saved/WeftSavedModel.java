@@ -63,7 +63,7 @@ public final class WeftSavedModel {
                     .setGraphDef(graph.toGraphDef())
                     .setSaverDef(variables.saver());
             for (Signature signature : signatures) {
-              meta.putSignatureDef(signature.key(), Signatures.definition(signature));
+              meta.putSignatureDef(signature.key(), SavedSignatures.definition(signature));
             }
             try (OutputStream out = Files.newOutputStream(into.resolve("saved_model.pb"))) {
               SavedModel.newBuilder()

@@ -5,7 +5,7 @@ import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.partition.TransferOps;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.transfer.FusedSends;
-import io.weft.tensorflow.transfer.Watch;
+import io.weft.tensorflow.transfer.FailureWatch;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -91,7 +91,7 @@ record BoundCall(
     }
     OperationBuilder all =
         watch
-            .map(begin -> Watch.end(graph, free.toString(), begin))
+            .map(begin -> FailureWatch.end(graph, free.toString(), begin))
             .orElseGet(() -> graph.opBuilder("NoOp", free.toString(), graph.baseScope()));
     run.forEach(all::addControlInput);
     if (watch.isPresent()) {

@@ -38,7 +38,7 @@ final class ClientStep {
   private final long deadline;
   private final long number;
   private final Set<Integer> ranks;
-  private final Answers answers;
+  private final StepAnswers answers;
 
   ClientStep(
       WeftServer server,
@@ -54,17 +54,17 @@ final class ClientStep {
     this.names = names;
     this.session = session;
     this.limit = limit;
-    this.deadline = Deadlines.in(limit);
+    this.deadline = StepDeadlines.in(limit);
     this.number = server.nextTicket();
     this.ranks = Set.copyOf(call.others().keySet());
-    this.answers = new Answers(ranks, this::stop);
+    this.answers = new StepAnswers(ranks, this::stop);
   }
 
   long number() {
     return number;
   }
 
-  Answers answers() {
+  StepAnswers answers() {
     return answers;
   }
 
@@ -123,7 +123,7 @@ final class ClientStep {
       return here.run(own, number, deadline, feeds);
     } catch (RuntimeException e) {
       CommException received = here.part().failure();
-      answers.fail(Failure.of(e, received, server.weft().rank(), Deadlines.isOver(deadline)));
+      answers.fail(Failure.of(e, received, server.weft().rank(), StepDeadlines.isOver(deadline)));
       throw failed(e);
     }
   }
@@ -140,13 +140,13 @@ final class ClientStep {
     try {
       arriving.await();
     } catch (CommException e) {
-      answers.fail(Failure.of(e, e, server.weft().rank(), Deadlines.isOver(deadline)));
+      answers.fail(Failure.of(e, e, server.weft().rank(), StepDeadlines.isOver(deadline)));
       throw failed(e);
     }
   }
 
   private StepFailed failed(@Nullable Throwable cause) throws InterruptedException {
-    answers.linger(Deadlines.in(EXPLANATIONS));
+    answers.linger(StepDeadlines.in(EXPLANATIONS));
     return new StepFailed(answers.failure().orElseThrow(), cause);
   }
 

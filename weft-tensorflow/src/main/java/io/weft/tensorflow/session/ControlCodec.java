@@ -3,7 +3,7 @@ package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
-import io.weft.tensorflow.transfer.Together;
+import io.weft.tensorflow.transfer.ReceiveBatch;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -74,7 +74,7 @@ final class ControlCodec {
         texts(prepare.names().fetches(), out);
         texts(prepare.names().targets(), out);
         out.writeInt(prepare.together().size());
-        for (Together group : prepare.together()) {
+        for (ReceiveBatch group : prepare.together()) {
           out.writeInt(group.source());
           texts(group.edges(), out);
         }
@@ -171,11 +171,11 @@ final class ControlCodec {
     return all;
   }
 
-  private static List<Together> groups(DataInputStream in) throws IOException {
+  private static List<ReceiveBatch> groups(DataInputStream in) throws IOException {
     int count = length(in);
-    List<Together> all = new ArrayList<>();
+    List<ReceiveBatch> all = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      all.add(new Together(in.readInt(), texts(in)));
+      all.add(new ReceiveBatch(in.readInt(), texts(in)));
     }
     return all;
   }

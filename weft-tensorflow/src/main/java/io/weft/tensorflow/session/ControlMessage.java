@@ -2,7 +2,7 @@
 package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
-import io.weft.tensorflow.transfer.Together;
+import io.weft.tensorflow.transfer.ReceiveBatch;
 import java.util.List;
 
 /// What sessions and servers tell each other. A ticket is the number by which an answer comes back:
@@ -18,7 +18,7 @@ sealed interface ControlMessage {
   /// To a server: what later steps will ask for by a number. Not answered.
   ///
   /// @param together which of the part's receives travel in one request
-  record Prepare(int session, int call, GraphCall names, List<Together> together)
+  record Prepare(int session, int call, GraphCall names, List<ReceiveBatch> together)
       implements ControlMessage {}
 
   /// To a server: run a step. Answered.

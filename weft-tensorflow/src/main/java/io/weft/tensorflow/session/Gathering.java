@@ -5,7 +5,7 @@ import io.weft.CommException;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.Wish;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.tensor.TensorLease;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,10 +28,10 @@ final class Gathering implements AutoCloseable {
   Gathering(Rendezvous rendezvous, List<RendezvousKey> keys, Duration limit) {
     tensors = new TensorLease[keys.size()];
     missing = keys.size();
-    List<Wish> wishes = new ArrayList<>(keys.size());
+    List<ReceiveRequest> wishes = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
       int at = i;
-      wishes.add(new Wish(keys.get(i), arrival -> arrived(at, arrival)));
+      wishes.add(new ReceiveRequest(keys.get(i), arrival -> arrived(at, arrival)));
     }
     if (!wishes.isEmpty()) {
       rendezvous.receiveAll(wishes, limit);

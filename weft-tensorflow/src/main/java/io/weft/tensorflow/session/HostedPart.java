@@ -2,7 +2,7 @@
 package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
-import io.weft.tensorflow.transfer.Part;
+import io.weft.tensorflow.transfer.GraphPart;
 import io.weft.transport.limit.Span;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,13 +29,13 @@ final class HostedPart {
   private static final int SHARED_THREADS = 0;
 
   private final Session session;
-  private final Part part;
+  private final GraphPart part;
   private final String prefix;
   private final ReentrantLock runs = new ReentrantLock();
   private final Graph graph;
   private final Map<GraphCall, BoundCall> calls = new HashMap<>(); // guarded by runs
 
-  private HostedPart(Graph graph, Session session, Part part, String prefix) {
+  private HostedPart(Graph graph, Session session, GraphPart part, String prefix) {
     this.graph = graph;
     this.session = session;
     this.part = part;
@@ -46,7 +46,7 @@ final class HostedPart {
   /// what TensorFlow throws, for a graph that it refuses.
   ///
   /// @param name of the graph, the same on all tasks; nodes are known as `name/node` here
-  static HostedPart add(Graph graph, Session session, Part part, String name, GraphDef definition) {
+  static HostedPart add(Graph graph, Session session, GraphPart part, String name, GraphDef definition) {
     GraphDef named = SharedNames.of(part.bind(definition));
     // Under a prefix TensorFlow Java does not take nodes for initializers of the whole graph.
     graph.importGraphDef(named, name);
@@ -94,11 +94,11 @@ final class HostedPart {
   private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
         .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)
-        .setTimeoutInMs(Span.millis(Deadlines.left(deadline)) + 1)
+        .setTimeoutInMs(Span.millis(StepDeadlines.left(deadline)) + 1)
         .build();
   }
 
-  Part part() {
+  GraphPart part() {
     return part;
   }
 }

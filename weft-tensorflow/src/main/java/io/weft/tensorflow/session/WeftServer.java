@@ -8,7 +8,7 @@ import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.session.StepException.Reason;
-import io.weft.tensorflow.transfer.Part;
+import io.weft.tensorflow.transfer.GraphPart;
 import io.weft.tensorflow.transfer.TransferLibrary;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
@@ -61,9 +61,9 @@ public final class WeftServer implements AutoCloseable {
   private final Session session;
   private final AtomicLong tickets;
   private final AtomicInteger sessions = new AtomicInteger();
-  private final Map<Long, Answers> awaited = new ConcurrentHashMap<>();
-  private final Map<String, Guest> guests = new ConcurrentHashMap<>();
-  private final List<Part> parts = new ArrayList<>();
+  private final Map<Long, StepAnswers> awaited = new ConcurrentHashMap<>();
+  private final Map<String, RemoteSession> guests = new ConcurrentHashMap<>();
+  private final List<GraphPart> parts = new ArrayList<>();
   private final ExecutorService importer;
 
   private WeftServer(Weft weft, ClusterSpec cluster, int threads) {
@@ -143,10 +143,10 @@ public final class WeftServer implements AutoCloseable {
   /// server, until all workers have. Throws `CommException.TimedOut` with those that are there
   /// after `limit`.
   public void join(Duration limit) throws InterruptedException {
-    long deadline = Deadlines.in(limit);
+    long deadline = StepDeadlines.in(limit);
     synchronized (mailboxes) {
       for (List<Integer> there = others(); !there.isEmpty(); there = others()) {
-        long millis = Span.millis(Deadlines.left(deadline));
+        long millis = Span.millis(StepDeadlines.left(deadline));
         if (millis == 0) {
           throw new CommException.TimedOut(
               task() + " served for " + limit + ", and ranks " + there + " have not left", there);
@@ -194,7 +194,7 @@ public final class WeftServer implements AutoCloseable {
   }
 
   /// What other ranks say of a ticket goes there, until `forget`.
-  void expect(long ticket, Answers answers, Set<Integer> ranks) {
+  void expect(long ticket, StepAnswers answers, Set<Integer> ranks) {
     awaited.put(ticket, answers);
     for (int rank : ranks) {
       if (mailboxes.isGone(rank)) {
@@ -217,7 +217,7 @@ public final class WeftServer implements AutoCloseable {
 
   /// Adds a part to this task's session.
   synchronized HostedPart host(String name, GraphDef definition) {
-    Part part = new Part(name, weft.rendezvous(), weft.rank(), this::rankOf);
+    GraphPart part = new GraphPart(name, weft.rendezvous(), weft.rank(), this::rankOf);
     parts.add(part);
     return HostedPart.add(graph, session, part, name, definition);
   }
@@ -231,7 +231,7 @@ public final class WeftServer implements AutoCloseable {
       switch (message) {
         case ControlMessage.Host host -> importer.execute(() -> host(from, host));
         case ControlMessage.Prepare prepare -> {
-          Guest guest = guests.get(name(from, prepare.session()));
+          RemoteSession guest = guests.get(name(from, prepare.session()));
           if (guest != null) {
             guest.prepare(prepare);
           }
@@ -241,13 +241,13 @@ public final class WeftServer implements AutoCloseable {
         case ControlMessage.End end -> weft.rendezvous().end(end.step());
         case ControlMessage.Drop drop -> drop(name(from, drop.session()), "its session is closed");
         case ControlMessage.Done done -> {
-          Answers answers = awaited.get(done.ticket());
+          StepAnswers answers = awaited.get(done.ticket());
           if (answers != null) {
             answers.done(from);
           }
         }
         case ControlMessage.Failed failed -> {
-          Answers answers = awaited.get(failed.ticket());
+          StepAnswers answers = awaited.get(failed.ticket());
           if (answers != null) {
             answers.failed(from, failed.failure());
           }
@@ -273,7 +273,7 @@ public final class WeftServer implements AutoCloseable {
   }
 
   private void run(int from, ControlMessage.Run run) {
-    Guest guest = guests.get(name(from, run.session()));
+    RemoteSession guest = guests.get(name(from, run.session()));
     if (guest == null) {
       String why = task() + " holds no part of this session, or not any more";
       mailboxes.send(
@@ -291,7 +291,7 @@ public final class WeftServer implements AutoCloseable {
     try {
       guests.put(
           name,
-          new Guest(
+          new RemoteSession(
               host(name, GraphDef.parseFrom(host.graph())),
               new TensorNames(name, from, weft.rank()),
               weft.rendezvous(),
@@ -307,7 +307,7 @@ public final class WeftServer implements AutoCloseable {
   }
 
   private void drop(String name, String why) {
-    Guest guest = guests.remove(name);
+    RemoteSession guest = guests.remove(name);
     if (guest != null) {
       guest.leave(why);
     }
@@ -333,7 +333,7 @@ public final class WeftServer implements AutoCloseable {
     session.close(); // waits for runs
     graph.close();
     synchronized (this) {
-      parts.forEach(Part::close);
+      parts.forEach(GraphPart::close);
       parts.clear();
     }
     if (interrupted) {

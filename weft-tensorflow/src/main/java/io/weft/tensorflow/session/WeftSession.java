@@ -3,14 +3,14 @@ package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
-import io.weft.tensorflow.partition.Partition;
+import io.weft.tensorflow.partition.GraphPartition;
 import io.weft.tensorflow.partition.Partitioner;
 import io.weft.tensorflow.partition.ReceiveGroup;
 import io.weft.tensorflow.partition.Transfer;
 import io.weft.tensorflow.placement.Initializers;
 import io.weft.tensorflow.session.StepException.Reason;
 import io.weft.tensorflow.transfer.ReceivePlan;
-import io.weft.tensorflow.transfer.Together;
+import io.weft.tensorflow.transfer.ReceiveBatch;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -38,16 +38,16 @@ public final class WeftSession implements AutoCloseable {
   private static final Duration LAST_LOOK = Duration.ofSeconds(1);
 
   private final WeftServer server;
-  private final Partition partition;
+  private final GraphPartition partition;
   private final int number;
   private final @Nullable HostedPart own;
   private final Map<Integer, TensorNames> names = new HashMap<>();
   private final Map<GraphCall, PreparedCall> calls = new HashMap<>();
   private final ReentrantLock steps = new ReentrantLock();
-  private volatile @Nullable Answers running;
+  private volatile @Nullable StepAnswers running;
   private volatile @Nullable String abandoned;
 
-  private WeftSession(WeftServer server, Partition partition, int number) {
+  private WeftSession(WeftServer server, GraphPartition partition, int number) {
     this.server = server;
     this.partition = partition;
     this.number = number;
@@ -69,7 +69,7 @@ public final class WeftSession implements AutoCloseable {
   public static WeftSession open(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
     GraphDef portable = Initializers.portable(graph, Initializers.PORTABLE);
-    Partition partition = new Partitioner(server.cluster(), server.task()).partition(portable);
+    GraphPartition partition = new Partitioner(server.cluster(), server.task()).partition(portable);
     WeftSession session = new WeftSession(server, partition, server.nextSession());
     boolean registered = false;
     try {
@@ -94,7 +94,7 @@ public final class WeftSession implements AutoCloseable {
   /// left or does not initialize all within `limit`.
   public static WeftSession openInitialized(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
-    long deadline = Deadlines.in(limit);
+    long deadline = StepDeadlines.in(limit);
     Initializers first = Initializers.of(Initializers.portable(graph, Initializers.PORTABLE));
     if (!server.task().equals(server.cluster().chief()) && first.unplaced().isPresent()) {
       throw new IllegalArgumentException(
@@ -120,7 +120,7 @@ public final class WeftSession implements AutoCloseable {
     Task chief = server.cluster().chief();
     if (server.task().equals(chief)) {
       if (initialized(first, deadline) < first.variables()) {
-        run(first.targets(), Deadlines.left(deadline));
+        run(first.targets(), StepDeadlines.left(deadline));
       }
       return;
     }
@@ -135,7 +135,7 @@ public final class WeftSession implements AutoCloseable {
             waits + ", and " + chief + ", which initializes them, has left or is lost",
             null);
       }
-      if (Deadlines.isOver(deadline)) {
+      if (StepDeadlines.isOver(deadline)) {
         throw new StepException(
             Reason.TIMED_OUT,
             chief,
@@ -155,7 +155,7 @@ public final class WeftSession implements AutoCloseable {
       return 0;
     }
     GraphCall count = new GraphCall(List.of(), first.counts(), List.of());
-    Duration left = Deadlines.left(deadline);
+    Duration left = StepDeadlines.left(deadline);
     int known = 0;
     try (Fetched counts = run(count, Map.of(), left.compareTo(LAST_LOOK) < 0 ? LAST_LOOK : left)) {
       for (int i = 0; i < counts.size(); i++) {
@@ -172,7 +172,7 @@ public final class WeftSession implements AutoCloseable {
   private void register(Duration limit) throws InterruptedException {
     long ticket = server.nextTicket();
     Set<Integer> ranks = Set.copyOf(names.keySet());
-    Answers answers = new Answers(ranks, () -> {});
+    StepAnswers answers = new StepAnswers(ranks, () -> {});
     server.expect(ticket, answers, ranks);
     try {
       partition
@@ -186,7 +186,7 @@ public final class WeftSession implements AutoCloseable {
                       .send(rank, new ControlMessage.Host(ticket, number, part.toByteArray()));
                 }
               });
-      if (!answers.await(Deadlines.in(limit))) {
+      if (!answers.await(StepDeadlines.in(limit))) {
         answers.fail(silent(answers, limit, "see that its WeftServer is started"));
       }
       answers.failure().ifPresent(this::refuse);
@@ -247,7 +247,7 @@ public final class WeftSession implements AutoCloseable {
   ///
   /// @param why for the message
   public void cancel(String why) {
-    Answers step = running;
+    StepAnswers step = running;
     if (step != null) {
       step.fail(new Failure(Reason.CANCELLED, server.weft().rank(), false, why));
     }
@@ -298,7 +298,7 @@ public final class WeftSession implements AutoCloseable {
       if (its.fetches().isEmpty() && its.targets().isEmpty()) {
         continue;
       }
-      List<Together> together =
+      List<ReceiveBatch> together =
           groups.getOrDefault(task, List.of()).stream().map(this::together).toList();
       if (task.equals(server.task()) && own != null) {
         here = new PartCall(its, new ReceivePlan(own.part(), together));
@@ -313,12 +313,12 @@ public final class WeftSession implements AutoCloseable {
     return new PreparedCall(calls.size(), call, here, Collections.unmodifiableSortedMap(others));
   }
 
-  private Together together(ReceiveGroup group) {
-    return new Together(
+  private ReceiveBatch together(ReceiveGroup group) {
+    return new ReceiveBatch(
         server.rankOf(group.source()), group.transfers().stream().map(Transfer::edge).toList());
   }
 
-  private Failure silent(Answers answers, Duration limit, String what) {
+  private Failure silent(StepAnswers answers, Duration limit, String what) {
     int rank = answers.open().stream().findFirst().orElse(server.weft().rank());
     return new Failure(Reason.TIMED_OUT, rank, false, "no answer for " + limit + "; " + what);
   }

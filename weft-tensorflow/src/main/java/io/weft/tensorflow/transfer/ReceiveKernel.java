@@ -8,7 +8,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
-import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
@@ -34,7 +34,7 @@ final class ReceiveKernel implements TransferKernel {
   private static final Shape NOTHING = Shape.of(0);
 
   private final List<Member> members;
-  private final Part part;
+  private final GraphPart part;
   private final Status status = new Status();
   private final AtomicBoolean running = new AtomicBoolean();
   private final AtomicInteger missing = new AtomicInteger();
@@ -176,7 +176,7 @@ final class ReceiveKernel implements TransferKernel {
 
     private void lend(TensorLease lease, TensorView view, MemorySegment dims) {
       long output =
-          LentTensors.lend(end.dataType(), dims, extents.rank(), view.data(), lease::close);
+          BorrowedTensors.lend(end.dataType(), dims, extents.rank(), view.data(), lease::close);
       try {
         KernelContext.output(context, index, output, status);
       } finally {

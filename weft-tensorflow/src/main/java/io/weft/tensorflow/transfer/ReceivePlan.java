@@ -17,8 +17,8 @@ public final class ReceivePlan {
   record Place(int group, int member) {}
 
   /// @param together all groups; receives that are in none travel alone
-  public ReceivePlan(Part part, List<Together> together) {
-    for (Together group : together) {
+  public ReceivePlan(GraphPart part, List<ReceiveBatch> together) {
+    for (ReceiveBatch group : together) {
       List<Edge> edges =
           group.edges().stream().map(edge -> part.incoming(group.source(), edge)).toList();
       for (int member = 0; member < edges.size(); member++) {

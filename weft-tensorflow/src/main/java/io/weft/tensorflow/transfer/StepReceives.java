@@ -6,7 +6,7 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.Wish;
+import io.weft.rendezvous.ReceiveRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,11 +93,11 @@ final class StepReceives implements AutoCloseable {
     }
 
     private void ask() {
-      List<Wish> wishes = new ArrayList<>(edges.size());
+      List<ReceiveRequest> wishes = new ArrayList<>(edges.size());
       for (int i = 0; i < edges.size(); i++) {
         int member = i;
         wishes.add(
-            new Wish(RendezvousKey.of(edges.get(i), step), arrival -> arrived(member, arrival)));
+            new ReceiveRequest(RendezvousKey.of(edges.get(i), step), arrival -> arrived(member, arrival)));
       }
       try {
         rendezvous.receiveAll(wishes, left());

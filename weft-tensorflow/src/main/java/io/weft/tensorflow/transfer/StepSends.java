@@ -36,11 +36,11 @@ sealed interface StepSends extends AutoCloseable {
 
   /// All leave together at the end, which costs one word to the lane and as few messages as they
   /// fit in. For parts that neither compute nor wait, and run on one thread.
-  final class Together implements StepSends {
+  final class HeldSends implements StepSends {
     private final Rendezvous rendezvous;
     private final List<Offer> held = new ArrayList<>();
 
-    Together(Rendezvous rendezvous) {
+    HeldSends(Rendezvous rendezvous) {
       this.rendezvous = rendezvous;
     }
 

@@ -20,12 +20,12 @@ import org.tensorflow.proto.DataType;
 /// @param source the task that sends
 /// @param destination the task that receives
 record TransferEnd(
-    Part part, Edge edge, DType dtype, String tensor, String source, String destination) {
+    GraphPart part, Edge edge, DType dtype, String tensor, String source, String destination) {
 
   /// One for each input or output, in their order. Throws `IllegalStateException` if the node is in
   /// no part of this process, `IllegalArgumentException` if its lists differ in length.
-  static List<TransferEnd> read(KernelConstruction node, HandleTable<Part> parts) {
-    Part part = parts.get(node.integer(TransferOps.PART));
+  static List<TransferEnd> read(KernelConstruction node, HandleTable<GraphPart> parts) {
+    GraphPart part = parts.get(node.integer(TransferOps.PART));
     String source = node.string(TransferOps.SOURCE);
     String destination = node.string(TransferOps.DESTINATION);
     DType dtype = DataTypes.of(DataType.forNumber(node.dataType()));

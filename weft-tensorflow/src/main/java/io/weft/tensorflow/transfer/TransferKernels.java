@@ -13,7 +13,7 @@ import io.weft.tensorflow.ffm.StatusCode;
 /// @param kernels where they are kept, of both ops
 /// @param parts what the attribute `part` means
 record TransferKernels(
-    TransferKernel.Maker maker, HandleTable<TransferKernel> kernels, HandleTable<Part> parts)
+    TransferKernel.Maker maker, HandleTable<TransferKernel> kernels, HandleTable<GraphPart> parts)
     implements KernelCallbacks {
 
   @Override

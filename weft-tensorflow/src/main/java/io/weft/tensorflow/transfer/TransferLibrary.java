@@ -33,7 +33,7 @@ public final class TransferLibrary {
   private static @Nullable TransferLibrary loaded;
 
   private final HandleTable<TransferKernel> kernels = new HandleTable<>("kernel");
-  private final HandleTable<Part> parts = new HandleTable<>("part");
+  private final HandleTable<GraphPart> parts = new HandleTable<>("part");
 
   private TransferLibrary() {}
 
@@ -66,7 +66,7 @@ public final class TransferLibrary {
     return kernels.live();
   }
 
-  HandleTable<Part> parts() {
+  HandleTable<GraphPart> parts() {
     return parts;
   }
 

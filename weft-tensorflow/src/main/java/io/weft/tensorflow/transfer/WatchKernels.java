@@ -6,7 +6,7 @@ import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelCallbacks;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.KernelContext;
-import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
@@ -16,12 +16,12 @@ import java.lang.foreign.MemorySegment;
 import org.tensorflow.proto.DataType;
 
 /// The kernels of `WeftWatch`, which gives a tensor of one byte in memory of Weft's own. Behind it
-/// stands a `_Send` that nobody receives (`Watch`), so TensorFlow holds the tensor until it ends
+/// stands a `_Send` that nobody receives (`FailureWatch`), so TensorFlow holds the tensor until it ends
 /// the step's run or gives it up, and then says that it does not use the memory any more. A kernel
 /// is known by the number of its part.
 ///
 /// @param parts what the attribute `part` means
-record WatchKernels(HandleTable<Part> parts) implements KernelCallbacks {
+record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
 
   private static final int TYPE = DataType.DT_UINT8.getNumber();
 
@@ -34,7 +34,7 @@ record WatchKernels(HandleTable<Part> parts) implements KernelCallbacks {
       KernelConstruction node = new KernelConstruction(construction, status);
       try {
         long number = node.integer(TransferOps.PART);
-        Part unused = parts.get(number);
+        GraphPart unused = parts.get(number);
         return number;
       } catch (RuntimeException e) {
         node.fail(StatusCode.FAILED_PRECONDITION, String.valueOf(e.getMessage()));
@@ -47,9 +47,9 @@ record WatchKernels(HandleTable<Part> parts) implements KernelCallbacks {
   public void compute(long kernel, long context, long done) {
     try (Status status = new Status()) {
       try {
-        Part part = parts.get(kernel);
+        GraphPart part = parts.get(kernel);
         RunningStep step = part.step();
-        long tensor = LentTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
+        long tensor = BorrowedTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
         try {
           KernelContext.output(context, 0, tensor, status);
         } finally {

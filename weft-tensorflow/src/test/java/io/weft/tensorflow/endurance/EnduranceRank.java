@@ -6,7 +6,7 @@ import io.weft.rendezvous.RendezvousCounts;
 import io.weft.tensorflow.KernelMode;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.cluster.ClusterSpec;
-import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.session.WeftServer;
 import io.weft.tensorflow.transfer.TransferLibrary;
 import java.io.IOException;
@@ -70,7 +70,7 @@ final class EnduranceRank {
       await(
           () -> TransferLibrary.load().liveKernels() == 0,
           () -> TransferLibrary.load().liveKernels() + " kernels");
-      await(() -> LentTensors.live() == 0, () -> LentTensors.live() + " tensors of TensorFlow's");
+      await(() -> BorrowedTensors.live() == 0, () -> BorrowedTensors.live() + " tensors of TensorFlow's");
       terminal.out().println(who + ": holds nothing; " + weft.rendezvous().counts());
     }
   }
@@ -110,7 +110,7 @@ final class EnduranceRank {
     RendezvousCounts counts = weft.rendezvous().counts();
     return counts.queued() + counts.published() + counts.settling() + counts.leases() == 0
         && counts.steps() == 1
-        && LentTensors.live() == 0;
+        && BorrowedTensors.live() == 0;
   }
 
   private static void await(BooleanSupplier over, Supplier<String> left) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.endurance;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -73,7 +73,7 @@ final class LongRun {
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     ProcessBuilder builder =
         new ProcessBuilder(
-                JavaCommand.of(flags, EnduranceRank.class, options.words().toArray(String[]::new)))
+                JvmCommand.of(flags, EnduranceRank.class, options.words().toArray(String[]::new)))
             .redirectErrorStream(true);
     builder
         .environment()

@@ -4,9 +4,9 @@ package io.weft.tensorflow.endurance;
 import com.google.protobuf.ByteString;
 import io.weft.Weft;
 import io.weft.tensorflow.partition.TransferOps;
-import io.weft.tensorflow.transfer.Part;
+import io.weft.tensorflow.transfer.GraphPart;
 import io.weft.tensorflow.transfer.ReceivePlan;
-import io.weft.tensorflow.transfer.Watch;
+import io.weft.tensorflow.transfer.FailureWatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -38,14 +38,14 @@ final class WatchedPart implements AutoCloseable {
   private static final String ALL = "all";
   private static final float VALUE = 17;
 
-  private final Part part;
+  private final GraphPart part;
   private final ReceivePlan plan;
   private final Graph graph = new Graph();
   private final Session session;
   private final Output<?> received;
   private final GraphOperation all;
 
-  private WatchedPart(Part part, GraphDef definition) {
+  private WatchedPart(GraphPart part, GraphDef definition) {
     this.part = part;
     this.plan = new ReceivePlan(part, List.of());
     graph.importGraphDef(definition);
@@ -56,7 +56,7 @@ final class WatchedPart implements AutoCloseable {
 
   /// A part of rank 0 of a job of one.
   static WatchedPart of(Weft weft, boolean isWatched) {
-    Part part = new Part(isWatched ? "watched" : "plain", weft.rendezvous(), 0, task -> 0);
+    GraphPart part = new GraphPart(isWatched ? "watched" : "plain", weft.rendezvous(), 0, task -> 0);
     GraphDef bound = part.bind(definition());
     return new WatchedPart(part, isWatched ? bound : unwatched(bound));
   }
@@ -98,7 +98,7 @@ final class WatchedPart implements AutoCloseable {
     return AttrValue.newBuilder().setS(ByteString.copyFromUtf8(text)).build();
   }
 
-  /// Without what `Part.bind` has added. Throws `IllegalStateException` if it added nothing.
+  /// Without what `GraphPart.bind` has added. Throws `IllegalStateException` if it added nothing.
   private static GraphDef unwatched(GraphDef bound) {
     Set<String> own =
         definition().getNodeList().stream().map(NodeDef::getName).collect(Collectors.toSet());
@@ -131,7 +131,7 @@ final class WatchedPart implements AutoCloseable {
     OperationBuilder last =
         watch == null
             ? graph.opBuilder("NoOp", ALL, graph.baseScope())
-            : Watch.end(graph, ALL, watch);
+            : FailureWatch.end(graph, ALL, watch);
     last.addControlInput(graph.operation(SENDING))
         .addControlInput(graph.operation(RECEIVING))
         .build();

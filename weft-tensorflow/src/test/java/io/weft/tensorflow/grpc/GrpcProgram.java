@@ -7,7 +7,7 @@ import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -43,7 +43,7 @@ final class GrpcProgram {
         List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
     ProcessBuilder builder =
         new ProcessBuilder(
-            JavaCommand.of(flags, GrpcProgram.class, job, "" + serverPort, "" + workerPort));
+            JvmCommand.of(flags, GrpcProgram.class, job, "" + serverPort, "" + workerPort));
     builder.environment().put("TF_CPP_MIN_LOG_LEVEL", "2");
     return builder.redirectErrorStream(true).start();
   }

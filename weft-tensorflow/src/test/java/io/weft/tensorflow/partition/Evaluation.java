@@ -41,7 +41,7 @@ final class Evaluation {
 
   /// What the parts do for a call, when groups are these.
   Evaluation(
-      Partition partition,
+      GraphPartition partition,
       GraphCall call,
       Map<String, Float> feeds,
       List<List<Transfer>> groups,

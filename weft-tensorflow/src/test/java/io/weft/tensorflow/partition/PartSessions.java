@@ -41,12 +41,12 @@ final class PartSessions implements AutoCloseable {
                   .setRewriteOptions(RewriterConfig.newBuilder().setDisableMetaOptimizer(true)))
           .build();
 
-  private final Partition partition;
+  private final GraphPartition partition;
   private final Map<Task, Graph> graphs = new TreeMap<>();
   private final Map<Task, Session> sessions = new TreeMap<>();
   private final Map<String, String> sent = new HashMap<>();
 
-  PartSessions(Partition partition) {
+  PartSessions(GraphPartition partition) {
     this.partition = partition;
     partition.parts().forEach(this::open);
   }

@@ -41,7 +41,7 @@ class PartTrainingTest {
   private static final int STEPS = 5;
   private static final int[][] SHAPES = {{784, 32}, {32}, {32, 10}, {10}};
 
-  enum Kind {
+  enum GraphKind {
     REFERENCES,
     RESOURCES
   }
@@ -55,12 +55,12 @@ class PartTrainingTest {
 
   @ParameterizedTest
   @EnumSource
-  void partsTrainAsTheWholeGraphDoes(Kind kind) {
+  void partsTrainAsTheWholeGraphDoes(GraphKind kind) {
     Model model = model(kind);
     GraphDef placed =
         ReplicaDeviceSetter.of(CLUSTER, WORKER, VariablePlacement.BALANCED_BYTES)
             .place(model.graph);
-    Partition partition = new Partitioner(CLUSTER, WORKER).partition(placed);
+    GraphPartition partition = new Partitioner(CLUSTER, WORKER).partition(placed);
     assertThat(partition.parts().keySet()).containsExactlyElementsOf(CLUSTER.tasks());
     List<byte[]> whole = new ArrayList<>();
     List<byte[]> parts = new ArrayList<>();
@@ -98,11 +98,11 @@ class PartTrainingTest {
 
   @ParameterizedTest
   @EnumSource
-  void weightsTravelInOneRequestPerServerAndGradientsWhenTheyAreReady(Kind kind) {
+  void weightsTravelInOneRequestPerServerAndGradientsWhenTheyAreReady(GraphKind kind) {
     Model model = model(kind);
     GraphDef placed =
         ReplicaDeviceSetter.of(CLUSTER, WORKER, VariablePlacement.ROUND_ROBIN).place(model.graph);
-    Partition partition =
+    GraphPartition partition =
         new Partitioner(CLUSTER, WORKER).partition(placed, List.of(model.train, "loss"));
     List<ReceiveGroup> weights =
         partition.groups().stream()
@@ -115,7 +115,7 @@ class PartTrainingTest {
         .hasSizeGreaterThanOrEqualTo(4);
   }
 
-  private static Model model(Kind kind) {
+  private static Model model(GraphKind kind) {
     try (Graph graph = new Graph()) {
       Ops tf = Ops.create(graph);
       var x = tf.withName("x").placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, 784)));
@@ -156,7 +156,7 @@ class PartTrainingTest {
   }
 
   private static Operand<TFloat32> weight(
-      Ops tf, Kind kind, int i, List<Op> inits, List<VarHandleOp> handles) {
+      Ops tf, GraphKind kind, int i, List<Op> inits, List<VarHandleOp> handles) {
     long[] dims = java.util.Arrays.stream(SHAPES[i]).asLongStream().toArray();
     Operand<TFloat32> start =
         tf.math.mul(

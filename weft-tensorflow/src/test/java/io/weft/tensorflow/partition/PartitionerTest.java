@@ -30,7 +30,7 @@ class PartitionerTest {
 
   @Test
   void tensorGoesOnceToEachTaskThatUsesIt() {
-    Partition partition =
+    GraphPartition partition =
         partitioner.partition(
             new Nodes()
                 .add("v", "Const", AT_PS)
@@ -62,7 +62,7 @@ class PartitionerTest {
 
   @Test
   void controlEdgesIntoOneNodeTravelTogether() {
-    Partition partition =
+    GraphPartition partition =
         partitioner.partition(
             new Nodes()
                 .add("a", "NoOp", AT_PS)
@@ -80,7 +80,7 @@ class PartitionerTest {
 
   @Test
   void valueOfAReferenceTravelsAsAValue() {
-    Partition partition =
+    GraphPartition partition =
         partitioner.partition(
             new Nodes()
                 .add("v", "VariableV2", AT_PS)
@@ -119,7 +119,7 @@ class PartitionerTest {
             .with("c")
             .add("c", "Neg", AT_WORKER, "b")
             .build();
-    Partition partition = partitioner.partition(graph, List.of("b:0"));
+    GraphPartition partition = partitioner.partition(graph, List.of("b:0"));
     assertThat(nodes(partition, WORKER)).doesNotContainKey("c");
     assertThat(nodes(partition, WORKER).get("b").containsAttr("_class")).isFalse();
     assertThat(partition.taskOf("b:0")).isEqualTo(WORKER);
@@ -130,7 +130,7 @@ class PartitionerTest {
 
   @Test
   void callIsPlannedForEachTask() {
-    Partition partition =
+    GraphPartition partition =
         partitioner.partition(
             new Nodes()
                 .add("x", "Placeholder", AT_WORKER)
@@ -256,7 +256,7 @@ class PartitionerTest {
                 .build()
                 .toBuilder();
     graph.getVersionsBuilder().setProducer(1882);
-    Partition partition = partitioner.partition(graph.build());
+    GraphPartition partition = partitioner.partition(graph.build());
     assertThat(partition.parts().values())
         .allMatch(part -> part.getVersions().getProducer() == 1882);
     assertThat(nodes(partition, PS)).containsOnlyKeys("transfer/0/send", "transfer_1/0/send");
@@ -281,7 +281,7 @@ class PartitionerTest {
         .add("next", "NextIteration", AT_WORKER, "body");
   }
 
-  private static Map<String, NodeDef> nodes(Partition partition, Task task) {
+  private static Map<String, NodeDef> nodes(GraphPartition partition, Task task) {
     Map<String, NodeDef> nodes = new java.util.HashMap<>();
     for (NodeDef node : partition.parts().get(task).getNodeList()) {
       nodes.put(node.getName(), node);

@@ -36,7 +36,7 @@ class RandomPartitionTest {
       String where = "-Dweft.test.seed=" + seed + " graph " + i;
       RandomGraphs drawn = RandomGraphs.draw(seed + i);
       Map<String, Float> feeds = feeds(drawn.call());
-      Partition partition = partitioner.partition(drawn.graph());
+      GraphPartition partition = partitioner.partition(drawn.graph());
       List<List<Transfer>> groups =
           partition.groups().stream().map(ReceiveGroup::transfers).toList();
       List<List<Transfer>> alone = partition.transfers().stream().map(List::of).toList();
@@ -60,7 +60,7 @@ class RandomPartitionTest {
     int deadlocks = 0;
     for (int i = 0; i < 100; i++) {
       RandomGraphs drawn = RandomGraphs.draw(i);
-      Partition partition = partitioner.partition(drawn.graph());
+      GraphPartition partition = partitioner.partition(drawn.graph());
       Map<List<Task>, List<Transfer>> pairs = new LinkedHashMap<>();
       for (Transfer transfer : partition.transfers()) {
         pairs
@@ -111,7 +111,7 @@ class RandomPartitionTest {
   void equalGraphsGiveEqualPartitions() {
     for (int i = 0; i < 20; i++) {
       RandomGraphs drawn = RandomGraphs.draw(seed + i);
-      Partition again = new Partitioner(CLUSTER, new Task("worker", 0)).partition(drawn.graph());
+      GraphPartition again = new Partitioner(CLUSTER, new Task("worker", 0)).partition(drawn.graph());
       assertThat(again.parts())
           .as("-Dweft.test.seed=%d graph %d", seed, i)
           .isEqualTo(partitioner.partition(drawn.graph()).parts());
@@ -125,7 +125,7 @@ class RandomPartitionTest {
   }
 
   private static Evaluation evaluate(
-      Partition partition,
+      GraphPartition partition,
       GraphCall call,
       Map<String, Float> feeds,
       List<List<Transfer>> groups,

@@ -3,7 +3,7 @@ package io.weft.tensorflow.ports;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -36,7 +36,7 @@ record Program(Process process, Path printed, Path said) {
       throws IOException {
     List<String> command = new ArrayList<>(network);
     command.addAll(
-        JavaCommand.of(
+        JvmCommand.of(
             List.of(
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.partition.GraphCall;
-import io.weft.tensorflow.partition.Partition;
+import io.weft.tensorflow.partition.GraphPartition;
 import io.weft.tensorflow.partition.Partitioner;
 import io.weft.tensorflow.partition.Transfer;
 import io.weft.tensorflow.placement.Nodes;
@@ -33,7 +33,7 @@ class BoundCallTest {
         ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1"))), WORKER);
   }
 
-  private final Partition partition =
+  private final GraphPartition partition =
       partitioner()
           .partition(
               new Nodes()
@@ -92,7 +92,7 @@ class BoundCallTest {
           .add("read_" + name, "ReadVariableOp", AT_PS, name)
           .add("used_" + name, "Neg", AT_WORKER, "read_" + name);
     }
-    Partition three = partitioner().partition(nodes.build());
+    GraphPartition three = partitioner().partition(nodes.build());
     try (Graph graph = new Graph()) {
       graph.importGraphDef(three.parts().get(PS), "g");
       List<String> sends = three.transfers().stream().map(Transfer::send).toList();

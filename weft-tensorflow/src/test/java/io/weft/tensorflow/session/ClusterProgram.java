@@ -4,7 +4,7 @@ package io.weft.tensorflow.session;
 import io.weft.Weft;
 import io.weft.tensorflow.placement.ReplicaDeviceSetter;
 import io.weft.tensorflow.placement.VariablePlacement;
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ final class ClusterProgram {
   /// trained some steps.
   static Process start(Path directory, String transport, int rank) throws IOException {
     List<String> command =
-        JavaCommand.of(
+        JvmCommand.of(
             List.of(
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
-import io.weft.tensorflow.transfer.Together;
+import io.weft.tensorflow.transfer.ReceiveBatch;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -23,7 +23,7 @@ class ControlCodecTest {
             3,
             4,
             new GraphCall(List.of("x", "ü:1"), List.of(), List.of("train", "")),
-            List.of(new Together(1, List.of("1:a", "2:b")), new Together(0, List.of()))),
+            List.of(new ReceiveBatch(1, List.of("1:a", "2:b")), new ReceiveBatch(0, List.of()))),
         new ControlMessage.Run(Long.MAX_VALUE, 3, 4, 1_000_000),
         new ControlMessage.Abort(7, "ein Grund, größer"),
         new ControlMessage.End(8),

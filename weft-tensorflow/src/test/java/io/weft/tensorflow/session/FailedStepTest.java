@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.tensorflow.cluster.Task;
-import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
 import io.weft.testkit.job.LocalJob;
@@ -144,7 +144,7 @@ class FailedStepTest {
               return true;
             });
     assertThat(outcomes).as("done, cancelled, with seed " + seed).doesNotContain(0);
-    assertThat(LentTensors.live()).isZero();
+    assertThat(BorrowedTensors.live()).isZero();
   }
 
   /// Runs a step that is cancelled after a random while, perhaps too late.
@@ -192,7 +192,7 @@ class FailedStepTest {
               }
               return true;
             });
-    assertThat(LentTensors.live()).isZero();
+    assertThat(BorrowedTensors.live()).isZero();
   }
 
   @ParameterizedTest

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.Communicator;
-import io.weft.tensorflow.ffm.LentTensors;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.partition.GraphCall;
 import java.util.List;
 import java.util.Map;
@@ -29,12 +29,12 @@ class SharedVariablesTest {
   private static final int WORKERS = 3;
   private static final int STEPS = 60;
 
-  enum Kind {
+  enum VariableKind {
     REFERENCE,
     RESOURCE
   }
 
-  private static GraphDef counter(Kind kind, DeviceSpec worker) {
+  private static GraphDef counter(VariableKind kind, DeviceSpec worker) {
     try (Graph graph = new Graph()) {
       Ops server = Ops.create(graph).withDevice(device("ps", 0));
       Ops here = Ops.create(graph).withDevice(worker);
@@ -65,13 +65,13 @@ class SharedVariablesTest {
   /// The worker's rank follows from the order of the tasks: one server comes first.
   @ParameterizedTest
   @EnumSource
-  void workersCountTogether(Kind kind) {
+  void workersCountTogether(VariableKind kind) {
     List<Long> counts = Clusters.on("inproc", 1, WORKERS + 1, server -> count(server, kind));
     assertThat(counts).hasSize(WORKERS + 1).containsOnly((long) WORKERS * STEPS);
   }
 
   /// The last worker only reads, when the others have counted.
-  private static long count(WeftServer server, Kind kind) throws Exception {
+  private static long count(WeftServer server, VariableKind kind) throws Exception {
     int worker = server.task().index();
     GraphDef graph = counter(kind, device("worker", worker));
     Communicator workers = server.weft().communicator(new ProcessSet(List.of(1, 2, 3, 4)));
@@ -144,10 +144,10 @@ class SharedVariablesTest {
                 try (WeftSession session =
                     WeftSession.open(server, graph.toGraphDef(), Clusters.LONG)) {
                   try (Fetched fetched = session.run(call, Map.of(), Clusters.LONG)) {
-                    assertThat(LentTensors.live()).isEqualTo(1);
+                    assertThat(BorrowedTensors.live()).isEqualTo(1);
                     assertThat(((TFloat32) fetched.get(0)).getFloat(99_999)).isEqualTo(3);
                   }
-                  assertThat(LentTensors.live()).isZero();
+                  assertThat(BorrowedTensors.live()).isZero();
                 }
               }
               return true;

@@ -27,8 +27,8 @@ class StepReceivesTest {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft source = job.ranks().get(0);
       Weft here = job.ranks().get(1);
-      try (Part part = new Part("graph", here.rendezvous(), 1, task -> 0)) {
-        ReceivePlan plan = new ReceivePlan(part, List.of(new Together(0, EDGES)));
+      try (GraphPart part = new GraphPart("graph", here.rendezvous(), 1, task -> 0)) {
+        ReceivePlan plan = new ReceivePlan(part, List.of(new ReceiveBatch(0, EDGES)));
         long deadline = System.nanoTime() + LONG.toNanos();
         CompletableFuture<Arrival> a = new CompletableFuture<>();
         CompletableFuture<Arrival> b = new CompletableFuture<>();

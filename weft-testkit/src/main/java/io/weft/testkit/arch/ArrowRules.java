@@ -17,7 +17,7 @@ final class ArrowRules {
 
   /// Lowest first. What stands in one line does not know its siblings. The package `io.weft` holds
   /// the errors, handles and settings that all of them speak of, and above them its entry point.
-  private static final List<List<Part>> LAYERS =
+  private static final List<List<Layer>> LAYERS =
       List.of(
           List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
           List.of(
@@ -30,25 +30,25 @@ final class ArrowRules {
           List.of(part("io.weft.cluster..")),
           List.of(part("io.weft.collective.."), part("io.weft.rendezvous.."), part("io.weft.kv..")),
           List.of(part("io.weft.flight..")),
-          List.of(new Part(JavaClass.Predicates.type(io.weft.Weft.class))),
+          List.of(new Layer(JavaClass.Predicates.type(io.weft.Weft.class))),
           List.of(part("io.weft.tensorflow..")),
           List.of(part("io.weft.workloads..")),
           List.of(part("io.weft.launch..")));
 
   private ArrowRules() {}
 
-  private record Part(DescribedPredicate<? super JavaClass> classes) {}
+  private record Layer(DescribedPredicate<? super JavaClass> classes) {}
 
-  private static Part part(String packages) {
-    return new Part(resideInAnyPackage(packages));
+  private static Layer part(String packages) {
+    return new Layer(resideInAnyPackage(packages));
   }
 
   static List<ArchRule> all() {
     List<ArchRule> rules = new ArrayList<>();
     for (int layer = 0; layer < LAYERS.size(); layer++) {
-      for (Part part : LAYERS.get(layer)) {
+      for (Layer part : LAYERS.get(layer)) {
         for (int other = layer; other < LAYERS.size(); other++) {
-          for (Part forbidden : LAYERS.get(other)) {
+          for (Layer forbidden : LAYERS.get(other)) {
             if (!forbidden.equals(part)) {
               rules.add(arrow(part, forbidden, other == layer));
             }
@@ -75,7 +75,7 @@ final class ArrowRules {
     return rules;
   }
 
-  private static ArchRule arrow(Part from, Part forbidden, boolean siblings) {
+  private static ArchRule arrow(Layer from, Layer forbidden, boolean siblings) {
     return noClasses()
         .that(from.classes())
         .should()

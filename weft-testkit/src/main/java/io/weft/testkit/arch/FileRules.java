@@ -24,17 +24,17 @@ final class FileRules {
           "io.weft.cluster.watch.ProcessIdentity",
           "io.weft.launch.doctor.SystemFiles",
           "io.weft.launch.process.JobProcesses",
-          "io.weft.launch.perf.machine.HostFacts",
+          "io.weft.launch.perf.machine.BenchmarkHost",
           "io.weft.launch.perf.rank.CompilerWatch",
           "io.weft.launch.perf.sendrecv.FreePorts",
           "io.weft.shm.ExtentPool",
-          "io.weft.shm.Host",
+          "io.weft.shm.ProcessDomain",
           "io.weft.tensorflow.grpc.GrpcPorts",
           "io.weft.transport.host.HostPiece",
           "io.weft.transport.limit.OpenFiles",
           "io.weft.verbs.device.MemoryLock",
           "io.weft.verbs.ffm.Ibverbs",
-          "io.weft.workloads.report.HostFacts");
+          "io.weft.workloads.report.TrainingHost");
 
   private FileRules() {}
 

@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 /// Written as `cut=0-1@2s; corrupt=1>2@4096; stall=0,1-2,3:3s@500ms; delay=*-*:20ms`, that is
 /// `KIND=LINKS[:AMOUNT][@MOMENT]` for each fault. Links are two groups of ranks with `-` (both
 /// ways) or `>` (one way) between them; `*` is every rank, `?` one that is drawn. Kinds are those
-/// of `Fault.Kind` and `any`, which is drawn. A moment is a time, or a number of bytes (`64K`).
+/// of `ConnectionFault.FaultKind` and `any`, which is drawn. A moment is a time, or a number of bytes (`64K`).
 /// Amount and moment may be ranges to draw from: `2s..5s`. Two more items say what draws are made
 /// from: `seed=7` (default 0) and `ranks=4`.
 ///
 /// @param faults in the order in which they were written
-public record FaultPlan(List<Fault> faults) {
+public record FaultPlan(List<ConnectionFault> faults) {
 
   /// Copies the list.
   public FaultPlan {
@@ -40,6 +40,6 @@ public record FaultPlan(List<Fault> faults) {
   /// As `parse` reads it, with everything drawn.
   @Override
   public String toString() {
-    return faults.stream().map(Fault::toString).collect(Collectors.joining("; "));
+    return faults.stream().map(ConnectionFault::toString).collect(Collectors.joining("; "));
   }
 }

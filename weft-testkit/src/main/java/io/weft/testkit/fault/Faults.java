@@ -34,7 +34,7 @@ public final class Faults {
   }
 
   /// A fault of a plan, and which one it was of all that were added.
-  record Planned(int number, Fault fault) {}
+  record Planned(int number, ConnectionFault fault) {}
 
   private record Happened(int number, int sender, int receiver) {}
 
@@ -85,8 +85,8 @@ public final class Faults {
 
   /// It happened here; each fault does so once for each direction, a cut once for both.
   void happened(Planned what, int sender, int receiver, String circumstances) {
-    Fault.Kind kind = what.fault().kind();
-    boolean both = kind == Fault.Kind.CUT;
+    ConnectionFault.FaultKind kind = what.fault().kind();
+    boolean both = kind == ConnectionFault.FaultKind.CUT;
     String text = kind.word() + " " + sender + (both ? "-" : ">") + receiver;
     synchronized (this) {
       done.add(new Happened(what.number(), sender, receiver));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fault;
 
-import io.weft.testkit.fault.Fault.Kind;
-import io.weft.testkit.fault.Fault.Moment;
+import io.weft.testkit.fault.ConnectionFault.FaultKind;
+import io.weft.testkit.fault.ConnectionFault.Moment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,24 +52,24 @@ final class PlanText {
     return otherwise;
   }
 
-  private Fault fault(String item) {
+  private ConnectionFault fault(String item) {
     Matcher matcher = FAULT.matcher(item);
     if (!matcher.matches()) {
       throw wrong(item, "it is not KIND=LINKS[:AMOUNT][@MOMENT] nor seed=N nor ranks=N");
     }
-    Kind kind = kind(item, matcher.group(1));
+    FaultKind kind = kind(item, matcher.group(1));
     Links links = links(item, matcher.group(2), matcher.group(3), matcher.group(4));
     Duration amount = amount(item, kind, matcher.group(5));
-    return new Fault(kind, links, amount, moment(item, matcher.group(6)));
+    return new ConnectionFault(kind, links, amount, moment(item, matcher.group(6)));
   }
 
-  private Kind kind(String item, String word) {
+  private FaultKind kind(String item, String word) {
     if (word.equals("any")) {
       // A delay harms nobody.
-      List<Kind> harmful = List.of(Kind.CUT, Kind.HALF_CLOSE, Kind.STALL, Kind.CORRUPT);
+      List<FaultKind> harmful = List.of(FaultKind.CUT, FaultKind.HALF_CLOSE, FaultKind.STALL, FaultKind.CORRUPT);
       return harmful.get(random.nextInt(harmful.size()));
     }
-    return Stream.of(Kind.values())
+    return Stream.of(FaultKind.values())
         .filter(kind -> kind.word().equals(word))
         .findFirst()
         .orElseThrow(
@@ -79,7 +79,7 @@ final class PlanText {
                     "there is no '"
                         + word
                         + "', but any and "
-                        + Stream.of(Kind.values()).map(Kind::word).toList()));
+                        + Stream.of(FaultKind.values()).map(FaultKind::word).toList()));
   }
 
   private Links links(String item, String from, String way, String to) {
@@ -110,14 +110,14 @@ final class PlanText {
     return List.of(left.get(random.nextInt(left.size())));
   }
 
-  private Duration amount(String item, Kind kind, @Nullable String text) {
+  private Duration amount(String item, FaultKind kind, @Nullable String text) {
     if (text == null) {
-      if (kind == Kind.DELAY) {
+      if (kind == FaultKind.DELAY) {
         throw wrong(item, "a delay needs how much, such as delay=0-1:20ms");
       }
       return Duration.ZERO;
     }
-    if (kind != Kind.DELAY && kind != Kind.STALL) {
+    if (kind != FaultKind.DELAY && kind != FaultKind.STALL) {
       throw wrong(item, kind.word() + " has no amount");
     }
     return Duration.ofMillis(drawn(item, text, MILLIS, "a time such as 500ms or 2s..5s"));

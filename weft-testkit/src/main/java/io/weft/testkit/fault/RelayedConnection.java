@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fault;
 
-import io.weft.testkit.fault.Fault.Moment;
+import io.weft.testkit.fault.ConnectionFault.Moment;
 import io.weft.testkit.fault.Faults.Planned;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
@@ -24,8 +24,8 @@ final class RelayedConnection {
   private final SocketChannel outer;
   private final SelectionKey innerKey;
   private final SelectionKey outerKey;
-  private final Pipe there;
-  private final Pipe back;
+  private final RelayPipe there;
+  private final RelayPipe back;
   private List<Planned> plannedThere = List.of();
   private List<Planned> plannedBack = List.of();
   private int version = -1;
@@ -56,8 +56,8 @@ final class RelayedConnection {
       outer.close();
       throw refused;
     }
-    there = new Pipe(inner, outer, ways.getFirst());
-    back = new Pipe(outer, inner, ways.getLast());
+    there = new RelayPipe(inner, outer, ways.getFirst());
+    back = new RelayPipe(outer, inner, ways.getLast());
   }
 
   boolean isOver() {
@@ -93,7 +93,7 @@ final class RelayedConnection {
     }
   }
 
-  private static int interest(Pipe reading, Pipe writing) {
+  private static int interest(RelayPipe reading, RelayPipe writing) {
     return (reading.wantsRead() ? SelectionKey.OP_READ : 0)
         | (writing.wantsWrite() ? SelectionKey.OP_WRITE : 0);
   }
@@ -109,7 +109,7 @@ final class RelayedConnection {
     }
   }
 
-  private void move(Pipe pipe, List<Planned> planned, long now) {
+  private void move(RelayPipe pipe, List<Planned> planned, long now) {
     int got = 0;
     do {
       long mark = mark(pipe, planned, now);
@@ -123,7 +123,7 @@ final class RelayedConnection {
   }
 
   /// Lets happen what is due, and returns up to where bytes may be read then.
-  private long mark(Pipe pipe, List<Planned> planned, long now) {
+  private long mark(RelayPipe pipe, List<Planned> planned, long now) {
     long mark = FOR_EVER;
     for (Planned p : planned) {
       long left = bytesUntil(p.fault().moment(), pipe, now);
@@ -137,15 +137,15 @@ final class RelayedConnection {
   }
 
   /// How many bytes may pass before; 0 = it is due, `FOR_EVER` = bytes do not matter.
-  private long bytesUntil(Moment moment, Pipe pipe, long now) {
+  private long bytesUntil(Moment moment, RelayPipe pipe, long now) {
     return switch (moment) {
       case Moment.After(Duration since) -> now - connectedNanos >= Span.nanos(since) ? 0 : FOR_EVER;
       case Moment.Behind(long bytes) -> Math.max(0, bytes - pipe.position());
     };
   }
 
-  private void happen(Planned planned, Pipe pipe, long now) {
-    Fault fault = planned.fault();
+  private void happen(Planned planned, RelayPipe pipe, long now) {
+    ConnectionFault fault = planned.fault();
     Direction direction = pipe.direction();
     long millis = (now - connectedNanos) / 1_000_000;
     faults.happened(
@@ -169,7 +169,7 @@ final class RelayedConnection {
     }
   }
 
-  private void finish(Pipe.Outcome outcome) {
+  private void finish(RelayPipe.PipeState outcome) {
     switch (outcome) {
       case GOES_ON -> {}
       case CLOSE -> close();

@@ -24,7 +24,7 @@ final class Campaign {
   private final Duration period;
   private final Consumer<String> progress;
   private final long startNanos = System.nanoTime();
-  private final List<Finding> hanging = new ArrayList<>();
+  private final List<FuzzFinding> hanging = new ArrayList<>();
 
   /// `progress` gets a line each `period`, and one at the end.
   Campaign(FuzzTarget target, long seed, Duration period, Consumer<String> progress) {
@@ -49,7 +49,7 @@ final class Campaign {
     watch(() -> fuzzer.consider(input));
   }
 
-  List<Finding> findings() {
+  List<FuzzFinding> findings() {
     return hanging.isEmpty() ? fuzzer.findings() : hanging;
   }
 
@@ -79,7 +79,7 @@ final class Campaign {
       looks = running != null && running == before ? looks + 1 : 0;
       before = running;
       if (running != null && looks == HANG_LOOKS) {
-        hanging.add(new Finding(target.name(), running, hang(thread)));
+        hanging.add(new FuzzFinding(target.name(), running, hang(thread)));
       }
       if (System.nanoTime() - reported > Span.nanos(period)) {
         reported = System.nanoTime();

@@ -23,7 +23,7 @@ final class Fuzzer {
   private final Trial trial;
   private final Mutator mutator;
   private final Corpus corpus = new Corpus();
-  private final List<Finding> findings = new ArrayList<>();
+  private final List<FuzzFinding> findings = new ArrayList<>();
   private final Set<String> places = new HashSet<>();
 
   Fuzzer(FuzzTarget target, long seed) {
@@ -40,7 +40,7 @@ final class Fuzzer {
     return corpus;
   }
 
-  List<Finding> findings() {
+  List<FuzzFinding> findings() {
     return findings;
   }
 
@@ -114,11 +114,11 @@ final class Fuzzer {
   }
 
   private void found(byte[] input, Throwable failure) {
-    String place = Finding.place(failure);
+    String place = FuzzFinding.place(failure);
     if (places.add(place)) {
       byte[] shortest = shortened(input, place);
       Throwable again = trial.run(shortest, false);
-      findings.add(new Finding(target.name(), shortest, again == null ? failure : again));
+      findings.add(new FuzzFinding(target.name(), shortest, again == null ? failure : again));
     }
   }
 
@@ -130,7 +130,7 @@ final class Fuzzer {
         byte[] shorter = Mutator.without(best, at, step);
         runs++;
         Throwable failure = trial.run(shorter, false);
-        if (failure != null && Finding.place(failure).equals(place)) {
+        if (failure != null && FuzzFinding.place(failure).equals(place)) {
           best = shorter;
         } else {
           at += step;

@@ -3,12 +3,12 @@ package io.weft.testkit.job;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunners;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
-import io.weft.cluster.Surroundings;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
 import io.weft.transport.spi.Secret;
@@ -98,13 +98,13 @@ public final class LocalJob implements AutoCloseable {
         Weft.init(
             config,
             environment(rank, size),
-            new Surroundings(
+            new NodeEnvironment(
                 store,
                 secret,
                 JOB,
                 config.bind().orElse("127.0.0.1"),
                 transport.apply(rank),
-                Lanes.THREADS,
+                AgentRunners.THREADS,
                 process.apply(rank)));
   }
 

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
 /// The faults of one run. Immutable.
 ///
 /// @param faults in any order
-public record FaultScript(List<Fault> faults) {
+public record FaultScript(List<SimFault> faults) {
 
   /// Nothing goes wrong.
   public static final FaultScript NONE = new FaultScript(List.of());
@@ -30,7 +30,7 @@ public record FaultScript(List<Fault> faults) {
   /// @param horizon until when faults strike
   /// @param longest how long a fault lasts at most
   /// @param kinds to draw from
-  public record Scene(int ranks, int hosts, Duration horizon, Duration longest, List<Kind> kinds) {
+  public record Scene(int ranks, int hosts, Duration horizon, Duration longest, List<SimFaultKind> kinds) {
     /// Copies the list.
     public Scene {
       kinds = List.copyOf(kinds);
@@ -38,24 +38,24 @@ public record FaultScript(List<Fault> faults) {
   }
 
   /// Kinds of faults that are drawn.
-  public enum Kind {
-    /// See `Fault.Delay`.
+  public enum SimFaultKind {
+    /// See `SimFault.Delay`.
     DELAY,
-    /// See `Fault.Slow`.
+    /// See `SimFault.Slow`.
     SLOW,
-    /// See `Fault.Pause`.
+    /// See `SimFault.Pause`.
     PAUSE,
-    /// See `Fault.Crash`.
+    /// See `SimFault.Crash`.
     CRASH,
-    /// See `Fault.HostCrash`.
+    /// See `SimFault.HostCrash`.
     HOST_CRASH,
     /// A crash and, later, a new process of the rank.
     RESTART,
-    /// See `Fault.Partition`; of few ranks, in any direction.
+    /// See `SimFault.Partition`; of few ranks, in any direction.
     PARTITION,
-    /// See `Fault.Cut`.
+    /// See `SimFault.Cut`.
     CUT,
-    /// See `Fault.ClockJump`.
+    /// See `SimFault.ClockJump`.
     CLOCK_JUMP
   }
 
@@ -76,30 +76,30 @@ public record FaultScript(List<Fault> faults) {
     int other = (rank + 1 + random.nextInt(scene.ranks() - 1)) % scene.ranks();
     return switch (scene.kinds().get(random.nextInt(scene.kinds().size()))) {
       case DELAY ->
-          script.and(new Fault.Delay(at, length, rank, other, part(random, scene.longest())));
+          script.and(new SimFault.Delay(at, length, rank, other, part(random, scene.longest())));
       case SLOW -> {
         Duration turn = Duration.ofNanos(1L << random.nextInt(10, 26));
-        yield script.and(new Fault.Slow(at, length, rank, turn));
+        yield script.and(new SimFault.Slow(at, length, rank, turn));
       }
-      case PAUSE -> script.and(new Fault.Pause(at, length, rank));
-      case CRASH -> script.and(new Fault.Crash(at, rank));
-      case HOST_CRASH -> script.and(new Fault.HostCrash(at, random.nextInt(scene.hosts())));
+      case PAUSE -> script.and(new SimFault.Pause(at, length, rank));
+      case CRASH -> script.and(new SimFault.Crash(at, rank));
+      case HOST_CRASH -> script.and(new SimFault.HostCrash(at, random.nextInt(scene.hosts())));
       case RESTART -> {
-        Fault.Memory memory =
-            random.nextBoolean() ? Fault.Memory.NOTHING : Fault.Memory.FIRST_TOPOLOGY;
+        SimFault.Memory memory =
+            random.nextBoolean() ? SimFault.Memory.NOTHING : SimFault.Memory.FIRST_TOPOLOGY;
         yield script
-            .and(new Fault.Crash(at, rank))
-            .and(new Fault.Restart(at.plus(length), rank, memory));
+            .and(new SimFault.Crash(at, rank))
+            .and(new SimFault.Restart(at.plus(length), rank, memory));
       }
       case PARTITION -> {
-        Fault.Direction[] ways = Fault.Direction.values();
-        Fault.Direction way = ways[random.nextInt(ways.length)];
+        SimFault.Direction[] ways = SimFault.Direction.values();
+        SimFault.Direction way = ways[random.nextInt(ways.length)];
         Duration reset = random.nextBoolean() ? length : part(random, length);
         yield script.and(
-            new Fault.Partition(at, length, few(random, scene, rank, other), way, reset));
+            new SimFault.Partition(at, length, few(random, scene, rank, other), way, reset));
       }
-      case CUT -> script.and(new Fault.Cut(at, rank, other));
-      case CLOCK_JUMP -> script.and(new Fault.ClockJump(at, rank, length));
+      case CUT -> script.and(new SimFault.Cut(at, rank, other));
+      case CLOCK_JUMP -> script.and(new SimFault.ClockJump(at, rank, length));
     };
   }
 
@@ -116,8 +116,8 @@ public record FaultScript(List<Fault> faults) {
   }
 
   /// The same and one more.
-  public FaultScript and(Fault fault) {
-    List<Fault> more = new ArrayList<>(faults);
+  public FaultScript and(SimFault fault) {
+    List<SimFault> more = new ArrayList<>(faults);
     more.add(fault);
     return new FaultScript(more);
   }

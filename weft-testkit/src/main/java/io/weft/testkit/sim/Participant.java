@@ -7,7 +7,7 @@ import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
-import io.weft.cluster.Surroundings;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.machine.Processors;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimProvider;
@@ -27,7 +27,7 @@ final class Participant<T> implements SimRank {
   private final RandomGenerator random;
   private final Store store;
 
-  Participant(World<T> world, SimProcess process, Fault.Memory memory, RandomGenerator random) {
+  Participant(World<T> world, SimProcess process, SimFault.Memory memory, RandomGenerator random) {
     this.world = world;
     this.process = process;
     this.random = random;
@@ -72,7 +72,7 @@ final class Participant<T> implements SimRank {
                 OptionalInt.empty(),
                 Optional.of(JOB),
                 new StoreLocation.InProcess()),
-            new Surroundings(
+            new NodeEnvironment(
                 store,
                 world.secret(),
                 JOB,

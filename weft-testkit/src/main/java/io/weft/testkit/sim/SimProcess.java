@@ -3,13 +3,13 @@ package io.weft.testkit.sim;
 
 import io.weft.Weft;
 import io.weft.agent.Agent;
-import io.weft.agent.Lane;
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
 import io.weft.agent.Ticker;
-import io.weft.agent.WaitPolicy;
-import io.weft.testkit.sim.clock.Strand;
+import io.weft.agent.IdleStrategy;
+import io.weft.testkit.sim.clock.SimThread;
 import io.weft.testkit.sim.clock.Timeline;
-import io.weft.testkit.sim.network.Station;
+import io.weft.testkit.sim.network.SimNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -17,15 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /// One process of a simulated job: its clock, its processor, its program and its lanes. A processor
 /// does one turn at a time, and none while the process is stopped.
-final class SimProcess implements Station, Ticker, Lanes {
+final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   private final Timeline timeline;
   private final int rank;
   private final int host;
   private final int incarnation;
   private final Pace pace;
-  private final List<SimLane> lanes = new ArrayList<>(1);
-  private @Nullable Strand strand;
+  private final List<SimAgentRunner> lanes = new ArrayList<>(1);
+  private @Nullable SimThread strand;
   private @Nullable ProcessDied death;
   private long skewNanos;
   private long turnNanos;
@@ -50,11 +50,11 @@ final class SimProcess implements Station, Ticker, Lanes {
     this.incarnation = incarnation;
   }
 
-  void runs(Strand program) {
+  void runs(SimThread program) {
     strand = program;
   }
 
-  Strand strand() {
+  SimThread strand() {
     return Objects.requireNonNull(strand);
   }
 
@@ -187,17 +187,17 @@ final class SimProcess implements Station, Ticker, Lanes {
   }
 
   @Override
-  public Lane lane(Agent agent, WaitPolicy own, WaitPolicy caller) {
-    SimLane lane = new SimLane(this, agent);
+  public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
+    SimAgentRunner lane = new SimAgentRunner(this, agent);
     lanes.add(lane);
     return lane;
   }
 
-  void forget(SimLane lane) {
+  void forget(SimAgentRunner lane) {
     lanes.remove(lane);
   }
 
-  List<SimLane> lanes() {
+  List<SimAgentRunner> lanes() {
     return lanes;
   }
 
@@ -215,7 +215,7 @@ final class SimProcess implements Station, Ticker, Lanes {
     if (death == null) {
       ProcessDied cause = new ProcessDied(why);
       death = cause;
-      lanes.forEach(SimLane::halt);
+      lanes.forEach(SimAgentRunner::halt);
       strand().kill(cause);
     }
   }

@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
 /// @param trace what happened
 public record SimReport<T>(
     long seed,
-    List<Outcome<T>> outcomes,
-    List<Outcome<T>> restarts,
-    List<Fault> faults,
+    List<RankResult<T>> outcomes,
+    List<RankResult<T>> restarts,
+    List<SimFault> faults,
     Duration virtual,
     Trace trace) {
 
@@ -31,24 +31,24 @@ public record SimReport<T>(
   }
 
   /// How one process ended.
-  public sealed interface Outcome<T> {
+  public sealed interface RankResult<T> {
 
     /// Its rank.
     int rank();
 
     /// The program returned this.
-    record Returned<T>(int rank, T value) implements Outcome<T> {}
+    record Returned<T>(int rank, T value) implements RankResult<T> {}
 
     /// The program threw this.
-    record Threw<T>(int rank, Throwable cause) implements Outcome<T> {}
+    record Threw<T>(int rank, Throwable cause) implements RankResult<T> {}
 
     /// A fault killed it.
-    record Died<T>(int rank, String why) implements Outcome<T> {}
+    record Died<T>(int rank, String why) implements RankResult<T> {}
 
     /// The program had not ended when the simulation's limit was reached.
     ///
     /// @param where what it waits for, and since when
-    record Hung<T>(int rank, String where) implements Outcome<T> {}
+    record Hung<T>(int rank, String where) implements RankResult<T> {}
   }
 
   /// What the ranks returned, in order. Throws `AssertionError` with `summary` if one did not
@@ -57,7 +57,7 @@ public record SimReport<T>(
     return outcomes.stream()
         .map(
             outcome -> {
-              if (outcome instanceof Outcome.Returned<T>(int rank, T value)) {
+              if (outcome instanceof RankResult.Returned<T>(int rank, T value)) {
                 return value;
               }
               throw failed();
@@ -67,8 +67,8 @@ public record SimReport<T>(
 
   private AssertionError failed() {
     AssertionError error = new AssertionError(summary());
-    for (Outcome<T> outcome : outcomes) {
-      if (outcome instanceof Outcome.Threw<T>(int rank, Throwable cause)) {
+    for (RankResult<T> outcome : outcomes) {
+      if (outcome instanceof RankResult.Threw<T>(int rank, Throwable cause)) {
         error.addSuppressed(cause);
       }
     }
@@ -76,10 +76,10 @@ public record SimReport<T>(
   }
 
   /// The processes that had not ended at the limit.
-  public List<Outcome.Hung<T>> hung() {
+  public List<RankResult.Hung<T>> hung() {
     return java.util.stream.Stream.concat(outcomes.stream(), restarts.stream())
-        .filter(Outcome.Hung.class::isInstance)
-        .map(outcome -> (Outcome.Hung<T>) outcome)
+        .filter(RankResult.Hung.class::isInstance)
+        .map(outcome -> (RankResult.Hung<T>) outcome)
         .toList();
   }
 
@@ -103,13 +103,13 @@ public record SimReport<T>(
         + restarts.stream().map(o -> "  again:" + line(o)).collect(Collectors.joining());
   }
 
-  private static <T> String line(Outcome<T> outcome) {
+  private static <T> String line(RankResult<T> outcome) {
     String what =
         switch (outcome) {
-          case Outcome.Returned<T>(int rank, T value) -> "returned " + value;
-          case Outcome.Threw<T>(int rank, Throwable cause) -> "threw " + cause;
-          case Outcome.Died<T>(int rank, String why) -> "died: " + why;
-          case Outcome.Hung<T>(int rank, String where) -> "hangs: " + where;
+          case RankResult.Returned<T>(int rank, T value) -> "returned " + value;
+          case RankResult.Threw<T>(int rank, Throwable cause) -> "threw " + cause;
+          case RankResult.Died<T>(int rank, String why) -> "died: " + why;
+          case RankResult.Hung<T>(int rank, String where) -> "hangs: " + where;
         };
     return "  rank " + outcome.rank() + " " + what + "\n";
   }

@@ -4,7 +4,7 @@ package io.weft.testkit.sim;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.testkit.sim.network.Limits;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.Tamper;
 import io.weft.transport.limit.Span;
@@ -36,8 +36,8 @@ public final class Simulation {
   private final int ranks;
   private int hosts = 1;
   private long seed = 1;
-  private Link between = Link.ETHERNET;
-  private Link within = Link.MEMORY;
+  private SimLink between = SimLink.ETHERNET;
+  private SimLink within = SimLink.MEMORY;
   private Limits limits = Limits.DEFAULT;
   private Tamper tamper = Tamper.NONE;
   private FaultScript script = FaultScript.NONE;
@@ -92,14 +92,14 @@ public final class Simulation {
     return this;
   }
 
-  /// The way between two hosts. Default `Link.ETHERNET`.
-  public Simulation between(Link link) {
+  /// The way between two hosts. Default `SimLink.ETHERNET`.
+  public Simulation between(SimLink link) {
     between = link;
     return this;
   }
 
-  /// The way between two ranks of one host. Default `Link.MEMORY`.
-  public Simulation within(Link link) {
+  /// The way between two ranks of one host. Default `SimLink.MEMORY`.
+  public Simulation within(SimLink link) {
     within = link;
     return this;
   }
@@ -117,14 +117,14 @@ public final class Simulation {
   }
 
   /// Adds a fault.
-  public Simulation fault(Fault fault) {
+  public Simulation fault(SimFault fault) {
     script = script.and(fault);
     return this;
   }
 
   /// Adds the faults of a script.
   public Simulation faults(FaultScript more) {
-    for (Fault fault : more.faults()) {
+    for (SimFault fault : more.faults()) {
       script = script.and(fault);
     }
     return this;
@@ -201,7 +201,7 @@ public final class Simulation {
       long seed,
       Network.Setup network,
       SimProcess.Pace pace,
-      List<Fault> faults,
+      List<SimFault> faults,
       long limitNanos,
       Duration patience,
       WeftConfig config,

@@ -2,7 +2,7 @@
 package io.weft.testkit.sim;
 
 import io.weft.testkit.sim.network.Journal;
-import io.weft.testkit.sim.network.Station;
+import io.weft.testkit.sim.network.SimNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,7 +49,7 @@ public final class Trace implements Journal {
   }
 
   @Override
-  public void record(What what, Station who, int peerRank, long bytes, byte @Nullable [] message) {
+  public void record(What what, SimNode who, int peerRank, long bytes, byte @Nullable [] message) {
     add(what, who, peerRank, bytes);
     if (keep > 0) {
       keep(what, who, peerRank, bytes, message == null ? null : wording.of(who, message));
@@ -57,7 +57,7 @@ public final class Trace implements Journal {
   }
 
   /// Writes down something that is said in words, which are part of the hash.
-  void say(What what, Station who, String words) {
+  void say(What what, SimNode who, String words) {
     add(what, who, -1, 0);
     for (int i = 0; i < words.length(); i++) {
       mix(words.charAt(i));
@@ -65,14 +65,14 @@ public final class Trace implements Journal {
     keep(what, who, -1, 0, words);
   }
 
-  private void add(What what, Station who, int peerRank, long bytes) {
+  private void add(What what, SimNode who, int peerRank, long bytes) {
     count++;
     mix(clock.getAsLong());
     mix((long) what.code() << 48 | (long) who.incarnation() << 32 | who.rank());
     mix(bytes << 16 ^ peerRank);
   }
 
-  private void keep(What what, Station who, int peer, long bytes, @Nullable String words) {
+  private void keep(What what, SimNode who, int peer, long bytes, @Nullable String words) {
     if (keep == 0) {
       return;
     }

@@ -4,7 +4,7 @@ package io.weft.testkit.sim;
 import io.weft.Weft;
 import io.weft.collective.FrameWords;
 import io.weft.flight.FlightLog;
-import io.weft.testkit.sim.network.Station;
+import io.weft.testkit.sim.network.SimNode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +16,7 @@ final class Wording {
   private final Map<Long, String> names = new HashMap<>();
 
   /// At the moment when it is sent.
-  String of(Station sender, byte[] message) {
+  String of(SimNode sender, byte[] message) {
     if (message.length < 2) {
       return "";
     }

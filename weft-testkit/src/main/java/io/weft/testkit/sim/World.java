@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
-import io.weft.testkit.sim.SimReport.Outcome;
-import io.weft.testkit.sim.clock.Baton;
-import io.weft.testkit.sim.clock.Strand;
+import io.weft.testkit.sim.SimReport.RankResult;
+import io.weft.testkit.sim.clock.SimScheduler;
+import io.weft.testkit.sim.clock.SimThread;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network;
-import io.weft.testkit.sim.network.Station;
+import io.weft.testkit.sim.network.SimNode;
 import io.weft.transport.spi.Secret;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,7 +31,7 @@ final class World<T> {
   private final SplittableRandom chance;
   private final Trace trace;
   private final Network network;
-  private final Baton baton;
+  private final SimScheduler baton;
   private final SimStore store = new SimStore();
   private final List<Life> lives = new ArrayList<>();
   private final List<SimProcess> present = new ArrayList<>();
@@ -40,7 +40,7 @@ final class World<T> {
   /// One process and what became of its program.
   private final class Life {
     final SimProcess process;
-    @Nullable Outcome<T> outcome;
+    @Nullable RankResult<T> outcome;
 
     Life(SimProcess process) {
       this.process = process;
@@ -51,7 +51,7 @@ final class World<T> {
     this.terms = terms;
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
-    this.baton = new Baton(timeline, terms.patience());
+    this.baton = new SimScheduler(timeline, terms.patience());
     this.trace = new Trace(timeline::now, new Wording(), terms.traceLines());
     this.network = new Network(timeline, chance.split(), terms.network(), trace);
   }
@@ -81,7 +81,7 @@ final class World<T> {
     return present.get(rank);
   }
 
-  void say(What what, Station who, String words) {
+  void say(What what, SimNode who, String words) {
     trace.say(what, who, words);
   }
 
@@ -89,12 +89,12 @@ final class World<T> {
     for (int rank = 0; rank < terms.ranks(); rank++) {
       SimProcess process = process(rank, 0);
       present.add(process);
-      begin(process, Fault.Memory.NOTHING, chance.nextLong(START_SPREAD_NANOS));
+      begin(process, SimFault.Memory.NOTHING, chance.nextLong(START_SPREAD_NANOS));
     }
-    Stagehand stagehand = new Stagehand(this, chance.split());
+    FaultInjector stagehand = new FaultInjector(this, chance.split());
     terms.faults().forEach(stagehand::prepare);
     try {
-      List<Strand> hung = baton.run(terms.limitNanos());
+      List<SimThread> hung = baton.run(terms.limitNanos());
       if (!hung.isEmpty()) {
         lastEndNanos = terms.limitNanos();
         lives.stream().filter(life -> hung.contains(life.process.strand())).forEach(this::hang);
@@ -112,18 +112,18 @@ final class World<T> {
   }
 
   /// Starts the rank's program in one more process.
-  void restart(int rank, Fault.Memory memory) {
+  void restart(int rank, SimFault.Memory memory) {
     SimProcess process = process(rank, present.get(rank).incarnation() + 1);
     present.set(rank, process);
     begin(process, memory, timeline.now());
   }
 
-  private void begin(SimProcess process, Fault.Memory memory, long atNanos) {
+  private void begin(SimProcess process, SimFault.Memory memory, long atNanos) {
     Life life = new Life(process);
     lives.add(life);
     RandomGenerator random = chance.split();
     Participant<T> self = new Participant<>(this, process, memory, random);
-    Strand strand = baton.strand(process.toString(), () -> live(life, self), process::freeNanos);
+    SimThread strand = baton.strand(process.toString(), () -> live(life, self), process::freeNanos);
     process.runs(strand);
     process.skew(random.nextLong(-CLOCK_SPREAD_NANOS, CLOCK_SPREAD_NANOS));
     strand.startAt(atNanos);
@@ -132,19 +132,19 @@ final class World<T> {
   private void live(Life life, SimRank self) {
     SimProcess process = life.process;
     trace.say(What.BEGUN, process, "");
-    Outcome<T> outcome;
+    RankResult<T> outcome;
     try {
-      outcome = new Outcome.Returned<>(process.rank(), program.run(self));
+      outcome = new RankResult.Returned<>(process.rank(), program.run(self));
     } catch (ProcessDied died) {
-      outcome = new Outcome.Died<>(process.rank(), String.valueOf(died.getMessage()));
+      outcome = new RankResult.Died<>(process.rank(), String.valueOf(died.getMessage()));
     } catch (Throwable failure) {
-      outcome = new Outcome.Threw<>(process.rank(), failure);
+      outcome = new RankResult.Threw<>(process.rank(), failure);
     }
     if (life.outcome != null) {
       return;
     }
     if (process.isDead()) {
-      outcome = new Outcome.Died<>(process.rank(), process.causeOfDeath());
+      outcome = new RankResult.Died<>(process.rank(), process.causeOfDeath());
     }
     life.outcome = outcome;
     lastEndNanos = timeline.now();
@@ -152,7 +152,7 @@ final class World<T> {
   }
 
   private void hang(Life life) {
-    Strand strand = life.process.strand();
+    SimThread strand = life.process.strand();
     StackTraceElement where = null;
     for (StackTraceElement frame : strand.stack()) {
       if (frame.getClassName().startsWith("io.weft.")
@@ -162,17 +162,17 @@ final class World<T> {
       }
     }
     double since = (terms.limitNanos() - strand.waitingSinceNanos()) / 1e9;
-    life.outcome = new Outcome.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
+    life.outcome = new RankResult.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
     trace.say(What.ENDED, life.process, "Hung");
   }
 
-  private SimReport<T> report(List<Fault> struck) {
-    List<Outcome<T>> outcomes = new ArrayList<>();
-    List<Outcome<T>> restarts = new ArrayList<>();
+  private SimReport<T> report(List<SimFault> struck) {
+    List<RankResult<T>> outcomes = new ArrayList<>();
+    List<RankResult<T>> restarts = new ArrayList<>();
     for (Life life : lives) {
-      Outcome<T> outcome = life.outcome;
+      RankResult<T> outcome = life.outcome;
       if (outcome == null) {
-        outcome = new Outcome.Died<>(life.process.rank(), "it never began");
+        outcome = new RankResult.Died<>(life.process.rank(), "it never began");
       }
       (life.process.incarnation() == 0 ? outcomes : restarts).add(outcome);
     }

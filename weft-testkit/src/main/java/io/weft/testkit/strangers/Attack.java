@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.strangers;
 
-import io.weft.testkit.strangers.Door.Visit;
+import io.weft.testkit.strangers.OpenPort.Visit;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.util.Random;
@@ -35,29 +35,29 @@ enum Attack {
 
   /// Whether the stranger was let in. Throws `IOException` where it was cut short, which is as it
   /// should be.
-  boolean isLetIn(Door door, Victim job, Random random) throws IOException {
+  boolean isLetIn(OpenPort door, Victim job, Random random) throws IOException {
     return switch (this) {
       case RANDOM_BYTES -> isLetIn(door, bytes(random, 1 + random.nextInt(4096)));
-      case HTTP_REQUEST -> isLetIn(door, Words.httpRequest());
-      case TLS_HELLO -> isLetIn(door, Words.tlsHello());
+      case HTTP_REQUEST -> isLetIn(door, HostileBytes.httpRequest());
+      case TLS_HELLO -> isLetIn(door, HostileBytes.tlsHello());
       case LENGTH_2_31 ->
           isLetIn(
               door,
               door.store()
-                  ? Words.storePut(Integer.MAX_VALUE)
-                  : Words.frame(MESSAGE, Integer.MAX_VALUE));
+                  ? HostileBytes.storePut(Integer.MAX_VALUE)
+                  : HostileBytes.frame(MESSAGE, Integer.MAX_VALUE));
       case LENGTH_2_63 ->
           door.store()
               ? isLetIn(
                   door,
-                  Words.storeMagic(),
-                  new byte[Words.NONCE_BYTES],
-                  Words.frame(WRITE, Long.MAX_VALUE),
-                  Words.storePut(-1))
+                  HostileBytes.storeMagic(),
+                  new byte[HostileBytes.NONCE_BYTES],
+                  HostileBytes.frame(WRITE, Long.MAX_VALUE),
+                  HostileBytes.storePut(-1))
               : isLetIn(
                   door,
-                  Words.hello(new byte[Words.NONCE_BYTES]),
-                  Words.frame(WRITE, Long.MAX_VALUE));
+                  HostileBytes.hello(new byte[HostileBytes.NONCE_BYTES]),
+                  HostileBytes.frame(WRITE, Long.MAX_VALUE));
       case REPLAYED_HANDSHAKE -> replay(door, job, random);
       case WRONG_SECRET -> proveOther(door, job, random);
     };
@@ -69,21 +69,21 @@ enum Attack {
     return bytes;
   }
 
-  private static boolean isLetIn(Door door, byte[]... words) throws IOException {
+  private static boolean isLetIn(OpenPort door, byte[]... words) throws IOException {
     try (Visit visit = door.visit()) {
       visit.say(words);
-      byte[] answer = visit.hear(Words.GREETING_BYTES + MOST_ANSWER_BYTES);
-      if (!Words.isGreeting(answer)) {
+      byte[] answer = visit.hear(HostileBytes.GREETING_BYTES + MOST_ANSWER_BYTES);
+      if (!HostileBytes.isGreeting(answer)) {
         return false;
       }
-      byte[] rest = new byte[Math.max(0, answer.length - Words.GREETING_BYTES)];
+      byte[] rest = new byte[Math.max(0, answer.length - HostileBytes.GREETING_BYTES)];
       System.arraycopy(answer, answer.length - rest.length, rest, 0, rest.length);
-      return Words.isWelcome(door, rest);
+      return HostileBytes.isWelcome(door, rest);
     }
   }
 
-  private static boolean replay(Door door, Victim job, Random random) throws IOException {
-    byte[] ours = bytes(random, Words.NONCE_BYTES);
+  private static boolean replay(OpenPort door, Victim job, Random random) throws IOException {
+    byte[] ours = bytes(random, HostileBytes.NONCE_BYTES);
     byte[] recorded;
     try (Visit visit = door.visit()) {
       recorded = proof(door, job, ours, greeted(door, visit, ours));
@@ -91,34 +91,34 @@ enum Attack {
     try (Visit visit = door.visit()) {
       byte[] unused = greeted(door, visit, ours);
       visit.say(recorded);
-      return Words.isWelcome(door, visit.hear(MOST_ANSWER_BYTES));
+      return HostileBytes.isWelcome(door, visit.hear(MOST_ANSWER_BYTES));
     }
   }
 
-  private static boolean proveOther(Door door, Victim job, Random random) throws IOException {
-    byte[] ours = bytes(random, Words.NONCE_BYTES);
+  private static boolean proveOther(OpenPort door, Victim job, Random random) throws IOException {
+    byte[] ours = bytes(random, HostileBytes.NONCE_BYTES);
     var other = new Victim(job.name(), Secret.of(bytes(random, 32)));
     try (Visit visit = door.visit()) {
       visit.say(proof(door, other, ours, greeted(door, visit, ours)));
-      return Words.isWelcome(door, visit.hear(MOST_ANSWER_BYTES));
+      return HostileBytes.isWelcome(door, visit.hear(MOST_ANSWER_BYTES));
     }
   }
 
   /// The other side's nonce.
-  private static byte[] greeted(Door door, Visit visit, byte[] ours) throws IOException {
+  private static byte[] greeted(OpenPort door, Visit visit, byte[] ours) throws IOException {
     if (!door.store()) {
-      visit.say(Words.hello(ours));
+      visit.say(HostileBytes.hello(ours));
     }
-    byte[] greeting = visit.hear(Words.GREETING_BYTES);
-    if (!Words.isGreeting(greeting)) {
+    byte[] greeting = visit.hear(HostileBytes.GREETING_BYTES);
+    if (!HostileBytes.isGreeting(greeting)) {
       throw new IOException("dropped before it was greeted, or encrypted");
     }
-    return Words.nonce(greeting);
+    return HostileBytes.nonce(greeting);
   }
 
-  private static byte[] proof(Door door, Victim job, byte[] ours, byte[] theirs) {
+  private static byte[] proof(OpenPort door, Victim job, byte[] ours, byte[] theirs) {
     return door.store()
-        ? Words.storeProof(job.secret(), ours, theirs)
-        : Words.proof(job.name(), job.secret(), ours, theirs);
+        ? HostileBytes.storeProof(job.secret(), ours, theirs)
+        : HostileBytes.proof(job.name(), job.secret(), ours, theirs);
   }
 }

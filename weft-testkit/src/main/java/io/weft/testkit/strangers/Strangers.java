@@ -32,7 +32,7 @@ public final class Strangers implements AutoCloseable {
 
   private static final int MOST_RETURNS = 100;
 
-  private final List<Door> doors = new ArrayList<>();
+  private final List<OpenPort> doors = new ArrayList<>();
   private final Victim job;
   private final int crowd;
   private final Random random;
@@ -56,9 +56,9 @@ public final class Strangers implements AutoCloseable {
       throws IOException {
     var strangers = new Strangers(new Victim(job, secret), crowd, seed);
     for (InetSocketAddress port : ports) {
-      strangers.doors.add(Door.at(port));
+      strangers.doors.add(OpenPort.at(port));
     }
-    for (Door door : strangers.doors) {
+    for (OpenPort door : strangers.doors) {
       strangers.threads.add(Thread.startVirtualThread(() -> strangers.besiege(door)));
       strangers.threads.add(Thread.startVirtualThread(() -> strangers.crowd(door)));
     }
@@ -80,7 +80,7 @@ public final class Strangers implements AutoCloseable {
     return List.copyOf(letIn);
   }
 
-  private void besiege(Door door) {
+  private void besiege(OpenPort door) {
     var free = new Semaphore(MOST_AT_ONCE);
     var seeds = new Random(random.nextLong());
     while (!Thread.currentThread().isInterrupted()) {
@@ -99,7 +99,7 @@ public final class Strangers implements AutoCloseable {
     free.acquireUninterruptibly(MOST_AT_ONCE);
   }
 
-  private void visit(Attack attack, Door door, Random chance) {
+  private void visit(Attack attack, OpenPort door, Random chance) {
     try {
       if (attack.isLetIn(door, job, chance)) {
         letIn.add(attack + " was let in at " + door);
@@ -110,7 +110,7 @@ public final class Strangers implements AutoCloseable {
     visits.merge(attack, 1L, Long::sum);
   }
 
-  private void crowd(Door door) {
+  private void crowd(OpenPort door) {
     var here = new ArrayList<SocketChannel>();
     try {
       while (!Thread.currentThread().isInterrupted()) {

@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
 /// Something that was wrong with how a job ended.
 ///
 /// @param words for people
-public record Flaw(Kind kind, String words) {
+public record Flaw(FlawKind kind, String words) {
 
   /// What can be wrong.
-  public enum Kind {
+  public enum FlawKind {
     /// It did not come so far that it could be harmed.
     START,
     /// It did not end.
@@ -41,7 +41,7 @@ public record Flaw(Kind kind, String words) {
     var flaws = new ArrayList<Flaw>();
     Matcher matcher = JSON.matcher(json);
     while (matcher.find()) {
-      flaws.add(new Flaw(Kind.valueOf(matcher.group(1)), plain(matcher.group(2))));
+      flaws.add(new Flaw(FlawKind.valueOf(matcher.group(1)), plain(matcher.group(2))));
     }
     return flaws;
   }

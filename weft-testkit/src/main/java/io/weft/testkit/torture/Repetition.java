@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.torture;
 
-import io.weft.testkit.torture.Flaw.Kind;
+import io.weft.testkit.torture.Flaw.FlawKind;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -36,7 +36,7 @@ final class Repetition {
   private static final Duration LAST_BREATH = Duration.ofSeconds(2);
   private static final Pattern CUT = Pattern.compile("fault: cut (\\d+)-(\\d+) after (\\d+) ms");
 
-  private final Ordeal ordeal;
+  private final FaultScenario ordeal;
   private final Harm harm;
   private final long seed;
   private final SplittableRandom random;
@@ -52,7 +52,7 @@ final class Repetition {
   private long harmedNanos;
   private double load;
 
-  Repetition(Ordeal ordeal, Harm harm, long seed) {
+  Repetition(FaultScenario ordeal, Harm harm, long seed) {
     this.ordeal = ordeal;
     this.harm = harm;
     this.seed = seed;
@@ -64,9 +64,9 @@ final class Repetition {
             .resolve(harm.word() + "-" + seed + "-" + System.nanoTime());
   }
 
-  Outcome run() throws IOException, InterruptedException {
+  JobOutcome run() throws IOException, InterruptedException {
     Files.createDirectories(directory);
-    Outcome outcome =
+    JobOutcome outcome =
         harm == Harm.PARTITION ? inTwoNetworks() : inOne(List.of(), List.of(), Map.of());
     if (outcome.good()) {
       remove(directory);
@@ -74,7 +74,7 @@ final class Repetition {
     return outcome;
   }
 
-  private Outcome inTwoNetworks() throws IOException, InterruptedException {
+  private JobOutcome inTwoNetworks() throws IOException, InterruptedException {
     try (Networks networks = Networks.create(directory)) {
       int half = ordeal.ranks() / 2;
       List<String> options =
@@ -83,14 +83,14 @@ final class Repetition {
               "localhost:" + half + "," + networks.far() + ":" + (ordeal.ranks() - half),
               "--ssh",
               networks.ssh().toString());
-      try (JobProcess job =
-          JobProcess.start(directory, ordeal, networks.here(), options, Map.of())) {
+      try (TorturedJob job =
+          TorturedJob.start(directory, ordeal, networks.here(), options, Map.of())) {
         return harmed(job, networks);
       }
     }
   }
 
-  private Outcome inOne(List<String> before, List<String> options, Map<String, String> environment)
+  private JobOutcome inOne(List<String> before, List<String> options, Map<String, String> environment)
       throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(options);
     Map<String, String> variables = new HashMap<>(environment);
@@ -106,17 +106,17 @@ final class Repetition {
                   Span.millis(PROVED),
                   Span.millis(PROVED.plus(ordeal.spread()))));
     }
-    try (JobProcess job = JobProcess.start(directory, ordeal, before, all, variables)) {
+    try (TorturedJob job = TorturedJob.start(directory, ordeal, before, all, variables)) {
       return harmed(job, null);
     }
   }
 
-  private Outcome harmed(JobProcess job, @Nullable Networks networks)
+  private JobOutcome harmed(TorturedJob job, @Nullable Networks networks)
       throws IOException, InterruptedException {
     boolean ready =
         job.await(() -> hasSeenAll(job), START) && (harm == Harm.KILL || awaitWork(job));
     if (!ready) {
-      flaw(Kind.START, "it could not be harmed: it did not come to work");
+      flaw(FlawKind.START, "it could not be harmed: it did not come to work");
       return outcome(0, 0);
     }
     long readyNanos = System.nanoTime();
@@ -133,17 +133,17 @@ final class Repetition {
 
   /// Whether every rank was seen to run, perhaps at different times: a cut may come early and end
   /// one while the others are still being looked for.
-  private boolean hasSeenAll(JobProcess job) {
+  private boolean hasSeenAll(TorturedJob job) {
     ranks.putAll(job.processes().ranks());
     return ranks.size() == ordeal.ranks();
   }
 
-  private boolean awaitWork(JobProcess job) {
+  private boolean awaitWork(TorturedJob job) {
     Pattern working = Pattern.compile(harm == Harm.CUT ? CUT.pattern() : ordeal.working());
     return job.await(() -> job.anyRankPrinted(working, ordeal.ranks()), START);
   }
 
-  private void harm(JobProcess job, @Nullable Networks networks)
+  private void harm(TorturedJob job, @Nullable Networks networks)
       throws IOException, InterruptedException {
     int chosen = random.nextInt(ordeal.ranks());
     switch (harm) {
@@ -168,7 +168,7 @@ final class Repetition {
     load = Math.max(0, load());
   }
 
-  private void blameEnds(JobProcess job) {
+  private void blameEnds(TorturedJob job) {
     for (int rank = 0; rank < ordeal.ranks(); rank++) {
       for (String line : job.rankLines(rank)) {
         Matcher matcher = CUT.matcher(line);
@@ -195,7 +195,7 @@ final class Repetition {
 
   // --- afterwards
 
-  private Outcome observe(JobProcess job) throws IOException, InterruptedException {
+  private JobOutcome observe(TorturedJob job) throws IOException, InterruptedException {
     Map<Integer, Long> ended = new HashMap<>();
     boolean inTime =
         job.await(
@@ -213,7 +213,7 @@ final class Repetition {
     long jobNanos = System.nanoTime();
     long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
     if (!inTime && !launcherEnded) {
-      flaw(Kind.HANG, "it hangs; these still run: " + job.processes().ranks().keySet());
+      flaw(FlawKind.HANG, "it hangs; these still run: " + job.processes().ranks().keySet());
     }
     double survivorSeconds = (last - harmedNanos) / 1e9;
     if (launcherEnded) {
@@ -222,41 +222,41 @@ final class Repetition {
     return outcome(survivorSeconds, (jobNanos - harmedNanos) / 1e9);
   }
 
-  private void judge(JobProcess job, double survivorSeconds) throws IOException {
+  private void judge(TorturedJob job, double survivorSeconds) throws IOException {
     Duration limit = harm.isSilent() ? ordeal.silence() : ordeal.limit();
     if (survivorSeconds > Span.millis(limit) / 1e3) {
-      flaw(Kind.LATE, "a survivor took longer than " + Span.millis(limit) / 1e3 + " s");
+      flaw(FlawKind.LATE, "a survivor took longer than " + Span.millis(limit) / 1e3 + " s");
     }
     List<String> launcher = job.launcherLines();
     if (job.exitCode() == 0) {
-      flaw(Kind.CAUSE, "the launcher ended with 0");
-    } else if (launcher.stream().noneMatch(Verdict.JOB_FAILED.asPredicate())) {
-      flaw(Kind.CAUSE, "the launcher does not say of which rank the job failed");
+      flaw(FlawKind.CAUSE, "the launcher ended with 0");
+    } else if (launcher.stream().noneMatch(SurvivorCheck.JOB_FAILED.asPredicate())) {
+      flaw(FlawKind.CAUSE, "the launcher does not say of which rank the job failed");
     }
     culprits.forEach(
         (rank, guilty) -> {
           String wrong =
-              new Verdict(guilty).wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
+              new SurvivorCheck(guilty).wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
           if (!wrong.isEmpty()) {
-            flaw(Kind.CAUSE, "rank " + rank + " " + wrong);
+            flaw(FlawKind.CAUSE, "rank " + rank + " " + wrong);
           }
         });
     job.await(() -> job.processes().alive().isEmpty(), LAST_BREATH);
     List<Long> orphans = job.processes().alive().stream().map(ProcessHandle::pid).toList();
     if (!orphans.isEmpty()) {
-      flaw(Kind.ORPHAN, "processes are left: " + orphans);
+      flaw(FlawKind.ORPHAN, "processes are left: " + orphans);
     }
     List<String> left = job.leftovers();
     if (!left.isEmpty()) {
-      flaw(Kind.FILE, "files are left: " + left);
+      flaw(FlawKind.FILE, "files are left: " + left);
     }
   }
 
-  private Outcome outcome(double survivorSeconds, double jobSeconds) {
-    return new Outcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, load, flaws);
+  private JobOutcome outcome(double survivorSeconds, double jobSeconds) {
+    return new JobOutcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, load, flaws);
   }
 
-  private void flaw(Kind kind, String words) {
+  private void flaw(FlawKind kind, String words) {
     flaws.add(new Flaw(kind, words));
   }
 

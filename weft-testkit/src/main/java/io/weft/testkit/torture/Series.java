@@ -24,7 +24,7 @@ import java.util.TreeMap;
 /// @param limit after so long no other repetition is begun
 /// @param record where outcomes are kept; those that are there already are not repeated
 record Series(
-    Ordeal ordeal, Map<Harm, Integer> times, long seed, Duration limit, Optional<Path> record) {
+    FaultScenario ordeal, Map<Harm, Integer> times, long seed, Duration limit, Optional<Path> record) {
 
   Series {
     times = new TreeMap<>(times);
@@ -34,9 +34,9 @@ record Series(
   ///
   /// @param out gets those that are not good
   /// @param progress gets all of them, with the time that the rest will take
-  List<Outcome> run(PrintStream out, PrintStream progress)
+  List<JobOutcome> run(PrintStream out, PrintStream progress)
       throws IOException, InterruptedException {
-    List<Outcome> outcomes = new ArrayList<>(recorded());
+    List<JobOutcome> outcomes = new ArrayList<>(recorded());
     List<Map.Entry<Harm, Long>> missing = missing(outcomes);
     long began = System.nanoTime();
     int done = 0;
@@ -45,7 +45,7 @@ record Series(
       if (spent > Span.nanos(limit)) {
         break;
       }
-      Outcome outcome = new Repetition(ordeal, next.getKey(), next.getValue()).run();
+      JobOutcome outcome = new Repetition(ordeal, next.getKey(), next.getValue()).run();
       done++;
       outcomes.add(outcome);
       if (record.isPresent()) {
@@ -63,13 +63,13 @@ record Series(
     return outcomes;
   }
 
-  private static void tell(PrintStream progress, Outcome outcome, int done, int all, long nanos) {
+  private static void tell(PrintStream progress, JobOutcome outcome, int done, int all, long nanos) {
     long left = nanos / done * (all - done) / 1_000_000_000;
     progress.printf(
         Locale.ROOT, "%d/%d, %d:%02d left: %s%n", done, all, left / 60, left % 60, outcome);
   }
 
-  private void complain(PrintStream out, Outcome outcome) {
+  private void complain(PrintStream out, JobOutcome outcome) {
     out.println(outcome);
     out.printf(
         Locale.ROOT,
@@ -79,9 +79,9 @@ record Series(
         ordeal.directory());
   }
 
-  private List<Map.Entry<Harm, Long>> missing(List<Outcome> outcomes) {
+  private List<Map.Entry<Harm, Long>> missing(List<JobOutcome> outcomes) {
     Map<Harm, List<Long>> known = new HashMap<>();
-    for (Outcome outcome : outcomes) {
+    for (JobOutcome outcome : outcomes) {
       known.computeIfAbsent(outcome.harm(), harm -> new ArrayList<>()).add(outcome.seed());
     }
     List<Map.Entry<Harm, Long>> missing = new ArrayList<>();
@@ -98,13 +98,13 @@ record Series(
     return missing;
   }
 
-  private List<Outcome> recorded() throws IOException {
+  private List<JobOutcome> recorded() throws IOException {
     if (record.isEmpty()) {
       return List.of();
     }
     try {
       return Files.readAllLines(record.get()).stream()
-          .map(Outcome::parse)
+          .map(JobOutcome::parse)
           .flatMap(Optional::stream)
           .toList();
     } catch (NoSuchFileException none) {

@@ -25,13 +25,13 @@ public final class Torture {
       err.print(TortureOptions.USAGE);
       return 2;
     }
-    List<Outcome> outcomes = series.run(out, err);
-    out.print(new Tally(outcomes));
-    return outcomes.stream().allMatch(Outcome::good) ? 0 : 1;
+    List<JobOutcome> outcomes = series.run(out, err);
+    out.print(new ResultTable(outcomes));
+    return outcomes.stream().allMatch(JobOutcome::good) ? 0 : 1;
   }
 
   /// One repetition.
-  public static Outcome once(Ordeal ordeal, Harm harm, long seed)
+  public static JobOutcome once(FaultScenario ordeal, Harm harm, long seed)
       throws IOException, InterruptedException {
     return new Repetition(ordeal, harm, seed).run();
   }

@@ -90,13 +90,13 @@ final class TortureOptions {
         Optional.ofNullable(said.get("--json")).map(Path::of));
   }
 
-  private Ordeal ordeal() throws IOException {
+  private FaultScenario ordeal() throws IOException {
     int dashes = command.indexOf("--");
     if (dashes < 1) {
       throw new IllegalArgumentException("no command: LAUNCHER SUBCOMMAND -- PROGRAM...");
     }
     String directory = said.get("--directory");
-    return new Ordeal(
+    return new FaultScenario(
         command.subList(0, dashes),
         command.subList(dashes + 1, command.size()),
         number("-np", 4),

@@ -90,7 +90,7 @@ public abstract class ConnectionContract {
         .isEqualTo(PostResult.BACK_PRESSURED);
     MemoryRegion from = a.region(8);
     MemoryRegion into = b.region(8);
-    assertThat(endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new Outcome()))
+    assertThat(endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord()))
         .isEqualTo(PostResult.BACK_PRESSURED);
     from.close();
   }
@@ -171,8 +171,8 @@ public abstract class ConnectionContract {
     for (int i = 0; i < 100; i++) {
       net().poll();
     }
-    assertThat(b.heard(Event.Failed.class)).hasSize(1);
-    assertThat(a.heard(Event.Failed.class)).isEmpty();
+    assertThat(b.heard(SinkEvent.Failed.class)).hasSize(1);
+    assertThat(a.heard(SinkEvent.Failed.class)).isEmpty();
     MemorySegment message = MemorySegment.ofArray(new byte[8]);
     assertThat(endpoint.trySend(message)).isEqualTo(PostResult.CLOSED);
     assertThat(b.to(0).trySend(message)).isEqualTo(PostResult.CLOSED);
@@ -188,9 +188,9 @@ public abstract class ConnectionContract {
       net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
     }
     endpoint.close();
-    net().until(() -> !b.heard(Event.Failed.class).isEmpty(), "the peer hears of the end");
-    assertThat(b.heard(Event.Received.class)).hasSize(10);
-    assertThat(b.events().getLast()).isInstanceOf(Event.Failed.class);
+    net().until(() -> !b.heard(SinkEvent.Failed.class).isEmpty(), "the peer hears of the end");
+    assertThat(b.heard(SinkEvent.Received.class)).hasSize(10);
+    assertThat(b.events().getLast()).isInstanceOf(SinkEvent.Failed.class);
   }
 
   @Test
@@ -216,7 +216,7 @@ public abstract class ConnectionContract {
     b.transport().close();
     assertLost(a, "node 1");
     net().post(() -> other.trySend(MemorySegment.ofArray(new byte[] {42})));
-    net().until(() -> c.heard(Event.Received.class).size() == 1, "the other endpoint works");
+    net().until(() -> c.heard(SinkEvent.Received.class).size() == 1, "the other endpoint works");
   }
 
   @Test
@@ -254,11 +254,11 @@ public abstract class ConnectionContract {
     Endpoint endpoint = net().connect(a, b, 1);
     MemoryRegion from = a.region(64 << 20);
     MemoryRegion into = b.region(64 << 20);
-    Outcome done = new Outcome();
+    CompletionRecord done = new CompletionRecord();
     net().post(() -> endpoint.tryWrite(from.slice(0, 64 << 20), Transfers.whole(into), 1, done));
     // The receiver is awaited, too: an await that never sleeps or never ends would show.
     long awaits = 0;
-    while (b.heard(Event.Notified.class).isEmpty()) {
+    while (b.heard(SinkEvent.Notified.class).isEmpty()) {
       a.poll();
       a.transport().await(1_000_000);
       b.poll();
@@ -281,8 +281,8 @@ public abstract class ConnectionContract {
 
   /// Polls until `node` hears that an endpoint is lost, for a reason with these words.
   final void assertLost(Node node, String... words) {
-    net().until(() -> !node.heard(Event.Failed.class).isEmpty(), "the loss is heard");
-    assertThat(node.heard(Event.Failed.class).getFirst().cause())
+    net().until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the loss is heard");
+    assertThat(node.heard(SinkEvent.Failed.class).getFirst().cause())
         .isInstanceOf(TransportException.EndpointLost.class)
         .hasMessageContainingAll(words);
   }

@@ -48,7 +48,7 @@ public abstract class MemoryContract extends MessageContract {
       int immediate = i - 3;
       long at = 1L + i;
       long offset = 3L + 2L * i;
-      Outcome done = new Outcome();
+      CompletionRecord done = new CompletionRecord();
       into.segment().fill((byte) 0);
       net()
           .post(
@@ -56,10 +56,10 @@ public abstract class MemoryContract extends MessageContract {
                   endpoint.tryWrite(
                       from.slice(at, bytes), Transfers.part(into, offset, bytes), immediate, done));
       int heard = i + 1;
-      net().until(() -> b.heard(Event.Notified.class).size() == heard, bytes + " bytes land");
+      net().until(() -> b.heard(SinkEvent.Notified.class).size() == heard, bytes + " bytes land");
       net().until(done::isDone, "the write completes");
       assertThat(done.succeeded()).isTrue();
-      assertThat(b.heard(Event.Notified.class).getLast().immediate()).isEqualTo(immediate);
+      assertThat(b.heard(SinkEvent.Notified.class).getLast().immediate()).isEqualTo(immediate);
       assertThat(Transfers.mismatch(from, at, into, offset, bytes)).isEqualTo(-1);
       assertThat(into.segment().get(ValueLayout.JAVA_BYTE, offset - 1)).isZero();
       assertThat(into.segment().get(ValueLayout.JAVA_BYTE, offset + bytes)).isZero();
@@ -77,7 +77,7 @@ public abstract class MemoryContract extends MessageContract {
       long bytes = LENGTHS[i];
       long at = 1L + i;
       long offset = 3L + 2L * i;
-      Outcome done = new Outcome();
+      CompletionRecord done = new CompletionRecord();
       net()
           .post(
               () ->
@@ -87,7 +87,7 @@ public abstract class MemoryContract extends MessageContract {
       assertThat(done.succeeded()).isTrue();
       assertThat(Transfers.mismatch(into, at, from, offset, bytes)).isEqualTo(-1);
     }
-    assertThat(b.heard(Event.Notified.class)).isEmpty();
+    assertThat(b.heard(SinkEvent.Notified.class)).isEmpty();
   }
 
   @Test
@@ -100,9 +100,9 @@ public abstract class MemoryContract extends MessageContract {
       Node.fill(memory, new Random(4));
       MemoryRegion from = a.transport().register(memory, arena);
       MemoryRegion into = b.region(100_000);
-      Outcome done = new Outcome();
+      CompletionRecord done = new CompletionRecord();
       net().post(() -> endpoint.tryWrite(from.slice(0, 100_000), Transfers.whole(into), 5, done));
-      net().until(() -> b.heard(Event.Notified.class).size() == 1, "landed");
+      net().until(() -> b.heard(SinkEvent.Notified.class).size() == 1, "landed");
       net().until(done::isDone, "completed");
       assertThat(into.segment().mismatch(memory)).isEqualTo(-1);
       from.close();
@@ -127,7 +127,7 @@ public abstract class MemoryContract extends MessageContract {
     assertThatThrownBy(
             () ->
                 endpoint
-                    .tryWrite(other.slice(0, 8), Transfers.whole(other), 0, new Outcome())
+                    .tryWrite(other.slice(0, 8), Transfers.whole(other), 0, new CompletionRecord())
                     .name())
         .isInstanceOf(IllegalArgumentException.class);
   }
@@ -141,7 +141,7 @@ public abstract class MemoryContract extends MessageContract {
     MemoryRegion into = b.region(9);
     assertThatThrownBy(
             () ->
-                endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new Outcome()).name())
+                endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord()).name())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll("8", "9");
   }
@@ -190,13 +190,13 @@ public abstract class MemoryContract extends MessageContract {
     RemoteRegion old =
         new RemoteRegion(real.address(), real.bytes(), real.key(), real.incarnation() + 1);
     assertReadRefused(a, endpoint, new RemoteSlice(old, 0, 1000));
-    Outcome done = new Outcome();
+    CompletionRecord done = new CompletionRecord();
     MemoryRegion from = a.region(1000, new Random(5));
     net()
         .post(() -> endpoint.tryWrite(from.slice(0, 1000), new RemoteSlice(old, 0, 1000), 9, done));
     net().until(done::isDone, "the write is refused");
     assertThat(done.failure()).isInstanceOf(TransportException.Refused.class);
-    assertThat(b.heard(Event.Notified.class)).isEmpty();
+    assertThat(b.heard(SinkEvent.Notified.class)).isEmpty();
     assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
     assertUsable(a, b, endpoint);
   }
@@ -216,16 +216,16 @@ public abstract class MemoryContract extends MessageContract {
         closed.close();
         MemoryRegion bystander = b.region(bytes);
         MemoryRegion from = a.region(bytes, new Random(6));
-        Outcome done = new Outcome();
+        CompletionRecord done = new CompletionRecord();
         own.post(() -> endpoint.tryWrite(from.slice(0, bytes), stale, 1, done));
         own.until(done::isDone, "exactly one completion");
         if (done.failure() != null) {
           assertThat(done.failure()).isInstanceOf(TransportException.Refused.class);
         }
         own.post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {1})));
-        own.until(() -> !b.heard(Event.Received.class).isEmpty(), "the endpoint works on");
-        assertThat(b.heard(Event.Notified.class)).isEmpty();
-        assertThat(a.heard(Event.Failed.class)).isEmpty();
+        own.until(() -> !b.heard(SinkEvent.Received.class).isEmpty(), "the endpoint works on");
+        assertThat(b.heard(SinkEvent.Notified.class)).isEmpty();
+        assertThat(a.heard(SinkEvent.Failed.class)).isEmpty();
         assertThat(done.fired()).isOne();
         assertThat(bystander.segment().mismatch(MemorySegment.ofArray(new byte[bytes])))
             .isEqualTo(-1);
@@ -241,7 +241,7 @@ public abstract class MemoryContract extends MessageContract {
     int bytes = 1 << 20;
     MemoryRegion into = a.region(bytes);
     MemoryRegion from = b.region(bytes);
-    Outcome done = new Outcome();
+    CompletionRecord done = new CompletionRecord();
     net().post(() -> endpoint.tryRead(into.slice(0, bytes), Transfers.whole(from), done));
     assertThat(done.isDone()).isFalse();
     assertThatThrownBy(into::close)
@@ -262,7 +262,7 @@ public abstract class MemoryContract extends MessageContract {
     var slice = from.slice(0, 8);
     from.close();
     assertThatThrownBy(
-            () -> endpoint.tryWrite(slice, Transfers.whole(into), 0, new Outcome()).name())
+            () -> endpoint.tryWrite(slice, Transfers.whole(into), 0, new CompletionRecord()).name())
         .isInstanceOf(IllegalStateException.class);
   }
 
@@ -274,7 +274,7 @@ public abstract class MemoryContract extends MessageContract {
     int bytes = 8 << 20;
     MemoryRegion own = a.region(bytes);
     MemoryRegion remote = b.region(bytes);
-    Outcome done = new Outcome();
+    CompletionRecord done = new CompletionRecord();
     net().post(() -> endpoint.tryRead(own.slice(0, bytes), Transfers.whole(remote), done));
     endpoint.close();
     assertThat(done.isDone()).isTrue();
@@ -285,7 +285,7 @@ public abstract class MemoryContract extends MessageContract {
 
   private void assertReadRefused(Node a, Endpoint endpoint, RemoteSlice from) {
     MemoryRegion into = a.region(from.bytes());
-    Outcome done = new Outcome();
+    CompletionRecord done = new CompletionRecord();
     net().post(() -> endpoint.tryRead(into.slice(0, from.bytes()), from, done));
     net().until(done::isDone, "the read is answered");
     assertThat(done.failure())
@@ -295,10 +295,10 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   private void assertUsable(Node a, Node b, Endpoint endpoint) {
-    assertThat(a.heard(Event.Failed.class)).isEmpty();
-    int before = b.heard(Event.Received.class).size();
+    assertThat(a.heard(SinkEvent.Failed.class)).isEmpty();
+    int before = b.heard(SinkEvent.Received.class).size();
     net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {1})));
-    net().until(() -> b.heard(Event.Received.class).size() > before, "the endpoint works on");
+    net().until(() -> b.heard(SinkEvent.Received.class).size() > before, "the endpoint works on");
     assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[0]))).isEqualTo(PostResult.POSTED);
   }
 }

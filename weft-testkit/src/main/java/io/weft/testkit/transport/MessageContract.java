@@ -29,10 +29,10 @@ public abstract class MessageContract extends ConnectionContract {
     for (int length : lengths) {
       byte[] bytes = new byte[length];
       random.nextBytes(bytes);
-      int before = b.heard(Event.Received.class).size();
+      int before = b.heard(SinkEvent.Received.class).size();
       net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
-      net().until(() -> b.heard(Event.Received.class).size() > before, "length " + length);
-      Event.Received received = b.heard(Event.Received.class).getLast();
+      net().until(() -> b.heard(SinkEvent.Received.class).size() > before, "length " + length);
+      SinkEvent.Received received = b.heard(SinkEvent.Received.class).getLast();
       assertThat(received.bytes()).isEqualTo(bytes);
       assertThat(received.endpoint().node()).isZero();
     }
@@ -46,8 +46,8 @@ public abstract class MessageContract extends ConnectionContract {
     byte[] bytes = {1, 2, 3};
     net().post(() -> endpoint.trySend(MemorySegment.ofArray(bytes)));
     bytes[0] = 99;
-    net().until(() -> b.heard(Event.Received.class).size() == 1, "arrival");
-    assertThat(b.heard(Event.Received.class).getFirst().bytes()).containsExactly(1, 2, 3);
+    net().until(() -> b.heard(SinkEvent.Received.class).size() == 1, "arrival");
+    assertThat(b.heard(SinkEvent.Received.class).getFirst().bytes()).containsExactly(1, 2, 3);
   }
 
   @Test
@@ -75,8 +75,8 @@ public abstract class MessageContract extends ConnectionContract {
     net()
         .until(
             () ->
-                a.heard(Event.Received.class).size() == 100
-                    && b.heard(Event.Received.class).size() == 100,
+                a.heard(SinkEvent.Received.class).size() == 100
+                    && b.heard(SinkEvent.Received.class).size() == 100,
             "100 messages each way");
   }
 
@@ -88,12 +88,12 @@ public abstract class MessageContract extends ConnectionContract {
     net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {7})));
     a.transport().flush();
     long end = System.nanoTime() + patience() * 20_000_000_000L;
-    while (b.heard(Event.Received.class).isEmpty() && System.nanoTime() - end < 0) {
+    while (b.heard(SinkEvent.Received.class).isEmpty() && System.nanoTime() - end < 0) {
       if (b.poll() == 0) {
         b.transport().await(1_000_000);
       }
     }
-    assertThat(b.heard(Event.Received.class)).hasSize(1);
+    assertThat(b.heard(SinkEvent.Received.class)).hasSize(1);
   }
 
   @Test
@@ -114,9 +114,9 @@ public abstract class MessageContract extends ConnectionContract {
     }
     assertThat(endpoint.trySend(message)).isEqualTo(PostResult.BACK_PRESSURED);
     int expected = posted;
-    net().until(() -> b.heard(Event.Received.class).size() == expected, "all that was accepted");
+    net().until(() -> b.heard(SinkEvent.Received.class).size() == expected, "all that was accepted");
     net().post(() -> endpoint.trySend(message));
-    net().until(() -> b.heard(Event.Received.class).size() == expected + 1, "one more");
+    net().until(() -> b.heard(SinkEvent.Received.class).size() == expected + 1, "one more");
     for (int i = 0; i < expected; i++) {
       MemorySegment received = MemorySegment.ofArray(b.heardMessage(i));
       assertThat(received.get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
@@ -136,7 +136,7 @@ public abstract class MessageContract extends ConnectionContract {
       long sent = endpoint.bytesSent();
       long received = back.bytesReceived();
       net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[0])));
-      net().until(() -> b.heard(Event.Received.class).size() == messages, "an empty message");
+      net().until(() -> b.heard(SinkEvent.Received.class).size() == messages, "an empty message");
       assertThat(endpoint.bytesSent()).isGreaterThan(sent);
       assertThat(back.bytesReceived()).isGreaterThan(received);
     }
@@ -145,8 +145,8 @@ public abstract class MessageContract extends ConnectionContract {
     net()
         .post(
             () ->
-                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new Outcome()));
-    net().until(() -> b.heard(Event.Notified.class).size() == 1, "landed");
+                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
+    net().until(() -> b.heard(SinkEvent.Notified.class).size() == 1, "landed");
     assertThat(endpoint.bytesSent() - sent).isBetween(1L << 20, (1L << 20) + 4096);
     assertThat(back.bytesReceived() - received).isBetween(1L << 20, (1L << 20) + 4096);
     long all = back.bytesReceived();
@@ -173,8 +173,8 @@ public abstract class MessageContract extends ConnectionContract {
     }
     for (int j = 0; j < nodes.length; j++) {
       Node node = nodes[j];
-      net().until(() -> node.heard(Event.Received.class).size() == 3, "three messages");
-      for (Event.Received received : node.heard(Event.Received.class)) {
+      net().until(() -> node.heard(SinkEvent.Received.class).size() == 3, "three messages");
+      for (SinkEvent.Received received : node.heard(SinkEvent.Received.class)) {
         assertThat(received.bytes()).containsExactly(received.endpoint().node(), j);
       }
     }

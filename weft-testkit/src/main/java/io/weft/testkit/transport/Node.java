@@ -26,7 +26,7 @@ final class Node implements FrameSink, AutoCloseable {
   static final Duration CONNECT_DEADLINE = Duration.ofSeconds(15);
 
   private final Transport transport;
-  private final List<Event> events = new ArrayList<>();
+  private final List<SinkEvent> events = new ArrayList<>();
   private final List<MemoryRegion> regions = new ArrayList<>();
 
   private Node(TransportProvider provider, TransportConfig config) {
@@ -66,22 +66,22 @@ final class Node implements FrameSink, AutoCloseable {
     return transport.poll(System.nanoTime());
   }
 
-  List<Event> events() {
+  List<SinkEvent> events() {
     return events;
   }
 
-  <E extends Event> List<E> heard(Class<E> kind) {
+  <E extends SinkEvent> List<E> heard(Class<E> kind) {
     return events.stream().filter(kind::isInstance).map(kind::cast).toList();
   }
 
   /// Bytes of the `i`-th message.
   byte[] heardMessage(int i) {
-    return ((Event.Received) events.get(i + firstMessage())).bytes();
+    return ((SinkEvent.Received) events.get(i + firstMessage())).bytes();
   }
 
   private int firstMessage() {
     int i = 0;
-    while (!(events.get(i) instanceof Event.Received)) {
+    while (!(events.get(i) instanceof SinkEvent.Received)) {
       i++;
     }
     return i;
@@ -89,7 +89,7 @@ final class Node implements FrameSink, AutoCloseable {
 
   /// Endpoints in the order in which they became usable.
   List<Endpoint> connected() {
-    return heard(Event.Connected.class).stream().map(Event.Connected::endpoint).toList();
+    return heard(SinkEvent.Connected.class).stream().map(SinkEvent.Connected::endpoint).toList();
   }
 
   /// Its endpoint to this node.
@@ -128,23 +128,23 @@ final class Node implements FrameSink, AutoCloseable {
 
   @Override
   public void onConnect(Endpoint endpoint) {
-    events.add(new Event.Connected(endpoint));
+    events.add(new SinkEvent.Connected(endpoint));
   }
 
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     events.add(
-        new Event.Received(from, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE))));
+        new SinkEvent.Received(from, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE))));
   }
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
-    events.add(new Event.Notified(from, immediate));
+    events.add(new SinkEvent.Notified(from, immediate));
   }
 
   @Override
   public void onFailure(Endpoint from, TransportException cause) {
-    events.add(new Event.Failed(from, cause));
+    events.add(new SinkEvent.Failed(from, cause));
   }
 
   @Override

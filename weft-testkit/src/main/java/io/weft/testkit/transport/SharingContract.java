@@ -48,7 +48,7 @@ public abstract class SharingContract extends MemoryContract {
     mapped.leave();
     assertThat(theirs.isVisited()).isFalse();
     net().post(() -> endpoint.trySend(ONE_BYTE));
-    net().until(() -> !b.heard(Event.Received.class).isEmpty(), "the message arrives");
+    net().until(() -> !b.heard(SinkEvent.Received.class).isEmpty(), "the message arrives");
     assertThat(theirs.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
   }
 

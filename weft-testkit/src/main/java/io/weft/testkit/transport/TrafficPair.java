@@ -15,14 +15,14 @@ final class TrafficPair implements AutoCloseable {
 
   private final long seed;
   private final long limitMillis;
-  private final Traffic first;
-  private final Traffic second;
+  private final RandomTraffic first;
+  private final RandomTraffic second;
 
   TrafficPair(TransportProvider provider, String bind, long seed, int operations, int patience) {
     this.seed = seed;
     limitMillis = patience * LIMIT_MILLIS;
-    first = new Traffic(provider, bind, 0, seed, operations, patience);
-    second = new Traffic(provider, bind, 1, seed, operations, patience);
+    first = new RandomTraffic(provider, bind, 0, seed, operations, patience);
+    second = new RandomTraffic(provider, bind, 1, seed, operations, patience);
     first.meet(second);
     second.meet(first);
   }
@@ -40,7 +40,7 @@ final class TrafficPair implements AutoCloseable {
         .isTrue();
   }
 
-  private static Thread thread(Traffic traffic, AtomicReference<@Nullable Throwable> failure) {
+  private static Thread thread(RandomTraffic traffic, AtomicReference<@Nullable Throwable> failure) {
     Thread thread =
         new Thread(
             () -> {

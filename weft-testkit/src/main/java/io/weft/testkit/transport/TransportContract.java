@@ -49,18 +49,18 @@ public abstract class TransportContract extends SharingContract {
                         from.slice(0, bytes),
                         Transfers.part(into, 0, bytes),
                         number,
-                        new Outcome()));
+                        new CompletionRecord()));
       }
     }
     net().until(() -> b.events().size() == 501, "everything arrives");
     for (int i = 0; i < 500; i++) {
       int number =
           switch (b.events().get(i + 1)) {
-            case Event.Received received ->
+            case SinkEvent.Received received ->
                 ((received.bytes()[0] & 0xFF) << 8) | (received.bytes()[1] & 0xFF);
-            case Event.Notified notified -> notified.immediate();
-            case Event.Connected connected -> -1;
-            case Event.Failed failed -> -2;
+            case SinkEvent.Notified notified -> notified.immediate();
+            case SinkEvent.Connected connected -> -1;
+            case SinkEvent.Failed failed -> -2;
           };
       assertThat(number).isEqualTo(i);
     }
@@ -75,10 +75,10 @@ public abstract class TransportContract extends SharingContract {
     int each = 64;
     MemoryRegion into = a.region((long) max * each);
     MemoryRegion from = b.region((long) max * each, new Random(8));
-    Outcome[] outcomes = new Outcome[max];
+    CompletionRecord[] outcomes = new CompletionRecord[max];
     int posted = 0;
     while (posted < max) {
-      outcomes[posted] = new Outcome();
+      outcomes[posted] = new CompletionRecord();
       long at = (long) posted * each;
       PostResult result =
           endpoint.tryRead(into.slice(at, each), Transfers.part(from, at, each), outcomes[posted]);
@@ -88,10 +88,10 @@ public abstract class TransportContract extends SharingContract {
       posted++;
     }
     assertThat(posted).as("reads posted without polling").isEqualTo(max);
-    Outcome extra = new Outcome();
+    CompletionRecord extra = new CompletionRecord();
     assertThat(endpoint.tryRead(into.slice(0, each), Transfers.part(from, 0, each), extra))
         .isEqualTo(PostResult.BACK_PRESSURED);
-    for (Outcome outcome : outcomes) {
+    for (CompletionRecord outcome : outcomes) {
       net().until(outcome::isDone, "all reads complete");
       assertThat(outcome.succeeded()).isTrue();
     }
@@ -111,8 +111,8 @@ public abstract class TransportContract extends SharingContract {
     net()
         .post(
             () ->
-                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new Outcome()));
-    net().until(() -> b.heard(Event.Notified.class).size() == 1, "landed");
+                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
+    net().until(() -> b.heard(SinkEvent.Notified.class).size() == 1, "landed");
     assertThat(a.transport().bytesSent() - before).isBetween(1L << 20, (1L << 20) + 4096);
   }
 

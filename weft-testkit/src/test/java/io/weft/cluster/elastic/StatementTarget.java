@@ -24,9 +24,9 @@ public final class StatementTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    View all = View.ofWorld(3);
-    View one = all.withTarget(1).without(2, false);
-    View two = all.withTarget(2).without(2, true);
+    MembershipView all = MembershipView.ofWorld(3);
+    MembershipView one = all.withTarget(1).without(2, false);
+    MembershipView two = all.withTarget(2).without(2, true);
     return List.of(
         input(3, new Statement(Statement.Stage.PROPOSE, one), 1),
         input(3, new Statement(Statement.Stage.COMMIT, one), 1),
@@ -77,7 +77,7 @@ public final class StatementTarget implements FuzzTarget {
   }
 
   private static void check(Statement statement, int from, int size) {
-    View view = statement.view();
+    MembershipView view = statement.view();
     BitSet said = (BitSet) view.members().clone();
     said.or(view.gone());
     said.or(view.left());

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
@@ -86,7 +86,7 @@ class BrokenPeerTest {
   void grantForSegmentsOfAnotherLengthAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     byte[] grant = scene.grant(4096, 0, 4);
-    ByteBuffer.wrap(grant).order(ByteOrder.LITTLE_ENDIAN).putLong(Frame.HEADER_BYTES + 68, 512);
+    ByteBuffer.wrap(grant).order(ByteOrder.LITTLE_ENDIAN).putLong(CollectiveFrame.HEADER_BYTES + 68, 512);
     scene.zero.says(grant);
     scene.rank.turn(0);
     assertThat(failure(handle))

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BrokenPullTest {
 
-  private static final int OFFSET_AT = Frame.HEADER_BYTES + 28;
+  private static final int OFFSET_AT = CollectiveFrame.HEADER_BYTES + 28;
   private static final int ROWS_AT = OFFSET_AT + 8;
 
   private final PeerScene scene = new PeerScene();
@@ -69,7 +69,7 @@ class BrokenPullTest {
   void memoryThatCannotBeReachedIsAskedFor() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, LONG);
     byte[] unknown = offer();
-    fields(unknown).putInt(Frame.HEADER_BYTES + 16, 77);
+    fields(unknown).putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
     scene.rank.turn(0);
     assertThat(scene.sent(DONE).getInt(20)).isOne();

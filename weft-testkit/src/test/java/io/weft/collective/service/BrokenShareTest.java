@@ -15,7 +15,7 @@ import static io.weft.collective.service.PeerScene.like;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.AfterEach;
@@ -65,7 +65,7 @@ class BrokenShareTest {
   void memoryThatCannotBeReachedIsLeftUndone() {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     byte[] unknown = offer();
-    ByteBuffer.wrap(unknown).order(ByteOrder.LITTLE_ENDIAN).putInt(Frame.HEADER_BYTES + 16, 77);
+    ByteBuffer.wrap(unknown).order(ByteOrder.LITTLE_ENDIAN).putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
     scene.rank.turn(0);
     assertThat(scene.sent(DONE).getInt(20)).isOne();

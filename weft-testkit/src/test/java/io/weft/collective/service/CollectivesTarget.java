@@ -2,8 +2,8 @@
 package io.weft.collective.service;
 
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
-import io.weft.collective.frame.Part;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.PartDescriptor;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.RegionTable;
@@ -146,7 +146,7 @@ public final class CollectivesTarget implements FuzzTarget {
 
     /// Not what may be a count of rows for which there is memory: taking that is right, and slow.
     private static void says(ScriptedTransport.Peer peer, byte[] frame) {
-      if (frame.length == Frame.HEADER_BYTES + Long.BYTES || frame.length == Part.MESSAGE_BYTES) {
+      if (frame.length == CollectiveFrame.HEADER_BYTES + Long.BYTES || frame.length == PartDescriptor.MESSAGE_BYTES) {
         long count = Long.reverseBytes(ByteBuffer.wrap(frame).getLong(frame.length - Long.BYTES));
         if (count > MANY_ROWS && count <= Long.MAX_VALUE / Float.BYTES) {
           return;
@@ -181,22 +181,22 @@ public final class CollectivesTarget implements FuzzTarget {
       ScriptedTransport.Peer peer = peer();
       byte[] header = like(one(), 2, new byte[0]);
       var region = new byte[] {0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
-      byte[] frame = Arrays.copyOf(header, Frame.HEADER_BYTES + 76);
-      System.arraycopy(region, 0, frame, Frame.HEADER_BYTES, region.length);
-      System.arraycopy(region, 0, frame, Frame.HEADER_BYTES + 28, region.length);
-      frame[Frame.HEADER_BYTES + 64] = 4;
-      frame[Frame.HEADER_BYTES + 68] = (byte) ScriptedRank.SEGMENT_BYTES;
+      byte[] frame = Arrays.copyOf(header, CollectiveFrame.HEADER_BYTES + 76);
+      System.arraycopy(region, 0, frame, CollectiveFrame.HEADER_BYTES, region.length);
+      System.arraycopy(region, 0, frame, CollectiveFrame.HEADER_BYTES + 28, region.length);
+      frame[CollectiveFrame.HEADER_BYTES + 64] = 4;
+      frame[CollectiveFrame.HEADER_BYTES + 68] = (byte) ScriptedRank.SEGMENT_BYTES;
       for (int changes = one() % 8; changes > 0; changes--) {
-        frame[Frame.HEADER_BYTES + one() % 76] = (byte) one();
+        frame[CollectiveFrame.HEADER_BYTES + one() % 76] = (byte) one();
       }
       peer.says(frame);
     }
 
     /// A message with the header of one that this rank sent, of another type and with another body.
     private byte[] like(int which, int type, byte[] body) {
-      byte[] header = Arrays.copyOf(sent(which), Frame.HEADER_BYTES + body.length);
+      byte[] header = Arrays.copyOf(sent(which), CollectiveFrame.HEADER_BYTES + body.length);
       header[1] = (byte) type;
-      System.arraycopy(body, 0, header, Frame.HEADER_BYTES, body.length);
+      System.arraycopy(body, 0, header, CollectiveFrame.HEADER_BYTES, body.length);
       return header;
     }
 
@@ -209,7 +209,7 @@ public final class CollectivesTarget implements FuzzTarget {
     private int token(int which) {
       List<Integer> tokens =
           rank.transport().sent().stream()
-              .filter(frame -> frame.length > Frame.HEADER_BYTES && frame[1] == 2)
+              .filter(frame -> frame.length > CollectiveFrame.HEADER_BYTES && frame[1] == 2)
               .map(frame -> Integer.reverseBytes(ByteBuffer.wrap(frame).getInt(20)))
               .toList();
       return tokens.isEmpty() ? which : tokens.get(which % tokens.size());

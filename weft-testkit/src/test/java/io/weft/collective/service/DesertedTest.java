@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -38,9 +38,9 @@ class DesertedTest {
     assertThat(got(scene.two, DESERTED)).as("what rank 2 hears").hasSize(1);
     MemorySegment told = MemorySegment.ofArray(got(scene.two, DESERTED).getFirst());
     MemorySegment sent = MemorySegment.ofArray(scene.sent(PeerScene.EAGER).array());
-    assertThat(Frame.key(told)).as("the operation").isEqualTo(Frame.key(sent));
-    assertThat(Frame.sequence(told)).as("its use").isEqualTo(Frame.sequence(sent));
-    assertThat(Frame.aux(told)).as("who has left").isZero();
+    assertThat(CollectiveFrame.key(told)).as("the operation").isEqualTo(CollectiveFrame.key(sent));
+    assertThat(CollectiveFrame.sequence(told)).as("its use").isEqualTo(CollectiveFrame.sequence(sent));
+    assertThat(CollectiveFrame.aux(told)).as("who has left").isZero();
     assertThat(got(scene.zero, DESERTED)).as("what rank 0 hears, which has left").isEmpty();
     scene.close();
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.transport.region.RegionTable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -165,7 +165,7 @@ class LeavingTest {
   private void fromZero(int segments) {
     byte[] first =
         two.got().stream().filter(frame -> frame[0] == 0 && frame[1] == EAGER).findFirst().get();
-    byte[] segment = Arrays.copyOf(first, Frame.HEADER_BYTES + Float.BYTES);
+    byte[] segment = Arrays.copyOf(first, CollectiveFrame.HEADER_BYTES + Float.BYTES);
     IntStream.range(0, segments).forEach(i -> zero.says(segment));
     rank.turn(0);
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
 import io.weft.transport.region.RegionTable;
 import java.nio.ByteBuffer;
@@ -72,23 +72,23 @@ final class PeerScene implements AutoCloseable {
   /// After the grant that the rank itself has sent.
   byte[] grant(int phase, long bytes, long base, int slots) {
     byte[] frame =
-        like(sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - Frame.HEADER_BYTES]);
+        like(sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - CollectiveFrame.HEADER_BYTES]);
     frame[2] = (byte) phase;
     ByteBuffer.wrap(frame)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .putLong(Frame.HEADER_BYTES + 8, bytes)
-        .putLong(Frame.HEADER_BYTES + 36, bytes)
-        .putLong(Frame.HEADER_BYTES + 56, base)
-        .putInt(Frame.HEADER_BYTES + 64, slots)
-        .putLong(Frame.HEADER_BYTES + 68, ScriptedRank.SEGMENT_BYTES);
+        .putLong(CollectiveFrame.HEADER_BYTES + 8, bytes)
+        .putLong(CollectiveFrame.HEADER_BYTES + 36, bytes)
+        .putLong(CollectiveFrame.HEADER_BYTES + 56, base)
+        .putInt(CollectiveFrame.HEADER_BYTES + 64, slots)
+        .putLong(CollectiveFrame.HEADER_BYTES + 68, ScriptedRank.SEGMENT_BYTES);
     return frame;
   }
 
   /// A frame of another type and body for the same operation.
   static byte[] like(ByteBuffer frame, int type, byte[] body) {
-    byte[] like = Arrays.copyOf(frame.array(), Frame.HEADER_BYTES + body.length);
+    byte[] like = Arrays.copyOf(frame.array(), CollectiveFrame.HEADER_BYTES + body.length);
     like[1] = (byte) type;
-    System.arraycopy(body, 0, like, Frame.HEADER_BYTES, body.length);
+    System.arraycopy(body, 0, like, CollectiveFrame.HEADER_BYTES, body.length);
     return like;
   }
 

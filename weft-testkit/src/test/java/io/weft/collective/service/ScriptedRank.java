@@ -6,7 +6,7 @@ import io.weft.Handle;
 import io.weft.WeftConfig.TransferBuffers;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.WeftConfig.TransferRequests;
-import io.weft.agent.Lane;
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
@@ -221,7 +221,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   /// Everything happens on the caller's thread.
-  private final class Turned implements Lane {
+  private final class Turned implements AgentRunner {
 
     @Override
     public void start() {}

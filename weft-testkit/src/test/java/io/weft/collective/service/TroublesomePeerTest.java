@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.collective.frame.Frame;
+import io.weft.collective.frame.CollectiveFrame;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -143,7 +143,7 @@ class TroublesomePeerTest {
   @Test
   void peerThatAsksAndNeverReadsIsDropped() {
     scene.zero.full = true;
-    byte[] probe = new byte[Frame.HEADER_BYTES];
+    byte[] probe = new byte[CollectiveFrame.HEADER_BYTES];
     probe[1] = PROBE;
     for (int i = 0; i < 2_000_000 && !scene.zero.isClosed(); i++) {
       scene.zero.says(probe);

@@ -14,14 +14,14 @@ final class Boards {
   private Boards() {}
 
   /// Each knows all others.
-  static List<SlotBoard> of(int members) {
+  static List<SharedMailbox> of(int members) {
     RegionTable table = new RegionTable("boards");
     List<PeerMemory> memories = new ArrayList<>();
-    List<SlotBoard> boards = new ArrayList<>();
+    List<SharedMailbox> boards = new ArrayList<>();
     for (int m = 0; m < members; m++) {
-      var region = table.allocate(SlotBoard.BYTES);
+      var region = table.allocate(SharedMailbox.BYTES);
       memories.add(Objects.requireNonNull(table.find(region.export().key())));
-      boards.add(new SlotBoard(region.segment(), 7, m, members));
+      boards.add(new SharedMailbox(region.segment(), 7, m, members));
     }
     for (int m = 0; m < members; m++) {
       int self = m;

@@ -26,7 +26,7 @@ class TreeSumTest {
   private static final int ELEMENTS = 30;
 
   static IntStream members() {
-    return IntStream.rangeClosed(2, SlotBoard.MAX_MEMBERS);
+    return IntStream.rangeClosed(2, SharedMailbox.MAX_MEMBERS);
   }
 
   @ParameterizedTest(name = "{0} members")
@@ -41,9 +41,9 @@ class TreeSumTest {
       }
       parts.add(part);
     }
-    List<SlotBoard> boards = Boards.of(members);
+    List<SharedMailbox> boards = Boards.of(members);
     for (int m = 0; m < members; m++) {
-      SlotBoard board = boards.get(m);
+      SharedMailbox board = boards.get(m);
       assertThat(board.tryWrite(board.take(), 1, parts.get(m))).isTrue();
     }
     byte[] expected = byMessages(parts);

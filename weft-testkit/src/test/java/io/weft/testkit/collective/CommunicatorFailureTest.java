@@ -14,7 +14,7 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +39,7 @@ class CommunicatorFailureTest {
               weft -> {
                 long rows = weft.rank() == 1 ? 4 : 3;
                 try (OwnedTensor t = floats(rows, 5)) {
-                  CommException e = Failures.of(sum(weft.communicator(), t.view(), "g"));
+                  CommException e = ExpectedFailures.of(sum(weft.communicator(), t.view(), "g"));
                   assertThat(e).isInstanceOf(CommException.Mismatch.class);
                   return e.getMessage();
                 }
@@ -64,7 +64,7 @@ class CommunicatorFailureTest {
           weft -> {
             long rows = weft.rank() == 2 ? 300_000 : 400_000;
             try (OwnedTensor t = floats(rows)) {
-              CommException e = Failures.of(sum(weft.communicator(), t.view(), "big"));
+              CommException e = ExpectedFailures.of(sum(weft.communicator(), t.view(), "big"));
               assertThat(e).isInstanceOf(CommException.Mismatch.class);
             }
             return worksOn(weft);
@@ -79,7 +79,7 @@ class CommunicatorFailureTest {
       job.run(
           weft -> {
             try (OwnedTensor t = floats(weft.rank() == 0 ? 8 : 9)) {
-              CommException e = Failures.of(weft.communicator().broadcast(t.view(), 0, named("b")));
+              CommException e = ExpectedFailures.of(weft.communicator().broadcast(t.view(), 0, named("b")));
               assertThat(e)
                   .isInstanceOf(CommException.Mismatch.class)
                   .hasMessageContaining("FLOAT32[8]")
@@ -109,7 +109,7 @@ class CommunicatorFailureTest {
                 completed.await();
               }
               int root = weft.rank() == 2 ? 1 : 0; // rank 2 expects it of rank 1
-              CommException e = Failures.of(comm.broadcast(t.view(), root, named("b")));
+              CommException e = ExpectedFailures.of(comm.broadcast(t.view(), root, named("b")));
               assertThat(e)
                   .isInstanceOf(CommException.Mismatch.class)
                   .hasMessageContaining("FLOAT32[8]")
@@ -134,7 +134,7 @@ class CommunicatorFailureTest {
                 try (OwnedTensor t = floats(1000, 1000)) {
                   var options = named("w1").within(Duration.ofMillis(800));
                   CommException e =
-                      Failures.of(
+                      ExpectedFailures.of(
                           weft.communicator().allreduce(t.view(), t.view(), ReduceOp.SUM, options));
                   assertThat(e).isInstanceOf(CommException.Aborted.class);
                   return e.getMessage();
@@ -152,7 +152,7 @@ class CommunicatorFailureTest {
           job.run(
               weft -> {
                 try (OwnedTensor t = floats(2)) {
-                  return Failures.of(sum(weft.communicator(), t.view(), "later")).getMessage();
+                  return ExpectedFailures.of(sum(weft.communicator(), t.view(), "later")).getMessage();
                 }
               });
       assertThat(later).allSatisfy(m -> assertThat(m).contains("'w1'").contains("rank 2"));
@@ -171,7 +171,7 @@ class CommunicatorFailureTest {
                   return "left";
                 }
                 try (OwnedTensor t = floats(100)) {
-                  CommException e = Failures.of(sum(weft.communicator(), t.view(), "g"));
+                  CommException e = ExpectedFailures.of(sum(weft.communicator(), t.view(), "g"));
                   assertThat(e).isInstanceOf(CommException.PeerLost.class);
                   assertThat(((CommException.PeerLost) e).rank()).isEqualTo(1);
                   return e.getMessage();
@@ -195,7 +195,7 @@ class CommunicatorFailureTest {
                     comm.abort(new CommException.Setup("disk full", null));
                     comm.abort(new CommException.Setup("disk full", null));
                   }
-                  return Failures.of(sum(comm, t.view(), "g")).getMessage();
+                  return ExpectedFailures.of(sum(comm, t.view(), "g")).getMessage();
                 }
               });
       assertThat(messages).allSatisfy(m -> assertThat(m).contains("rank 0").contains("disk full"));
@@ -283,7 +283,7 @@ class CommunicatorFailureTest {
       try (OwnedTensor t = floats(10)) {
         Handle<TensorView> pending = sum(weft.communicator(), t.view(), "never");
         weft.communicator().close();
-        assertThat(Failures.of(pending)).hasMessageContaining("closed");
+        assertThat(ExpectedFailures.of(pending)).hasMessageContaining("closed");
       }
     }
   }

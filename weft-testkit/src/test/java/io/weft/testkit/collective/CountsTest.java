@@ -12,7 +12,7 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.Arena;
 import java.util.List;
@@ -96,7 +96,7 @@ class CountsTest {
           weft -> {
             Shape shape = Shape.of(1L << 62, 0); // rows of no bytes
             TensorView none = new TensorView(DType.FLOAT32, shape, Arena.ofAuto().allocate(0));
-            CommException e = Failures.of(weft.communicator().allgather(none, named("g")));
+            CommException e = ExpectedFailures.of(weft.communicator().allgather(none, named("g")));
             assertThat(e)
                 .isInstanceOf(CommException.Aborted.class)
                 .hasMessageContaining("'g'")

@@ -5,14 +5,14 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.agent.Agent;
-import io.weft.agent.Lane;
-import io.weft.agent.Lanes;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
 import io.weft.agent.Ticker;
-import io.weft.agent.WaitPolicy;
+import io.weft.agent.IdleStrategy;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
-import io.weft.cluster.Surroundings;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
 import io.weft.transport.spi.Secret;
@@ -55,7 +55,7 @@ final class MortalJob implements AutoCloseable {
     for (int rank = 0; rank < size; rank++) {
       LaunchEnvironment launch = environment(rank, size);
       var around =
-          new Surroundings(
+          new NodeEnvironment(
               store,
               secret,
               "test",
@@ -87,16 +87,16 @@ final class MortalJob implements AutoCloseable {
     return TransportProvider.find(scheme).orElseThrow();
   }
 
-  private Lanes lanes(int rank) {
-    return new Lanes() {
+  private AgentRunners lanes(int rank) {
+    return new AgentRunners() {
       @Override
       public Ticker ticker() {
-        return Lanes.THREADS.ticker();
+        return AgentRunners.THREADS.ticker();
       }
 
       @Override
-      public Lane lane(Agent agent, WaitPolicy own, WaitPolicy caller) {
-        return Lanes.THREADS.lane(new Mortal(agent, rank), own, caller);
+      public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
+        return AgentRunners.THREADS.lane(new Mortal(agent, rank), own, caller);
       }
     };
   }

@@ -13,7 +13,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -65,7 +65,7 @@ class OwnTableTest {
               weft -> {
                 CollectiveOptions options = weft.rank() == 0 ? named("g") : named("g").by("direct");
                 try (OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3))) {
-                  return Failures.of(
+                  return ExpectedFailures.of(
                       weft.communicator()
                           .allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, options));
                 }

@@ -12,7 +12,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
@@ -61,7 +61,7 @@ class PiecesWithinHostTest {
               weft -> {
                 try (OwnedTensor t = longs(1 << 17)) {
                   CommException failure =
-                      Failures.of(
+                      ExpectedFailures.of(
                           weft.communicator()
                               .allreduce(t.view(), t.view(), ReduceOp.SUM, named("g")));
                   return failure.getMessage();

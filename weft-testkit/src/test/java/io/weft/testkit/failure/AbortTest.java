@@ -8,7 +8,7 @@ import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +38,8 @@ class AbortTest {
           job.run(
               weft -> {
                 Communicator comm = weft.communicator();
-                CommException before = Failures.of(abortFromManyThreads(comm));
-                assertThat(Failures.of(comm.barrier(named("after")))).isSameAs(before);
+                CommException before = ExpectedFailures.of(abortFromManyThreads(comm));
+                assertThat(ExpectedFailures.of(comm.barrier(named("after")))).isSameAs(before);
                 return before;
               });
       assertThat(failures)
@@ -93,7 +93,7 @@ class AbortTest {
                 } else {
                   comm.barrier(named("first")).whenDone((nothing, failure) -> {});
                 }
-                return Failures.of(comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
+                return ExpectedFailures.of(comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
               });
       assertThat(failures)
           .allSatisfy(
@@ -149,7 +149,7 @@ class AbortTest {
       weft = job.ranks().getFirst();
     }
     weft.communicator().abort(cause());
-    assertThat(Failures.of(weft.communicator().barrier(named("late")))).isNotNull();
+    assertThat(ExpectedFailures.of(weft.communicator().barrier(named("late")))).isNotNull();
   }
 
   /// Rank 1 has time, and is told.
@@ -164,7 +164,7 @@ class AbortTest {
                   return cause();
                 }
                 Duration limit = Duration.ofMillis(weft.rank() == 0 ? 800 : 50_000);
-                return Failures.of(weft.communicator().barrier(named("b").within(limit)));
+                return ExpectedFailures.of(weft.communicator().barrier(named("b").within(limit)));
               });
       for (CommException failure : failures.subList(0, 2)) {
         assertThat(failure)
@@ -193,7 +193,7 @@ class AbortTest {
                 comm.barrier(named("go")).await();
                 gone.await();
                 brittle.victim().set(1);
-                return Failures.of(comm.barrier(named(weft.rank() == 1 ? "own" : "next")));
+                return ExpectedFailures.of(comm.barrier(named(weft.rank() == 1 ? "own" : "next")));
               });
       assertThat(failures.get(1))
           .isInstanceOf(CommException.Aborted.class)

@@ -15,7 +15,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -66,7 +66,7 @@ class LaneDeathTest {
             new FutureTask<>(
                 () -> {
                   waiting.countDown();
-                  return Failures.of(handle);
+                  return ExpectedFailures.of(handle);
                 });
         waiters.add(waiter);
         Thread.ofPlatform().start(waiter);
@@ -80,7 +80,7 @@ class LaneDeathTest {
       }
       assertThat(arrival.get(30, TimeUnit.SECONDS)).isInstanceOf(Arrival.Failed.class);
       Handle<Void> late = all.barrier(named("late").within(FOREVER));
-      assertThat(Failures.of(late)).hasMessageContaining("rehearsed defect");
+      assertThat(ExpectedFailures.of(late)).hasMessageContaining("rehearsed defect");
     }
   }
 }

@@ -16,7 +16,7 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.job.Failures;
+import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -107,7 +107,7 @@ class SilentRankTest {
   private CommException lost(Weft weft, Communicator part) throws Exception {
     Communicator world = weft.communicator();
     try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(100_000))) {
-      CommException failure = Failures.of(sum(world, t, "weights"));
+      CommException failure = ExpectedFailures.of(sum(world, t, "weights"));
       assertThat(failure)
           .isInstanceOf(CommException.PeerLost.class)
           .hasMessageContaining("rank 2 on ")
@@ -116,12 +116,12 @@ class SilentRankTest {
           .hasMessageContaining("allreduce 'weights' (FLOAT32[100000] SUM by ring) for ")
           .hasMessageContaining("stage 0");
       assertThat(((CommException.PeerLost) failure).rank()).isEqualTo(SILENT);
-      assertThat(Failures.of(sum(world, t, "later"))).isSameAs(failure);
-      assertThat(Failures.of(part.barrier(named("of two"))))
+      assertThat(ExpectedFailures.of(sum(world, t, "later"))).isSameAs(failure);
+      assertThat(ExpectedFailures.of(part.barrier(named("of two"))))
           .isInstanceOf(CommException.PeerLost.class)
           .hasMessageStartingWith(firstWords(failure));
       try (Communicator late = weft.communicator(ProcessSet.world(3))) {
-        assertThat(Failures.of(late.barrier(named("made later"))))
+        assertThat(ExpectedFailures.of(late.barrier(named("made later"))))
             .isInstanceOf(CommException.PeerLost.class)
             .hasMessageStartingWith(firstWords(failure));
       }
@@ -138,13 +138,13 @@ class SilentRankTest {
   private CommException excluded(Weft weft, Handle<TensorView> go) throws Exception {
     await(released);
     var unused = go.await();
-    CommException failure = Failures.of(weft.communicator().barrier(named("back")));
+    CommException failure = ExpectedFailures.of(weft.communicator().barrier(named("back")));
     assertThat(failure)
         .isInstanceOf(CommException.Excluded.class)
         .hasMessageContaining("this rank, was given up by rank ")
         .hasMessageContaining("--silence-limit")
         .hasMessageContaining("it last stood still for ");
-    assertThat(Failures.of(weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
+    assertThat(ExpectedFailures.of(weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
         .isSameAs(failure);
     return failure;
   }
@@ -170,7 +170,7 @@ class SilentRankTest {
             weft.close();
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                 .isLessThan(Duration.ofSeconds(30));
-            assertThat(Failures.of(pending)).isInstanceOf(CommException.class);
+            assertThat(ExpectedFailures.of(pending)).isInstanceOf(CommException.class);
             return true;
           });
       released.countDown();
@@ -193,7 +193,7 @@ class SilentRankTest {
                   if (weft.rank() == 0) {
                     await(bothArmed);
                     var unused = comm.broadcast(t.view(), 0, named("go")).await();
-                    CommException failure = Failures.of(comm.barrier(named("after")));
+                    CommException failure = ExpectedFailures.of(comm.barrier(named("after")));
                     deaf.countDown();
                     return failure;
                   }

@@ -3,7 +3,7 @@ package io.weft.testkit.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -37,7 +37,7 @@ class StrayRankTest {
   private Path start(int rank, int port, String transport) throws IOException {
     Path output = directory.resolve("rank-" + rank);
     var builder =
-        new ProcessBuilder(JavaCommand.of(StrayRank.class, directory.toString()))
+        new ProcessBuilder(JvmCommand.of(StrayRank.class, directory.toString()))
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
     var environment = builder.environment();

@@ -42,7 +42,7 @@ class FaultPlanTest {
       FaultPlan plan = FaultPlan.parse(text, 4);
       assertThat(FaultPlan.parse(text, 4)).isEqualTo(plan);
       assertThat(FaultPlan.parse(plan.toString())).isEqualTo(plan);
-      for (Fault fault : plan.faults()) {
+      for (ConnectionFault fault : plan.faults()) {
         assertThat(fault.links().from()).hasSize(1).doesNotContainAnyElementsOf(fault.links().to());
         assertThat(fault.links().to()).hasSize(1);
       }

@@ -64,7 +64,7 @@ class FuzzCommandTest {
   @Test
   void findingIsReplayedByTheLineThatIsPrinted() throws InterruptedException {
     byte[] input = fuzzed(1).findings().getFirst().input();
-    String text = new Finding("planted", input, new AssertionError("x")).toString();
+    String text = new FuzzFinding("planted", input, new AssertionError("x")).toString();
     Matcher line = Pattern.compile("tools/fuzz (\\S+) --replay (\\S+)").matcher(text);
     assertThat(line.find()).isTrue();
     assertThat(run(line.group(1), "--replay", line.group(2))).isEqualTo(1);

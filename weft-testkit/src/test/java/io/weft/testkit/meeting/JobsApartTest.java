@@ -3,7 +3,7 @@ package io.weft.testkit.meeting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -33,7 +33,7 @@ class JobsApartTest {
 
   private void start(int number, Map<String, String> variables) throws IOException {
     var builder =
-        new ProcessBuilder(JavaCommand.of(SummingRank.class, Integer.toString(number)))
+        new ProcessBuilder(JvmCommand.of(SummingRank.class, Integer.toString(number)))
             .redirectErrorStream(true);
     builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
     builder.environment().put("WEFT_START_DEADLINE", "90s");

@@ -3,7 +3,7 @@ package io.weft.testkit.meeting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -45,7 +45,7 @@ class NamesTest {
   private void start(int rank, String host, String deadline, String... flags) throws IOException {
     var builder =
         new ProcessBuilder(
-                JavaCommand.of(List.of(flags), SummingRank.class, "1" + "0".repeat(rank)))
+                JvmCommand.of(List.of(flags), SummingRank.class, "1" + "0".repeat(rank)))
             .redirectErrorStream(true);
     var environment = builder.environment();
     environment.keySet().removeIf(name -> name.startsWith("WEFT_"));

@@ -20,7 +20,7 @@ import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.Wish;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,13 +109,13 @@ class RendezvousTest {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
       List<Rendezvous.Offer> offers = new ArrayList<>();
-      List<Wish> wishes = new ArrayList<>();
+      List<ReceiveRequest> wishes = new ArrayList<>();
       List<CompletableFuture<Arrival>> arrivals = new ArrayList<>();
       for (int i = 0; i < 60; i++) {
         var arrival = new CompletableFuture<Arrival>();
         RendezvousKey key = RendezvousKey.of(edge(0, 1, "e" + i), 0);
         offers.add(Receipts.offer(key, 3, 100 * i, out));
-        wishes.add(new Wish(key, arrival::complete));
+        wishes.add(new ReceiveRequest(key, arrival::complete));
         arrivals.add(arrival);
       }
       destination.rendezvous().receiveAll(wishes, Receipts.LONG);
@@ -323,12 +323,12 @@ class RendezvousTest {
         config(transport, protocol).set(ConfigOption.RENDEZVOUS_REQUESTS, requests).build();
     try (LocalJob job = LocalJob.start(2, config)) {
       Weft destination = job.ranks().get(1);
-      List<Wish> wishes = new ArrayList<>();
+      List<ReceiveRequest> wishes = new ArrayList<>();
       List<CompletableFuture<Arrival>> arrivals = new ArrayList<>();
       for (int i = 0; i < tensors; i++) {
         CompletableFuture<Arrival> arrival = new CompletableFuture<>();
         arrivals.add(arrival);
-        wishes.add(new Wish(RendezvousKey.of(edge(0, 1, "small" + i), 0), arrival::complete));
+        wishes.add(new ReceiveRequest(RendezvousKey.of(edge(0, 1, "small" + i), 0), arrival::complete));
       }
       destination.rendezvous().receiveAll(wishes, Receipts.LONG);
       for (int i = 0; i < tensors; i++) {

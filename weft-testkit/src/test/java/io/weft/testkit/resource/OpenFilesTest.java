@@ -4,7 +4,7 @@ package io.weft.testkit.resource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import io.weft.transport.limit.OpenFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +38,7 @@ class OpenFilesTest {
     assumeTrue(Files.isExecutable(PRLIMIT), "needs prlimit");
     Path out = directory.resolve("out");
     var command = new ArrayList<>(List.of(PRLIMIT.toString(), "--nofile=150:150"));
-    command.addAll(JavaCommand.of(FewFiles.class));
+    command.addAll(JvmCommand.of(FewFiles.class));
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
     try {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.Weft;
-import io.weft.testkit.sim.SimReport.Outcome;
+import io.weft.testkit.sim.SimReport.RankResult;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,13 +36,13 @@ class FarewellTest {
     SimReport<Duration> report =
         Simulation.of(4)
             .hosts(4)
-            .fault(new Fault.HostCrash(Duration.ofMillis(50), 2))
-            .fault(new Fault.HostCrash(Duration.ofSeconds(2), 3))
+            .fault(new SimFault.HostCrash(Duration.ofMillis(50), 2))
+            .fault(new SimFault.HostCrash(Duration.ofSeconds(2), 3))
             .runRanks(FarewellTest::farewell);
     assertThat(report.virtual()).isGreaterThan(Duration.ofSeconds(5));
-    for (Outcome<Duration> outcome : report.outcomes().subList(0, 2)) {
-      assertThat(outcome).isInstanceOf(Outcome.Returned.class);
-      assertThat(((Outcome.Returned<Duration>) outcome).value()).isLessThan(Duration.ofMillis(500));
+    for (RankResult<Duration> outcome : report.outcomes().subList(0, 2)) {
+      assertThat(outcome).isInstanceOf(RankResult.Returned.class);
+      assertThat(((RankResult.Returned<Duration>) outcome).value()).isLessThan(Duration.ofMillis(500));
     }
   }
 }

@@ -11,8 +11,8 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
-import io.weft.testkit.sim.SimReport.Outcome;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.SimReport.RankResult;
+import io.weft.testkit.sim.network.SimLink;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -46,7 +46,7 @@ class SimulationTest {
     SimReport<Float> report =
         Simulation.of(8)
             .hosts(2)
-            .between(Link.ETHERNET.jittered(Duration.ofNanos(50_000)))
+            .between(SimLink.ETHERNET.jittered(Duration.ofNanos(50_000)))
             .run(weft -> sum(weft, 100_000, 3));
     assertThat(report.values()).containsOnly(36f);
     assertThat(report.virtual()).isBetween(MILLISECOND, Duration.ofSeconds(1));
@@ -75,8 +75,8 @@ class SimulationTest {
     return Simulation.of(5)
         .hosts(5)
         .seed(seed)
-        .between(Link.ETHERNET.jittered(Duration.ofNanos(90_000)))
-        .fault(new Fault.Pause(Duration.ofMillis(2), Duration.ofMillis(30), 3))
+        .between(SimLink.ETHERNET.jittered(Duration.ofNanos(90_000)))
+        .fault(new SimFault.Pause(Duration.ofMillis(2), Duration.ofMillis(30), 3))
         .run(weft -> sum(weft, 3000, 5));
   }
 
@@ -97,12 +97,12 @@ class SimulationTest {
     SimReport<Float> report =
         Simulation.of(4)
             .hosts(4)
-            .fault(new Fault.Crash(Duration.ofMillis(5), 2))
+            .fault(new SimFault.Crash(Duration.ofMillis(5), 2))
             .run(weft -> sum(weft, 1000, 1000));
-    assertThat(report.outcomes().get(2)).isInstanceOf(Outcome.Died.class);
+    assertThat(report.outcomes().get(2)).isInstanceOf(RankResult.Died.class);
     for (int rank : new int[] {0, 1, 3}) {
-      assertThat(report.outcomes().get(rank)).isInstanceOf(Outcome.Threw.class);
-      Throwable cause = ((Outcome.Threw<Float>) report.outcomes().get(rank)).cause();
+      assertThat(report.outcomes().get(rank)).isInstanceOf(RankResult.Threw.class);
+      Throwable cause = ((RankResult.Threw<Float>) report.outcomes().get(rank)).cause();
       assertThat(cause).isInstanceOf(CommException.class).hasMessageContaining("rank 2");
     }
     assertThat(report.summary()).contains("Crash", "rank 2 died", "-Dweft.sim.seed=1");
@@ -128,7 +128,7 @@ class SimulationTest {
                     return sum(weft, 10, 1);
                   }
                 });
-    assertThat(hanging.hung()).extracting(Outcome.Hung::rank).containsExactly(0, 1);
+    assertThat(hanging.hung()).extracting(RankResult.Hung::rank).containsExactly(0, 1);
     assertThat(hanging.summary()).contains("rank 1 hangs").contains("PendingHandle.await");
   }
 

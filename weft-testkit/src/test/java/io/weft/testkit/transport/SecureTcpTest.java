@@ -46,8 +46,8 @@ class SecureTcpTest {
   }
 
   private String lossOf(Node node) {
-    net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the loss is heard");
-    TransportException cause = node.heard(Event.Failed.class).getFirst().cause();
+    net.until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the loss is heard");
+    TransportException cause = node.heard(SinkEvent.Failed.class).getFirst().cause();
     assertThat(cause).isInstanceOf(TransportException.EndpointLost.class);
     return cause.getMessage();
   }
@@ -93,12 +93,12 @@ class SecureTcpTest {
                     ? write(endpoint, from, into, posted[0])
                     : endpoint.trySend(MemorySegment.ofArray(new byte[60_000]));
             posted[0] += result == PostResult.POSTED ? 1 : 0;
-            return !b.heard(Event.Failed.class).isEmpty();
+            return !b.heard(SinkEvent.Failed.class).isEmpty();
           },
           "the receiver hears of the end, seed " + seed);
       assertThat(lossOf(b)).as("seed " + seed).contains("node 0", "TLS", "authenticate");
-      net.until(() -> !a.heard(Event.Failed.class).isEmpty(), "the sender hears of the end");
-      for (Event.Notified notified : b.heard(Event.Notified.class)) {
+      net.until(() -> !a.heard(SinkEvent.Failed.class).isEmpty(), "the sender hears of the end");
+      for (SinkEvent.Notified notified : b.heard(SinkEvent.Notified.class)) {
         long at = (long) notified.immediate() * SLOT_BYTES;
         assertThat(
                 into.segment()
@@ -107,7 +107,7 @@ class SecureTcpTest {
             .as("what was notified is right, seed " + seed)
             .isEqualTo(-1);
       }
-      for (Event.Received received : b.heard(Event.Received.class)) {
+      for (SinkEvent.Received received : b.heard(SinkEvent.Received.class)) {
         assertThat(received.bytes()).containsOnly(0);
       }
     }
@@ -117,7 +117,7 @@ class SecureTcpTest {
       Endpoint endpoint, MemoryRegion from, MemoryRegion into, int slot) {
     long at = (long) slot * SLOT_BYTES;
     return endpoint.tryWrite(
-        from.slice(at, SLOT_BYTES), Transfers.part(into, at, SLOT_BYTES), slot, new Outcome());
+        from.slice(at, SLOT_BYTES), Transfers.part(into, at, SLOT_BYTES), slot, new CompletionRecord());
   }
 
   @Test
@@ -200,6 +200,6 @@ class SecureTcpTest {
   private void friendIsServed(Node node) {
     Endpoint friend = net.connect(open(secure, 2), node, 1);
     net.post(() -> friend.trySend(MemorySegment.ofArray(new byte[] {1})));
-    net.until(() -> !node.heard(Event.Received.class).isEmpty(), "a friend is served");
+    net.until(() -> !node.heard(SinkEvent.Received.class).isEmpty(), "a friend is served");
   }
 }

@@ -51,7 +51,7 @@ class TcpFloodTest {
       net.until(() -> made.get() >= BEFORE || !flood.isAlive(), "the flood is there");
       Endpoint friend = net.connect(net.node(2), node, 1);
       net.post(() -> friend.trySend(MemorySegment.ofArray(new byte[] {1})));
-      net.until(() -> !node.heard(Event.Received.class).isEmpty(), "the peer is served");
+      net.until(() -> !node.heard(SinkEvent.Received.class).isEmpty(), "the peer is served");
       assertThat(made.get()).as("connections of the flood").isGreaterThanOrEqualTo(BEFORE);
     } finally {
       flood.interrupt();
@@ -132,8 +132,8 @@ class TcpFloodTest {
   }
 
   private String lossOf(Node node) {
-    net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the loss is heard");
-    TransportException cause = node.heard(Event.Failed.class).getFirst().cause();
+    net.until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the loss is heard");
+    TransportException cause = node.heard(SinkEvent.Failed.class).getFirst().cause();
     return String.valueOf(cause.getMessage());
   }
 }

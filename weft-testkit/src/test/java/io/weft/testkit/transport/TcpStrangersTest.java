@@ -29,10 +29,10 @@ class TcpStrangersTest {
 
   @AfterEach
   void nothingElseIsDisturbed() {
-    int before = node.heard(Event.Received.class).size();
+    int before = node.heard(SinkEvent.Received.class).size();
     Endpoint friend = net.connect(net.node(2), node, 1);
     net.post(() -> friend.trySend(MemorySegment.ofArray(new byte[] {1})));
-    net.until(() -> node.heard(Event.Received.class).size() > before, "a friend is served");
+    net.until(() -> node.heard(SinkEvent.Received.class).size() > before, "a friend is served");
     net.close();
   }
 
@@ -101,9 +101,9 @@ class TcpStrangersTest {
       peer.send(RawPeer.frame(8, 0, 0, 0, 0, 0));
       peer.send(RawPeer.frame(1, 0, 0, 0, 0, 32));
       peer.send(RawPeer.padded(new byte[32]));
-      net.until(() -> node.heard(Event.Received.class).size() == 2, "the messages arrive");
+      net.until(() -> node.heard(SinkEvent.Received.class).size() == 2, "the messages arrive");
     }
-    net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the end is heard");
+    net.until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the end is heard");
   }
 
   @Test
@@ -136,7 +136,7 @@ class TcpStrangersTest {
       recorded = peer.authenticate();
       nonce = peer.nonce();
     }
-    net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the first one is over");
+    net.until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the first one is over");
     try (RawPeer peer = new RawPeer(net, node.address())) {
       peer.send(RawPeer.hello(nonce));
       assertThat(peer.receive(40)).hasSize(40);
@@ -177,14 +177,14 @@ class TcpStrangersTest {
           ended++;
           int expected = ended;
           net.until(
-              () -> node.heard(Event.Failed.class).size() == expected,
+              () -> node.heard(SinkEvent.Failed.class).size() == expected,
               "kind " + kind + " length " + length + " is refused");
           peer.awaitEnd();
         }
       }
     }
-    assertThat(node.heard(Event.Received.class)).isEmpty();
-    assertThat(node.heard(Event.Notified.class)).isEmpty();
+    assertThat(node.heard(SinkEvent.Received.class)).isEmpty();
+    assertThat(node.heard(SinkEvent.Notified.class)).isEmpty();
   }
 
   @Test
@@ -199,7 +199,7 @@ class TcpStrangersTest {
         peer.awaitEnd();
       }
     }
-    assertThat(node.heard(Event.Notified.class)).isEmpty();
+    assertThat(node.heard(SinkEvent.Notified.class)).isEmpty();
     assertThat(region.segment().mismatch(MemorySegment.ofArray(new byte[1000]))).isEqualTo(-1);
   }
 
@@ -235,8 +235,8 @@ class TcpStrangersTest {
       peer.send(RawPeer.frame(2, 0, 0, region.export().key(), 0, 100_000));
       peer.send(new byte[50_000]);
     }
-    net.until(() -> !node.heard(Event.Failed.class).isEmpty(), "the end is heard");
-    assertThat(node.heard(Event.Notified.class)).isEmpty();
+    net.until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the end is heard");
+    assertThat(node.heard(SinkEvent.Notified.class)).isEmpty();
   }
 
   @Test
@@ -254,9 +254,9 @@ class TcpStrangersTest {
       MemoryRegion next = node.region(8);
       peer.send(RawPeer.frame(2, 0, 7, next.export().key(), 0, 8));
       peer.send(RawPeer.padded(new byte[8]));
-      net.until(() -> !node.heard(Event.Notified.class).isEmpty(), "the next write lands");
+      net.until(() -> !node.heard(SinkEvent.Notified.class).isEmpty(), "the next write lands");
     }
-    assertThat(node.heard(Event.Notified.class)).hasSize(1);
+    assertThat(node.heard(SinkEvent.Notified.class)).hasSize(1);
   }
 
   @Test

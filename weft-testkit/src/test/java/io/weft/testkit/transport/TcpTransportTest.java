@@ -36,14 +36,14 @@ class TcpTransportTest extends TransportContract {
           .isEqualTo(PostResult.POSTED);
     }
     long end = System.nanoTime() + patience() * 20_000_000_000L;
-    while (b.heard(Event.Received.class).size() < STREAM / 2 && System.nanoTime() - end < 0) {
+    while (b.heard(SinkEvent.Received.class).size() < STREAM / 2 && System.nanoTime() - end < 0) {
       if (b.poll() == 0) {
         b.transport().await(1_000_000);
       }
     }
     // What has not left waits for the sender's turn.
-    assertThat(b.heard(Event.Received.class)).hasSizeBetween(STREAM / 2, STREAM - 1);
-    net().until(() -> b.heard(Event.Received.class).size() == STREAM, "all have come");
+    assertThat(b.heard(SinkEvent.Received.class)).hasSizeBetween(STREAM / 2, STREAM - 1);
+    net().until(() -> b.heard(SinkEvent.Received.class).size() == STREAM, "all have come");
   }
 
   @Test
@@ -59,9 +59,9 @@ class TcpTransportTest extends TransportContract {
       assertThat(System.nanoTime() - end).isNegative();
       Thread.onSpinWait();
     }
-    assertThat(a.heard(Event.Failed.class)).isEmpty();
+    assertThat(a.heard(SinkEvent.Failed.class)).isEmpty();
     a.transport().flush();
-    assertThat(a.heard(Event.Failed.class))
+    assertThat(a.heard(SinkEvent.Failed.class))
         .singleElement()
         .satisfies(
             failed ->

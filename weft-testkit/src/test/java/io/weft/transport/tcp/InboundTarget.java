@@ -46,37 +46,37 @@ public final class InboundTarget implements FuzzTarget {
     return List.of(
         input(
             255,
-            frame(Frame.MESSAGE, 0, 0, 0, 0, 3),
+            frame(TcpFrame.MESSAGE, 0, 0, 0, 0, 3),
             padded((byte) 1, (byte) 2, (byte) 3),
-            frame(Frame.BYE)),
-        input(40, frame(Frame.WRITE, 9, 0, OPEN, 100, 50), padded(new byte[50]), frame(Frame.BYE)),
-        input(255, frame(Frame.WRITE, 9, 0, CLOSED, 0, 60), padded(new byte[60]), frame(Frame.BYE)),
-        input(1, frame(Frame.WRITE, 7, 0, LARGE, 0, 8), padded(new byte[8])),
-        input(255, frame(Frame.READ, 0, 5, LARGE, 0, LARGE_BYTES), frame(Frame.BYE)),
-        input(255, frame(Frame.READ, 0, 5, OPEN, 0, 8), frame(Frame.READ, 0, 6, CLOSED, 0, 8)),
-        input(9, frame(Frame.READ_DATA, 0, FIRST_READ, 0, 0, 16), padded(new byte[16])),
+            frame(TcpFrame.BYE)),
+        input(40, frame(TcpFrame.WRITE, 9, 0, OPEN, 100, 50), padded(new byte[50]), frame(TcpFrame.BYE)),
+        input(255, frame(TcpFrame.WRITE, 9, 0, CLOSED, 0, 60), padded(new byte[60]), frame(TcpFrame.BYE)),
+        input(1, frame(TcpFrame.WRITE, 7, 0, LARGE, 0, 8), padded(new byte[8])),
+        input(255, frame(TcpFrame.READ, 0, 5, LARGE, 0, LARGE_BYTES), frame(TcpFrame.BYE)),
+        input(255, frame(TcpFrame.READ, 0, 5, OPEN, 0, 8), frame(TcpFrame.READ, 0, 6, CLOSED, 0, 8)),
+        input(9, frame(TcpFrame.READ_DATA, 0, FIRST_READ, 0, 0, 16), padded(new byte[16])),
         input(
             33,
-            frame(Frame.NOTHING),
-            frame(Frame.MESSAGE, 0, 0, 0, 0, 1),
+            frame(TcpFrame.NOTHING),
+            frame(TcpFrame.MESSAGE, 0, 0, 0, 0, 1),
             padded((byte) 7),
-            frame(Frame.NOTHING),
-            frame(Frame.BYE)),
-        input(255, frame(Frame.READ_REFUSED, 1, FIRST_READ + 4097, 0, 0, 0)),
-        input(255, frame(Frame.FAULT, 0, 0, 0, 0, 2), padded((byte) 'n', (byte) 'o')));
+            frame(TcpFrame.NOTHING),
+            frame(TcpFrame.BYE)),
+        input(255, frame(TcpFrame.READ_REFUSED, 1, FIRST_READ + 4097, 0, 0, 0)),
+        input(255, frame(TcpFrame.FAULT, 0, 0, 0, 0, 2), padded((byte) 'n', (byte) 'o')));
   }
 
   @Override
   public List<byte[]> dictionary() {
     return List.of(
-        frame(Frame.MESSAGE, 0, 0, 0, 0, 0),
-        frame(Frame.NOTHING),
-        frame(Frame.WRITE, 1, 0, OPEN, 0, 4),
-        frame(Frame.WRITE, 1, 0, LARGE, 0, 4),
-        frame(Frame.WRITE, 1, 0, CLOSED, 0, 4),
-        frame(Frame.READ, 0, 1, OPEN, 0, 4),
-        frame(Frame.READ_DATA, 0, FIRST_READ, 0, 0, 16),
-        frame(Frame.READ_REFUSED, 2, FIRST_READ + 4097, 0, 0, 0));
+        frame(TcpFrame.MESSAGE, 0, 0, 0, 0, 0),
+        frame(TcpFrame.NOTHING),
+        frame(TcpFrame.WRITE, 1, 0, OPEN, 0, 4),
+        frame(TcpFrame.WRITE, 1, 0, LARGE, 0, 4),
+        frame(TcpFrame.WRITE, 1, 0, CLOSED, 0, 4),
+        frame(TcpFrame.READ, 0, 1, OPEN, 0, 4),
+        frame(TcpFrame.READ_DATA, 0, FIRST_READ, 0, 0, 16),
+        frame(TcpFrame.READ_REFUSED, 2, FIRST_READ + 4097, 0, 0, 0));
   }
 
   private static byte[] frame(byte kind) {
@@ -85,11 +85,11 @@ public final class InboundTarget implements FuzzTarget {
 
   private static byte[] frame(
       byte kind, int immediate, int context, int key, long offset, long length) {
-    byte[] bytes = new byte[Frame.BYTES];
+    byte[] bytes = new byte[TcpFrame.BYTES];
     ByteBuffer.wrap(bytes)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .putShort(Frame.MAGIC)
-        .put(Frame.VERSION)
+        .putShort(TcpFrame.MAGIC)
+        .put(TcpFrame.VERSION)
         .put(kind)
         .putInt(immediate)
         .putInt(context)
@@ -100,7 +100,7 @@ public final class InboundTarget implements FuzzTarget {
   }
 
   private static byte[] padded(byte... payload) {
-    return Arrays.copyOf(payload, payload.length + Frame.padding(payload.length));
+    return Arrays.copyOf(payload, payload.length + TcpFrame.padding(payload.length));
   }
 
   private static byte[] input(int piece, byte[]... parts) {
@@ -227,12 +227,12 @@ public final class InboundTarget implements FuzzTarget {
   }
 
   /// One end of the connection.
-  private static final class Side implements Inbound.Listener, AutoCloseable {
+  private static final class Side implements TcpInbound.FrameListener, AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment guarded = guarded();
     private final RegionTable table = new RegionTable("fuzz");
     private final PostedReads reads = new PostedReads(16);
-    private final Outbound outbound = new Outbound(table);
+    private final TcpOutbound outbound = new TcpOutbound(table);
     private final List<Counted> posted = List.of(new Counted(), new Counted());
     private final MemoryRegion open;
     private final MemoryRegion large;
@@ -265,7 +265,7 @@ public final class InboundTarget implements FuzzTarget {
     }
 
     void take(Script script) throws IOException {
-      var inbound = new Inbound(table, reads, MAX_MESSAGE_BYTES, this);
+      var inbound = new TcpInbound(table, reads, MAX_MESSAGE_BYTES, this);
       try {
         while (isOpen && inbound.receive(script) >= 0) {
           long unused = outbound.flush(new Drain());

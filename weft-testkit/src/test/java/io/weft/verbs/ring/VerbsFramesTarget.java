@@ -48,7 +48,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
 
   private final MemorySegment ring = Arena.ofAuto().allocate(RING_BYTES, ALIGNMENT);
   private final MemorySegment sendBuffer = Arena.ofAuto().allocate(RING_BYTES, ALIGNMENT);
-  private final MessageBuffer messages = new MessageBuffer(Outbound.MAX_MESSAGE_BYTES);
+  private final MessageBuffer messages = new MessageBuffer(VerbsOutbound.MAX_MESSAGE_BYTES);
 
   /// For the fuzzer.
   public VerbsFramesTarget() {}
@@ -61,43 +61,43 @@ public final class VerbsFramesTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return List.of(
-        input(come(0, frame(Frame.MESSAGE, 3, 0, 0, 0, 0), new byte[] {1, 2, 3})),
+        input(come(0, frame(VerbsFrame.MESSAGE, 3, 0, 0, 0, 0), new byte[] {1, 2, 3})),
         input(
-            come(1, frame(Frame.WRITE, 8, OPEN, 9, 100, 16), new byte[8]),
-            come(3, frame(Frame.LAST, 8, OPEN, 9, 108, 16), new byte[8])),
-        input(come(0, frame(Frame.LAST, 60, CLOSED, 9, 0, 60), new byte[60])),
-        input(come(0, frame(Frame.LAST_PLACED, 9000, LARGE, 7, 0, 9000)), credit(1)),
-        input(come(0, frame(Frame.READ, 0, LARGE, 0, 0, LARGE_BYTES)), new byte[] {LEAVE}),
-        input(come(0, frame(Frame.READ, 0, CLOSED, 0, 0, 8)), new byte[] {LEAVE}, credit(1)),
+            come(1, frame(VerbsFrame.WRITE, 8, OPEN, 9, 100, 16), new byte[8]),
+            come(3, frame(VerbsFrame.LAST, 8, OPEN, 9, 108, 16), new byte[8])),
+        input(come(0, frame(VerbsFrame.LAST, 60, CLOSED, 9, 0, 60), new byte[60])),
+        input(come(0, frame(VerbsFrame.LAST_PLACED, 9000, LARGE, 7, 0, 9000)), credit(1)),
+        input(come(0, frame(VerbsFrame.READ, 0, LARGE, 0, 0, LARGE_BYTES)), new byte[] {LEAVE}),
+        input(come(0, frame(VerbsFrame.READ, 0, CLOSED, 0, 0, 8)), new byte[] {LEAVE}, credit(1)),
         input(
-            come(0, frame(Frame.ANSWER, READ_BYTES, 0, 0, 0, READ_BYTES), new byte[READ_BYTES]),
-            come(2, frame(Frame.REFUSAL, 0, 0, 0, 0, READ_BYTES))),
+            come(0, frame(VerbsFrame.ANSWER, READ_BYTES, 0, 0, 0, READ_BYTES), new byte[READ_BYTES]),
+            come(2, frame(VerbsFrame.REFUSAL, 0, 0, 0, 0, READ_BYTES))),
         input(
-            come(0, frame(Frame.OFFER, 0, THEIRS, 0x99, 1L << 40, 1 << 20)),
-            come(1, frame(Frame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
+            come(0, frame(VerbsFrame.OFFER, 0, THEIRS, 0x99, 1L << 40, 1 << 20)),
+            come(1, frame(VerbsFrame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
             new byte[] {LEAVE},
-            come(2, frame(Frame.OFFER, 0, THEIRS + (1 << 16), 0x99, 1L << 40, 1 << 20))),
-        input(come(0, frame(Frame.WITHDRAWN, 0, OPEN, 0, 0, 0))));
+            come(2, frame(VerbsFrame.OFFER, 0, THEIRS + (1 << 16), 0x99, 1L << 40, 1 << 20))),
+        input(come(0, frame(VerbsFrame.WITHDRAWN, 0, OPEN, 0, 0, 0))));
   }
 
   @Override
   public List<byte[]> dictionary() {
     return List.of(
-        come(0, frame(Frame.MESSAGE, 0, 0, 0, 0, 0)),
-        come(0, frame(Frame.LAST, 0, OPEN, 1, 0, 0)),
-        come(0, frame(Frame.PLACED, 8, LARGE, 1, 0, 16)),
-        come(0, frame(Frame.READ, 0, OPEN, 0, 0, 8)),
-        come(0, frame(Frame.REFUSAL, 0, 0, 0, 0, READ_BYTES)),
-        come(0, frame(Frame.OFFER, 0, THEIRS, 0, 64, 64)),
-        come(0, frame(Frame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
+        come(0, frame(VerbsFrame.MESSAGE, 0, 0, 0, 0, 0)),
+        come(0, frame(VerbsFrame.LAST, 0, OPEN, 1, 0, 0)),
+        come(0, frame(VerbsFrame.PLACED, 8, LARGE, 1, 0, 16)),
+        come(0, frame(VerbsFrame.READ, 0, OPEN, 0, 0, 8)),
+        come(0, frame(VerbsFrame.REFUSAL, 0, 0, 0, 0, READ_BYTES)),
+        come(0, frame(VerbsFrame.OFFER, 0, THEIRS, 0, 64, 64)),
+        come(0, frame(VerbsFrame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
         credit(2),
         new byte[] {LEAVE});
   }
 
   private static byte[] frame(
       int kind, int payload, int key, int immediate, long offset, long length) {
-    byte[] bytes = new byte[Frame.HEADER];
-    Frame.header(MemorySegment.ofArray(bytes), 0, kind, payload, key, immediate, offset, length);
+    byte[] bytes = new byte[VerbsFrame.HEADER];
+    VerbsFrame.header(MemorySegment.ofArray(bytes), 0, kind, payload, key, immediate, offset, length);
     return bytes;
   }
 
@@ -168,15 +168,15 @@ public final class VerbsFramesTarget implements FuzzTarget {
   }
 
   /// One end of the connection.
-  private final class Side implements Inbound.Listener, AutoCloseable {
+  private final class Side implements VerbsInbound.RingListener, AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment guarded = shared(OPEN_BYTES + 2 * GUARD_BYTES);
     private final RegionTable table = new RegionTable("fuzz");
     private final Pins pins = new Pins(table, new NoDevice(), new MemorySettings(0, 0));
     private final Wire wire = new Wire(ring, sendBuffer);
-    private final Outbound outbound = new Outbound(wire, pins, new OneSided());
+    private final VerbsOutbound outbound = new VerbsOutbound(wire, pins, new OneSided());
     private final Grants grants = new Grants(pins, outbound, 0);
-    private final Inbound inbound = new Inbound(wire, outbound, grants, table, messages, this);
+    private final VerbsInbound inbound = new VerbsInbound(wire, outbound, grants, table, messages, this);
     private final List<Counted> posted = List.of(new Counted(), new Counted());
     private final MemoryRegion open;
     private final MemoryRegion large;
@@ -195,7 +195,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
       for (Counted done : posted) {
         PostResult result =
             outbound.post(
-                Outbound.Kind.READ,
+                VerbsOutbound.SendKind.READ,
                 (LocalRegion) large,
                 32,
                 new RemoteSlice(theirs, 0, READ_BYTES),
@@ -247,7 +247,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
 
     @Override
     public void message(MemorySegment message) {
-      if (message.byteSize() > Outbound.MAX_MESSAGE_BYTES) {
+      if (message.byteSize() > VerbsOutbound.MAX_MESSAGE_BYTES) {
         throw new AssertionError("a message of " + message.byteSize() + " bytes");
       }
     }

@@ -19,7 +19,7 @@ final class Call {
   private long startNanos;
 
   /// A peer that was found.
-  private record Ringing(Line line, InprocTransport peer, InitiatorHandshake handshake) {}
+  private record Ringing(InprocConnection line, InprocTransport peer, InitiatorHandshake handshake) {}
 
   Call(InprocTransport transport, InprocEndpoint endpoint, String name) {
     this.transport = transport;
@@ -69,12 +69,12 @@ final class Call {
   }
 
   private int ring() {
-    InprocTransport peer = Names.ofProcess().find(name);
+    InprocTransport peer = InprocNames.ofProcess().find(name);
     if (peer == null) {
       return 0;
     }
     InitiatorHandshake handshake = new InitiatorHandshake(transport.proof(), endpoint.node());
-    Line line = new Line(transport);
+    InprocConnection line = new InprocConnection(transport);
     line.say(true, handshake.hello());
     if (!peer.ring(line)) {
       return 0;

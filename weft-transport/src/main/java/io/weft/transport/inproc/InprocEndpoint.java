@@ -25,8 +25,8 @@ final class InprocEndpoint implements Endpoint {
   private final int node;
   private final Address peer;
   private final boolean initiating;
-  private @Nullable Line line;
-  private @Nullable Copier copier;
+  private @Nullable InprocConnection line;
+  private @Nullable InprocCopier copier;
   private InprocTransport peerTransport;
   private long bytesReceived;
   private boolean closed;
@@ -40,9 +40,9 @@ final class InprocEndpoint implements Endpoint {
   }
 
   /// Both sides are proved.
-  void open(Line answered, InprocTransport other) {
+  void open(InprocConnection answered, InprocTransport other) {
     peerTransport = other;
-    copier = new Copier(transport, answered, initiating, "node " + node + " at " + peer);
+    copier = new InprocCopier(transport, answered, initiating, "node " + node + " at " + peer);
     line = answered;
   }
 
@@ -71,14 +71,14 @@ final class InprocEndpoint implements Endpoint {
     if (closed) {
       return PostResult.CLOSED;
     }
-    Line open = line;
-    Copier worker = copier;
-    Parcel parcel = open == null ? null : open.outgoing(initiating).reserve((int) bytes);
+    InprocConnection open = line;
+    InprocCopier worker = copier;
+    InprocMessage parcel = open == null ? null : open.outgoing(initiating).reserve((int) bytes);
     if (open == null || parcel == null || worker == null) {
       return PostResult.BACK_PRESSURED;
     }
     MemorySegment.copy(message, 0, open.outgoing(initiating).staging(), parcel.at, bytes);
-    parcel.kind = Parcel.Kind.MESSAGE;
+    parcel.kind = InprocMessage.MessageKind.MESSAGE;
     worker.publishMessages();
     peerTransport.wakeIfWaiting();
     return PostResult.POSTED;
@@ -86,31 +86,31 @@ final class InprocEndpoint implements Endpoint {
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    return post(from, into, Parcel.Kind.WRITE, immediate, done);
+    return post(from, into, InprocMessage.MessageKind.WRITE, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    return post(into, from, Parcel.Kind.SILENT, 0, done);
+    return post(into, from, InprocMessage.MessageKind.SILENT, 0, done);
   }
 
   private PostResult post(
-      Slice own, RemoteSlice remote, Parcel.Kind kind, int immediate, Completion done) {
+      Slice own, RemoteSlice remote, InprocMessage.MessageKind kind, int immediate, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     LocalRegion region =
-        kind == Parcel.Kind.WRITE ? transport.table().own(own) : transport.table().ownTarget(own);
+        kind == InprocMessage.MessageKind.WRITE ? transport.table().own(own) : transport.table().ownTarget(own);
     if (closed) {
       return PostResult.CLOSED;
     }
-    Line open = line;
+    InprocConnection open = line;
     if (open == null) {
       return PostResult.BACK_PRESSURED;
     }
     region.post();
-    Parcel parcel = open.outgoing(initiating).reserve(0);
+    InprocMessage parcel = open.outgoing(initiating).reserve(0);
     if (parcel == null) {
       region.settle();
       return PostResult.BACK_PRESSURED;
@@ -137,7 +137,7 @@ final class InprocEndpoint implements Endpoint {
 
   @Override
   public @Nullable PeerMemory map(RemoteRegion region) {
-    Line open = line;
+    InprocConnection open = line;
     if (closed || open == null) {
       return null;
     }
@@ -160,13 +160,13 @@ final class InprocEndpoint implements Endpoint {
 
   @Override
   public long bytesSent() {
-    Copier worker = copier;
+    InprocCopier worker = copier;
     return worker == null ? 0 : worker.bytesSent();
   }
 
   /// Whether a turn would find something.
   boolean hasWork() {
-    Line open = line;
+    InprocConnection open = line;
     return open != null
         && !closed
         && (open.incoming(initiating).hasArrived()
@@ -178,8 +178,8 @@ final class InprocEndpoint implements Endpoint {
   ///
   /// Hot path.
   int turn() {
-    Line open = line;
-    Copier worker = copier;
+    InprocConnection open = line;
+    InprocCopier worker = copier;
     if (closed || open == null || worker == null) {
       return 0;
     }
@@ -199,20 +199,20 @@ final class InprocEndpoint implements Endpoint {
     return work;
   }
 
-  private int receive(Line open) {
-    Pipe incoming = open.incoming(initiating);
+  private int receive(InprocConnection open) {
+    InprocPipe incoming = open.incoming(initiating);
     int work = 0;
     while (work < PARCELS_PER_TURN && !closed) {
-      Parcel parcel = incoming.arrived();
+      InprocMessage parcel = incoming.arrived();
       if (parcel == null) {
         break;
       }
       work++;
-      Parcel.Kind kind = parcel.kind;
+      InprocMessage.MessageKind kind = parcel.kind;
       int immediate = parcel.immediate;
       bytesReceived += parcel.traffic();
       MemorySegment message =
-          kind == Parcel.Kind.MESSAGE
+          kind == InprocMessage.MessageKind.MESSAGE
               ? transport.messages().copy(incoming.staging(), parcel.at, parcel.bytes)
               : MemorySegment.NULL;
       incoming.consume();
@@ -245,7 +245,7 @@ final class InprocEndpoint implements Endpoint {
     if (closed) {
       return;
     }
-    Copier worker = copier;
+    InprocCopier worker = copier;
     if (worker != null) {
       worker.advance();
       if (closed) {
@@ -257,12 +257,12 @@ final class InprocEndpoint implements Endpoint {
 
   private void end(TransportException cause, String toldPeer) {
     closed = true;
-    Line open = line;
+    InprocConnection open = line;
     if (open != null) {
       open.close(initiating, toldPeer);
       peerTransport.wakeIfWaiting();
     }
-    Copier worker = copier;
+    InprocCopier worker = copier;
     if (worker != null) {
       worker.fail(cause);
     }

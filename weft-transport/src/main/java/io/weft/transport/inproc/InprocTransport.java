@@ -29,7 +29,7 @@ final class InprocTransport implements Transport {
   static final int MAX_MESSAGE_BYTES = 1 << 16;
   static final Capabilities CAPABILITIES =
       new Capabilities(
-          "inproc", true, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, Pipe.SLOTS, 0, true, 0);
+          "inproc", true, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, InprocPipe.SLOTS, 0, true, 0);
 
   private static final int MAX_CALLS = 64;
   private static final long CALL_NANOS = 1_000_000;
@@ -44,8 +44,8 @@ final class InprocTransport implements Transport {
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final AtomicLong bytesSent = new AtomicLong();
   // Calls of other threads' transports, bounded.
-  private final ArrayBlockingQueue<Line> calls = new ArrayBlockingQueue<>(MAX_CALLS);
-  private final List<Answer> answers = new ArrayList<>();
+  private final ArrayBlockingQueue<InprocConnection> calls = new ArrayBlockingQueue<>(MAX_CALLS);
+  private final List<InprocAnswer> answers = new ArrayList<>();
   private final List<Call> outgoing = new ArrayList<>();
   private InprocEndpoint[] endpoints = {};
   private volatile @Nullable Thread waiter;
@@ -65,7 +65,7 @@ final class InprocTransport implements Transport {
   }
 
   static InprocTransport open(TransportConfig config, FrameSink sink) {
-    Names names = Names.ofProcess();
+    InprocNames names = InprocNames.ofProcess();
     String name = names.complete(config.bind());
     InprocTransport transport = new InprocTransport(config, sink, name);
     names.enter(name, transport);
@@ -113,13 +113,13 @@ final class InprocTransport implements Transport {
     log.tick(nowNanos);
     int work = 0;
     while (answers.size() < MAX_CALLS && !calls.isEmpty()) {
-      answers.add(new Answer(this, calls.remove(), nowNanos));
+      answers.add(new InprocAnswer(this, calls.remove(), nowNanos));
     }
     if (!answers.isEmpty()) {
       for (int i = 0; i < answers.size(); i++) {
         work += answers.get(i).tick(nowNanos);
       }
-      answers.removeIf(Answer::isOver);
+      answers.removeIf(InprocAnswer::isOver);
     }
     if (!outgoing.isEmpty()) {
       for (int i = 0; i < outgoing.size(); i++) {
@@ -135,7 +135,7 @@ final class InprocTransport implements Transport {
   }
 
   /// Takes a call of another transport; false if too many wait or this one is closed. Any thread.
-  boolean ring(Line call) {
+  boolean ring(InprocConnection call) {
     if (closed || !calls.offer(call)) {
       return false;
     }
@@ -147,7 +147,7 @@ final class InprocTransport implements Transport {
   }
 
   /// Both sides are proved.
-  void established(InprocEndpoint endpoint, Line line, InprocTransport other) {
+  void established(InprocEndpoint endpoint, InprocConnection line, InprocTransport other) {
     endpoint.open(line, other);
     InprocEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
     more[endpoints.length] = endpoint;
@@ -270,8 +270,8 @@ final class InprocTransport implements Transport {
       endpoint.close();
     }
     closed = true;
-    Names.ofProcess().leave(name, this);
-    for (Line call = calls.poll(); call != null; call = calls.poll()) {
+    InprocNames.ofProcess().leave(name, this);
+    for (InprocConnection call = calls.poll(); call != null; call = calls.poll()) {
       call.close(false, "its transport was closed");
       call.initiator.wakeIfWaiting();
     }

@@ -25,7 +25,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   private final @Nullable Arena arena;
   private final RegionViews views;
   private final boolean inOwnMemory;
-  private final @Nullable Landlord landlord;
+  private final @Nullable RegionOwner landlord;
   // closed bit, posted work (31 bits), visitors (32 bits)
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
@@ -44,7 +44,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     this.inOwnMemory = inOwnMemory;
     this.owner = owner;
     this.views = new RegionViews(segment);
-    this.landlord = owner instanceof Landlord some ? some : null;
+    this.landlord = owner instanceof RegionOwner some ? some : null;
   }
 
   @Override

@@ -7,5 +7,5 @@ package io.weft.transport.secure;
 /// @param wanted the number that the other side must have
 /// @param epoch its membership version
 /// @param incarnation of its transport, which its region keys belong to
-/// @param verdict `Verdict` code on the responder's side, 0 on the initiator's
+/// @param verdict `HandshakeReply` code on the responder's side, 0 on the initiator's
 public record Claim(int node, int wanted, long epoch, long incarnation, int verdict) {}

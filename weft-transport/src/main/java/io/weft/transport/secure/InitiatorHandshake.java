@@ -86,7 +86,7 @@ public final class InitiatorHandshake {
 
   private HandshakeStep challenged() {
     challenge = incoming.nonce();
-    Claim claim = proof.claim(wanted, Verdict.ACCEPTED);
+    Claim claim = proof.claim(wanted, HandshakeReply.ACCEPTED);
     byte[] tag = proof.tag(nonce, challenge);
     byte[] mac = proof.prove(Role.INITIATOR, nonce, challenge, claim, tag, binding);
     incoming.expect(HandshakeFrame.RESPONDER_PROOF, HandshakeFrame.PROOF_BYTES);
@@ -102,11 +102,11 @@ public final class InitiatorHandshake {
     if (!JobProof.same(mac, answer.proof())) {
       return refused(JobProof.stranger(binding) + "; is another job listening there?");
     }
-    Verdict verdict = Verdict.of(peer.verdict());
-    if (verdict == Verdict.ACCEPTED) {
+    HandshakeReply verdict = HandshakeReply.of(peer.verdict());
+    if (verdict == HandshakeReply.ACCEPTED) {
       verdict = proof.check(peer, wanted, nonce, challenge, answer.tag());
     }
-    if (verdict != Verdict.ACCEPTED) {
+    if (verdict != HandshakeReply.ACCEPTED) {
       return refused("refused: " + proof.explain(verdict, peer, wanted));
     }
     state = State.OVER;

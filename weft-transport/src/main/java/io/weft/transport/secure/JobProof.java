@@ -56,7 +56,7 @@ public final class JobProof {
   }
 
   /// What this side says of itself to a peer that must be `wanted`.
-  Claim claim(int wanted, Verdict verdict) {
+  Claim claim(int wanted, HandshakeReply verdict) {
     return new Claim(credentials.node(), wanted, credentials.epoch(), incarnation, verdict.code());
   }
 
@@ -106,33 +106,33 @@ public final class JobProof {
   }
 
   /// The responder's verdict on an initiator whose proof was right.
-  Verdict judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
+  HandshakeReply judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
     if (!same(ownTag, initiatorTag)) {
-      return Verdict.WRONG_JOB;
+      return HandshakeReply.WRONG_JOB;
     }
     if (initiator.epoch() != credentials.epoch()) {
-      return Verdict.WRONG_EPOCH;
+      return HandshakeReply.WRONG_EPOCH;
     }
-    return initiator.wanted() == credentials.node() ? Verdict.ACCEPTED : Verdict.WRONG_NODE;
+    return initiator.wanted() == credentials.node() ? HandshakeReply.ACCEPTED : HandshakeReply.WRONG_NODE;
   }
 
   /// The initiator's verdict on a responder that accepted and whose proof was right.
-  Verdict check(
+  HandshakeReply check(
       Claim responder, int wanted, byte[] initiatorNonce, byte[] responderNonce, byte[] tag) {
     if (!same(tag(initiatorNonce, responderNonce), tag)) {
-      return Verdict.WRONG_JOB;
+      return HandshakeReply.WRONG_JOB;
     }
     if (responder.epoch() != credentials.epoch()) {
-      return Verdict.WRONG_EPOCH;
+      return HandshakeReply.WRONG_EPOCH;
     }
     return responder.node() == wanted && responder.wanted() == credentials.node()
-        ? Verdict.ACCEPTED
-        : Verdict.WRONG_NODE;
+        ? HandshakeReply.ACCEPTED
+        : HandshakeReply.WRONG_NODE;
   }
 
   /// Why both do not belong together, for the log and the exceptions of sides that are proved.
   /// `wanted` is the node that the initiator wants.
-  String explain(Verdict verdict, Claim peer, int wanted) {
+  String explain(HandshakeReply verdict, Claim peer, int wanted) {
     return switch (verdict) {
       case ACCEPTED -> verdict.meaning();
       case WRONG_JOB -> "this side is of job '" + credentials.job() + "': " + verdict.meaning();

@@ -76,12 +76,12 @@ public final class ResponderHandshake {
       return refused(HandshakeFrame.refusal(), JobProof.stranger(binding));
     }
     byte[] tag = proof.tag(hello, nonce);
-    Verdict verdict = proof.judge(peer, tag, offered.tag());
+    HandshakeReply verdict = proof.judge(peer, tag, offered.tag());
     Claim own = proof.claim(peer.node(), verdict);
     byte[] mac = proof.prove(Role.RESPONDER, hello, nonce, own, tag, binding);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(own, tag, mac));
-    if (verdict != Verdict.ACCEPTED) {
+    if (verdict != HandshakeReply.ACCEPTED) {
       return refused(
           answer, "node " + peer.node() + ": " + proof.explain(verdict, peer, peer.wanted()));
     }

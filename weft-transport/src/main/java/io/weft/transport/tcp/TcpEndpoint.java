@@ -15,7 +15,7 @@ import java.nio.channels.SelectionKey;
 import org.jspecify.annotations.Nullable;
 
 /// One authenticated connection, or one that is being made.
-final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
+final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameListener {
 
   /// From this length on a message is shown where it was received; below, a copy with a view that
   /// is there already costs less than a view of its own.
@@ -24,7 +24,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   private final TcpTransport transport;
   private final int node;
   private final Address peer;
-  private @Nullable Link link;
+  private @Nullable ProvenPeer link;
   private long bytesReceived;
   private long bytesSent;
   private boolean closed;
@@ -40,7 +40,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// The handshake is over; the socket is registered under `key`.
   void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
-    link = Link.of(stream, key, peerIncarnation, transport.table(), this);
+    link = ProvenPeer.of(stream, key, peerIncarnation, transport.table(), this);
   }
 
   @Override
@@ -60,7 +60,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
               + TcpTransport.MAX_MESSAGE_BYTES
               + " fit, write larger ones to the peer's memory");
     }
-    Link open = link;
+    ProvenPeer open = link;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -77,7 +77,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   /// next flush, not within a call that posts.
   ///
   /// Hot path.
-  private void sendAhead(Link open) {
+  private void sendAhead(ProvenPeer open) {
     try {
       open.send();
     } catch (IOException e) {
@@ -90,7 +90,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
     checkLengths(from, into);
     LocalRegion region = transport.table().own(from);
-    Link open = link;
+    ProvenPeer open = link;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -121,7 +121,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
     checkLengths(into, from);
     LocalRegion region = transport.table().ownTarget(into);
-    Link open = link;
+    ProvenPeer open = link;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -145,7 +145,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     return PostResult.POSTED;
   }
 
-  private PostResult refused(Link open, String verb, RemoteSlice at, Completion done) {
+  private PostResult refused(ProvenPeer open, String verb, RemoteSlice at, Completion done) {
     TransportException error =
         new TransportException.Refused(
             verb
@@ -170,7 +170,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   ///
   /// Hot path.
   int receive() {
-    Link open = link;
+    ProvenPeer open = link;
     if (closed || open == null) {
       return 0;
     }
@@ -191,7 +191,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// Whether `flush` could do something without the kernel's leave.
   boolean wantsFlush() {
-    Link open = link;
+    ProvenPeer open = link;
     return !closed
         && open != null
         && (open.outbound().isPending() || !open.stream().isFlushed())
@@ -202,7 +202,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   ///
   /// Hot path.
   int flush() {
-    Link open = link;
+    ProvenPeer open = link;
     if (closed || open == null) {
       return 0;
     }
@@ -220,7 +220,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     return 1;
   }
 
-  private long countSent(Link open) {
+  private long countSent(ProvenPeer open) {
     long bytes = open.stream().takeSent();
     bytesSent += bytes;
     transport.countSent(bytes);
@@ -239,13 +239,13 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// Whether `receive` would find what the selector does not know of.
   boolean isReadable() {
-    Link open = link;
+    ProvenPeer open = link;
     return !closed && open != null && open.stream().isReadable();
   }
 
   /// In direct mode the socket itself is asked each time.
   void unblock() {
-    Link open = link;
+    ProvenPeer open = link;
     if (open != null) {
       open.outbound().unblock();
     }
@@ -253,7 +253,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   /// Has the selector report a blocked socket when it is writable.
   void watchWritable() {
-    Link open = link;
+    ProvenPeer open = link;
     if (!closed && open != null && open.outbound().isBlocked()) {
       open.key().interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
     }
@@ -261,7 +261,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   @Override
   int ready(long nowNanos) {
-    Link open = link;
+    ProvenPeer open = link;
     if (closed || open == null) {
       return 0;
     }
@@ -293,7 +293,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
 
   @Override
   public void readWanted(int key, int context, long offset, long length) throws ProtocolFault {
-    Link open = link;
+    ProvenPeer open = link;
     if (open != null && !open.outbound().serve(key, context, offset, length)) {
       throw new ProtocolFault("more reads than may be outstanding");
     }
@@ -307,7 +307,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   @Override
   public void readRefused(PostedReads.Read read, int reason) {
     String why =
-        reason == Frame.OUT_OF_BOUNDS
+        reason == TcpFrame.OUT_OF_BOUNDS
             ? "it lies outside the region"
             : "the region is closed or of another incarnation; ask the peer for its present"
                 + " regions";
@@ -319,7 +319,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   }
 
   private void finish(PostedReads.Read read, @Nullable TransportException error) {
-    Link open = link;
+    ProvenPeer open = link;
     if (open != null) {
       open.outbound().countOwn(-1);
       open.reads().finish(read, error);
@@ -331,12 +331,12 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     lost(why, null);
   }
 
-  private void fault(Link open, ProtocolFault fault) {
+  private void fault(ProvenPeer open, ProtocolFault fault) {
     transport
         .log()
         .warning("ended the connection to " + name() + ": received " + fault.getMessage());
     if (!closed) {
-      leave(open, Frame.FAULT, String.valueOf(fault.getMessage()));
+      leave(open, TcpFrame.FAULT, String.valueOf(fault.getMessage()));
       fail(exception("we ended the connection because we received " + fault.getMessage(), fault));
     }
   }
@@ -366,7 +366,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
     if (closed) {
       return;
     }
-    Link open = link;
+    ProvenPeer open = link;
     if (open != null) {
       try {
         open.send();
@@ -376,14 +376,14 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
       if (closed) {
         return;
       }
-      leave(open, Frame.BYE, "");
+      leave(open, TcpFrame.BYE, "");
     }
     end(exception("closed by this side", null));
   }
 
   private void end(TransportException cause) {
     closed = true;
-    Link open = link;
+    ProvenPeer open = link;
     if (open != null) {
       var unused = countSent(open);
       transport.abandon(open.stream(), open.key());
@@ -394,7 +394,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, Inbound.Listener {
   }
 
   /// Best effort: the peer learns why, if the stream is between two frames.
-  private void leave(Link open, byte kind, String text) {
+  private void leave(ProvenPeer open, byte kind, String text) {
     try {
       if (open.outbound().last(kind, text)) {
         open.send();

@@ -59,13 +59,13 @@ final class TcpTransport implements Transport {
   private final HostPiece piece;
   private final OpenFiles openFiles = OpenFiles.ofThisProcess();
   private final Readiness readiness = new Readiness(openFiles);
-  private final Listener listener;
+  private final TcpListener listener;
   private final Address address;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(1 << 16);
   private final AtomicLong bytesSent = new AtomicLong();
-  private final List<Dial> dials = new ArrayList<>();
-  private final List<Farewell> farewells = new ArrayList<>();
+  private final List<TcpConnect> dials = new ArrayList<>();
+  private final List<TcpGracefulClose> farewells = new ArrayList<>();
   private TcpEndpoint[] endpoints = {};
   private String trouble = "";
   private long lookedNanos;
@@ -81,7 +81,7 @@ final class TcpTransport implements Transport {
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
-      listener = new Listener(this, readiness, bind);
+      listener = new TcpListener(this, readiness, bind);
     } catch (RuntimeException e) {
       readiness.close();
       throw e;
@@ -118,7 +118,7 @@ final class TcpTransport implements Transport {
         MAX_MESSAGE_BYTES,
         EAGER_BYTES,
         Long.MAX_VALUE,
-        Outbound.MAX_IN_FLIGHT,
+        TcpOutbound.MAX_IN_FLIGHT,
         0,
         false,
         piece.bytes());
@@ -139,7 +139,7 @@ final class TcpTransport implements Transport {
     }
     InetSocketAddress to = TcpAddress.toConnect(peer.location());
     TcpEndpoint endpoint = new TcpEndpoint(this, node, peer);
-    dials.add(new Dial(this, endpoint, to));
+    dials.add(new TcpConnect(this, endpoint, to));
     return endpoint;
   }
 
@@ -234,11 +234,11 @@ final class TcpTransport implements Transport {
     for (int i = 0; i < dials.size(); i++) {
       dials.get(i).tick(nowNanos);
     }
-    dials.removeIf(Dial::isOver);
+    dials.removeIf(TcpConnect::isOver);
     for (int i = 0; i < farewells.size(); i++) {
       farewells.get(i).tick(nowNanos);
     }
-    farewells.removeIf(Farewell::isOver);
+    farewells.removeIf(TcpGracefulClose::isOver);
   }
 
   @Override
@@ -334,7 +334,7 @@ final class TcpTransport implements Transport {
 
   /// Ends a connection in a way that lets its last frame arrive.
   void abandon(SocketStream stream, SelectionKey key) {
-    Farewell farewell = new Farewell(stream, key, scratch);
+    TcpGracefulClose farewell = new TcpGracefulClose(stream, key, scratch);
     if (!farewell.isOver()) {
       if (farewells.size() == MAX_FAREWELLS) {
         farewells.remove(0).close();
@@ -389,7 +389,7 @@ final class TcpTransport implements Transport {
     if (closed) {
       return;
     }
-    for (Dial dial : List.copyOf(dials)) {
+    for (TcpConnect dial : List.copyOf(dials)) {
       dial.abandon();
       dial.endpoint().close();
     }
@@ -397,7 +397,7 @@ final class TcpTransport implements Transport {
       endpoint.close();
     }
     closed = true;
-    farewells.forEach(Farewell::close);
+    farewells.forEach(TcpGracefulClose::close);
     listener.close();
     readiness.close();
   }

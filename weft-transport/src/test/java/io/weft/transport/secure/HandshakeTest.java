@@ -215,7 +215,7 @@ class HandshakeTest {
     byte[] proof = said(initiator.receive(ByteBuffer.wrap(challenge)));
     byte[] nonce = Arrays.copyOfRange(challenge, 8, 40);
     assertThat(proof).hasSize(96);
-    Claim lie = eight.claim(CALLER, Verdict.ACCEPTED);
+    Claim lie = eight.claim(CALLER, HandshakeReply.ACCEPTED);
     byte[] tag = eight.tag(nonce, nonce);
     byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag, new byte[0]);
     ByteBuffer answer =
@@ -253,7 +253,7 @@ class HandshakeTest {
     byte[] hello = bytes(initiator.hello());
     byte[] nonce = Arrays.copyOfRange(hello, 8, 40);
     said(initiator.receive(HandshakeFrame.nonce(HandshakeFrame.CHALLENGE, nonce)));
-    Claim claim = impostor.claim(CALLER, Verdict.ACCEPTED);
+    Claim claim = impostor.claim(CALLER, HandshakeReply.ACCEPTED);
     byte[] tag = impostor.tag(nonce, nonce);
     byte[] mac = impostor.prove(Role.RESPONDER, nonce, nonce, claim, tag, new byte[0]);
     ByteBuffer answer =

@@ -105,7 +105,7 @@ final class MemoryPool {
       PoolBlock block = found.getValue();
       wake(block);
       block.share();
-      return new Part(this, block, memory);
+      return new PooledMemory(this, block, memory);
     } finally {
       lock.unlock();
     }
@@ -191,7 +191,7 @@ final class MemoryPool {
   }
 
   /// A region inside pages that another region has.
-  private record Part(MemoryPool pool, PoolBlock block, MemorySegment memory) implements Holding {
+  private record PooledMemory(MemoryPool pool, PoolBlock block, MemorySegment memory) implements Holding {
 
     @Override
     public boolean isOwn() {

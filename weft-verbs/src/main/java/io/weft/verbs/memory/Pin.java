@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.memory;
 
-import io.weft.transport.region.Landlord;
+import io.weft.transport.region.RegionOwner;
 import io.weft.verbs.device.Registration;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// One region's claim on memory that the device may access, and on whatever keeps that memory. It
 /// ends when the region is closed and no peer's device may touch the memory any more. Any thread.
-public final class Pin implements Landlord {
+public final class Pin implements RegionOwner {
 
   private final Pins pins;
   private final Holding holding;

@@ -12,7 +12,7 @@ public final class Flow {
   public static final int SLOTS = 128;
 
   /// Bytes before the payload of a frame.
-  public static final int HEADER_BYTES = Frame.HEADER;
+  public static final int HEADER_BYTES = VerbsFrame.HEADER;
 
   /// Marks an immediate value that counts consumed frames.
   static final int CREDIT = 1 << 31;
@@ -47,7 +47,7 @@ public final class Flow {
   ///
   /// Hot path.
   public int reserve(int payload) {
-    int index = room.reserve(Frame.span(payload));
+    int index = room.reserve(VerbsFrame.span(payload));
     if (index >= 0) {
       ends[sent & (SLOTS - 1)] = room.head();
     }
@@ -69,7 +69,7 @@ public final class Flow {
   /// Where the frame with this immediate value begins.
   public int indexOf(int immediate) throws VerbsFault {
     long index = (long) immediate << INDEX_SHIFT;
-    if (index + Frame.HEADER > ringBytes) {
+    if (index + VerbsFrame.HEADER > ringBytes) {
       throw new VerbsFault("a frame at " + index + " of a ring of " + ringBytes + " bytes");
     }
     return (int) index;
@@ -94,7 +94,7 @@ public final class Flow {
   /// Hot path.
   public void consumed(int payload) {
     consumed++;
-    untoldBytes += Frame.span(payload);
+    untoldBytes += VerbsFrame.span(payload);
   }
 
   /// Whether so much is consumed that the peer should hear of it.

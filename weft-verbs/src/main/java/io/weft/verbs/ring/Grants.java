@@ -24,7 +24,7 @@ public final class Grants {
   ///
   /// @param outbound by which the peer hears of it
   /// @param endpoint number of the endpoint, by which memory remembers who may touch it
-  public Grants(Pins pins, Outbound outbound, int endpoint) {
+  public Grants(Pins pins, VerbsOutbound outbound, int endpoint) {
     this.pins = pins;
     notes = outbound.notes();
     this.endpoint = endpoint;
@@ -50,7 +50,7 @@ public final class Grants {
     } else if (pin.offer(endpoint)) {
       offered.set(place);
       notes.add(
-          Frame.OFFER,
+          VerbsFrame.OFFER,
           region.key(),
           pin.registration().remoteKey(),
           region.segment().address(),
@@ -60,7 +60,7 @@ public final class Grants {
 
   /// A region that was offered is closed.
   public void withdraw(Pin pin) {
-    notes.add(Frame.WITHDRAW, pin.key());
+    notes.add(VerbsFrame.WITHDRAW, pin.key());
   }
 
   /// The peer does not touch it any more.

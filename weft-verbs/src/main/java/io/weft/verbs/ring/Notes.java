@@ -31,7 +31,7 @@ final class Notes {
 
   /// The offer is withdrawn and not used any more; it hears when that has left.
   void answer(Offer offer) {
-    notes.add(new Note(Frame.WITHDRAWN, offer.key(), 0, 0, 0, offer));
+    notes.add(new Note(VerbsFrame.WITHDRAWN, offer.key(), 0, 0, 0, offer));
   }
 
   /// Whether all have left.
@@ -51,7 +51,7 @@ final class Notes {
       if (place < 0) {
         break;
       }
-      Frame.header(
+      VerbsFrame.header(
           carrier.sendBuffer(),
           place,
           note.kind,

@@ -4,7 +4,7 @@ package io.weft.workloads.census;
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.Libsvm;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.List;
 /// `a9a.t` in LIBSVM's text; each gzip or not.
 ///
 /// @param directory where they are
-public record CensusFiles(Path directory) implements Source {
+public record CensusFiles(Path directory) implements DataSource {
 
   private static final String REMEDY =
       "adult.data and adult.test are at https://archive.ics.uci.edu/dataset/2/adult, a9a and a9a.t"

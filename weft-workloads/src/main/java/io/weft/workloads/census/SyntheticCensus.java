@@ -3,7 +3,7 @@ package io.weft.workloads.census;
 
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.util.SplittableRandom;
 
 /// People who never were, in the 123 features of the Adult set: each attribute is drawn with
@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 /// gives the label. The best possible accuracy is about 0.92. The same seed gives the same bytes.
 ///
 /// @param seed of model and people
-public record SyntheticCensus(long seed) implements Source {
+public record SyntheticCensus(long seed) implements DataSource {
 
   private static final int TRAIN = 16_000;
   private static final int TEST = 4_000;

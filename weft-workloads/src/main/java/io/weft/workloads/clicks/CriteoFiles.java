@@ -4,7 +4,7 @@ package io.weft.workloads.clicks;
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -14,7 +14,7 @@ import java.util.List;
 /// test file has no labels, so every tenth line is kept for testing.
 ///
 /// @param directory where it is
-public record CriteoFiles(Path directory) implements Source {
+public record CriteoFiles(Path directory) implements DataSource {
 
   private static final int NUMBERS = 13;
   private static final int CATEGORIES = 26;

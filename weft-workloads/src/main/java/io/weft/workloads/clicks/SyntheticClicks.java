@@ -3,7 +3,7 @@ package io.weft.workloads.clicks;
 
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 /// @param columns at least 20
 /// @param trainRows clicks to train on
 /// @param seed of model and clicks
-public record SyntheticClicks(int columns, int trainRows, long seed) implements Source {
+public record SyntheticClicks(int columns, int trainRows, long seed) implements DataSource {
 
   private static final int TEST = 8_000;
   private static final double EXPONENT = 1.2;

@@ -7,7 +7,7 @@ import java.util.List;
 /// The four MNIST files in one directory, under their standard names, gzip or not.
 ///
 /// @param directory where they are
-public record MnistFiles(Path directory) implements Source {
+public record MnistFiles(Path directory) implements DataSource {
 
   private static final int SIDE = 28;
   private static final int CLASSES = 10;

@@ -2,7 +2,7 @@
 package io.weft.workloads.digits;
 
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.util.SplittableRandom;
 
 /// Images of 28 by 28 grey pixels of the digits 0 to 9: a glyph of a random font under a random
@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 /// @param seed of everything
 /// @param trainCount images to train on
 /// @param testCount images to test on
-public record SyntheticDigits(long seed, int trainCount, int testCount) implements Source {
+public record SyntheticDigits(long seed, int trainCount, int testCount) implements DataSource {
 
   private static final int PIXELS = Raster.SIDE * Raster.SIDE;
   private static final long TRAIN_STREAM = 0x74_7261_696eL;

@@ -21,7 +21,7 @@ final class Layers {
   private final Ops tf;
   private final long seed;
   private final List<Variable<TFloat32>> variables = new ArrayList<>();
-  private final List<Table> tables = new ArrayList<>();
+  private final List<SparseTable> tables = new ArrayList<>();
 
   Layers(Graph graph, long seed) {
     this.graph = graph;
@@ -39,7 +39,7 @@ final class Layers {
   }
 
   /// All tables so far, in order of creation.
-  List<Table> tables() {
+  List<SparseTable> tables() {
     return List.copyOf(tables);
   }
 
@@ -96,7 +96,7 @@ final class Layers {
             .setAttr("_class", new String[] {"loc:@" + table.op().name()})
             .build()
             .output(0);
-    tables.add(new Table(table, ids, found));
+    tables.add(new SparseTable(table, ids, found));
     return found;
   }
 

@@ -32,7 +32,7 @@ public record Model(
     Operand<TInt32> correct,
     Optional<Operand<TFloat32>> score,
     List<Variable<TFloat32>> variables,
-    List<Table> tables)
+    List<SparseTable> tables)
     implements AutoCloseable {
 
   /// Builds a workload's network.

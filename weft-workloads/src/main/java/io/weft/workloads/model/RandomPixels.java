@@ -2,7 +2,7 @@
 package io.weft.workloads.model;
 
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import java.util.Random;
 
 /// Images of noise with labels of noise, for networks of which only the speed is of interest. The
@@ -10,7 +10,7 @@ import java.util.Random;
 ///
 /// @param features bytes of an image
 /// @param seed of all
-record RandomPixels(int features, long seed) implements Source {
+record RandomPixels(int features, long seed) implements DataSource {
 
   private static final int TRAIN = 96;
   private static final int TEST = 24;

@@ -6,7 +6,7 @@ import io.weft.workloads.census.SyntheticCensus;
 import io.weft.workloads.clicks.CriteoFiles;
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.MnistFiles;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -102,7 +102,7 @@ public enum Workload {
   }
 
   /// The published files in a directory; empty if this workload has none.
-  public Optional<Source> files(Path directory) {
+  public Optional<DataSource> files(Path directory) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
       case ADULT_DNN -> Optional.of(new CensusFiles(directory));
@@ -112,7 +112,7 @@ public enum Workload {
   }
 
   /// What it trains on where there are no files.
-  public Source embedded(long seed) {
+  public DataSource embedded(long seed) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
       case ADULT_DNN -> new SyntheticCensus(seed);

@@ -2,7 +2,7 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.workloads.model.Model;
-import io.weft.workloads.model.Table;
+import io.weft.workloads.model.SparseTable;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,11 +30,11 @@ final class Gradients {
   /// By variable, in the order of the model's variables.
   static List<Output<TFloat32>> of(Model model, Operand<TFloat32> loss) {
     var gradients = new Gradients(model.graph());
-    Map<String, Table> tables = new HashMap<>();
+    Map<String, SparseTable> tables = new HashMap<>();
     model.tables().forEach(table -> tables.put(table.variable().op().name(), table));
     List<Output<?>> inputs = new ArrayList<>();
     for (Variable<TFloat32> variable : model.variables()) {
-      Table table = tables.get(variable.op().name());
+      SparseTable table = tables.get(variable.op().name());
       inputs.add(table == null ? variable.asOutput() : table.rows());
     }
     Output<?>[] found =
@@ -42,13 +42,13 @@ final class Gradients {
     List<Output<TFloat32>> all = new ArrayList<>();
     for (int i = 0; i < found.length; i++) {
       Output<TFloat32> gradient = found[i].expect(TFloat32.class);
-      Table table = tables.get(model.variables().get(i).op().name());
+      SparseTable table = tables.get(model.variables().get(i).op().name());
       all.add(table == null ? gradient : gradients.ofTable(table, gradient));
     }
     return all;
   }
 
-  private Output<TFloat32> ofTable(Table table, Output<TFloat32> rows) {
+  private Output<TFloat32> ofTable(SparseTable table, Output<TFloat32> rows) {
     String name = table.variable().op().name();
     int count = (int) table.variable().asOutput().shape().get(0);
     return graph

@@ -5,7 +5,7 @@ import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.placement.Initializers;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +41,7 @@ record Replica(
     List<String> scores,
     List<String> weights,
     long parameters,
-    Memory memory) {
+    ServerMemory memory) {
 
   /// Placeholders of the batch, and of what the loss is multiplied by.
   static final List<String> FEEDS = List.of("features", "labels");
@@ -59,7 +59,7 @@ record Replica(
 
   /// @param like what the workers train on
   /// @param tally added to the graph
-  static Replica of(Settings settings, Servers servers, Examples like, Tally tally) {
+  static Replica of(TrainingSettings settings, Servers servers, Examples like, WorkerResults tally) {
     try (Model model =
         Model.of(settings.workload(), like.features(), settings.seed(), like.scale())) {
       Graph graph = model.graph();
@@ -69,7 +69,7 @@ record Replica(
       Placeholder<TFloat32> factor =
           tf.withName(FACTOR).placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
       List<Output<TFloat32>> gradients = Gradients.of(model, tf.math.mul(model.lossSum(), factor));
-      var descent = new Descent(settings.optimizer(), settings.rate());
+      var descent = new IndependentUpdates(settings.optimizer(), settings.rate());
       List<String> train = new ArrayList<>();
       List<String> update = new ArrayList<>();
       if (settings.sync() instanceof Sync.Asynchronous) {
@@ -86,13 +86,13 @@ record Replica(
         Op updated = first.withControlDependencies(apply(descent, model, means)).noOp();
         var next =
             first
-                .withName(Tokens.NEXT)
+                .withName(StepTokens.NEXT)
                 .placeholder(TInt64.class, Placeholder.shape(Shape.scalar()));
-        Tokens.add(first, servers.workers(), next, accumulated.put(), updated)
+        StepTokens.add(first, servers.workers(), next, accumulated.put(), updated)
             .forEach(given -> update.add(given.op().name()));
         accumulated.put().forEach(put -> train.add(put.name()));
       }
-      Memory memory = settings.checkpoint().isPresent() ? Memory.addTo(graph) : Memory.NONE;
+      ServerMemory memory = settings.checkpoint().isPresent() ? ServerMemory.addTo(graph) : ServerMemory.NONE;
       return new Replica(
           Initializers.portable(graph.toGraphDef(), INIT),
           train,
@@ -106,7 +106,7 @@ record Replica(
     }
   }
 
-  private static List<Op> apply(Descent descent, Model model, List<Output<TFloat32>> gradients) {
+  private static List<Op> apply(IndependentUpdates descent, Model model, List<Output<TFloat32>> gradients) {
     List<Op> all = new ArrayList<>();
     for (int i = 0; i < gradients.size(); i++) {
       all.add(descent.apply(model.graph(), model.variables().get(i), gradients.get(i)));
@@ -126,14 +126,14 @@ record Replica(
   /// A step of synchronous training of worker `index`, which ends when the step is over for all.
   GraphCall synchronousStep(int index) {
     List<String> fetches = new ArrayList<>(List.of(loss));
-    fetches.addAll(Tokens.fetches(index));
+    fetches.addAll(StepTokens.fetches(index));
     return new GraphCall(
         List.of(FEEDS.get(0), FEEDS.get(1), FACTOR, Accumulated.STEP), fetches, train);
   }
 
   /// What takes the gradients of a synchronous step.
   GraphCall takingStep() {
-    return new GraphCall(List.of(Tokens.NEXT), List.of(SUMMARY + ":0"), update);
+    return new GraphCall(List.of(StepTokens.NEXT), List.of(SUMMARY + ":0"), update);
   }
 
   /// Looks at a batch without learning.

@@ -13,10 +13,10 @@ import io.weft.tensorflow.grpc.GrpcServer;
 import io.weft.tensorflow.grpc.GrpcSession;
 import io.weft.tensorflow.session.WeftServer;
 import io.weft.tensorflow.session.WeftSession;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.sendrecv.GraphSession;
-import io.weft.workloads.training.Observer;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingSettings;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import java.util.Optional;
 /// @param threads that share the computation of a node, at least 1
 /// @param observer hears how this worker trains, if it is the lowest that is left
 public record ServedTraining(
-    Settings settings, Servers servers, Source source, Weft weft, int threads, Observer observer) {
+    TrainingSettings settings, Servers servers, DataSource source, Weft weft, int threads, TrainingObserver observer) {
 
   /// A server serves at most so long.
   private static final Duration SERVING = Duration.ofDays(365);
@@ -44,7 +44,7 @@ public record ServedTraining(
   /// Throws `CommException.Setup` if the job has not one rank for each task, `StepException` or,
   /// under gRPC, `IllegalStateException` naming the task that failed or is lost, `DataException`
   /// and `TrainingException`.
-  public Optional<Served> run() throws InterruptedException {
+  public Optional<ServedResult> run() throws InterruptedException {
     if (weft.size() != servers.ranks()) {
       throw new CommException.Setup(
           "%d servers and %d workers are %d ranks, but the job has %d; start one rank for each"
@@ -71,7 +71,7 @@ public record ServedTraining(
         member.join(SERVING);
         return Optional.empty();
       }
-      return new Worker(this, layout, member, opener).run();
+      return new TrainingWorker(this, layout, member, opener).run();
     }
   }
 

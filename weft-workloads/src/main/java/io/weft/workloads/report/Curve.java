@@ -3,7 +3,7 @@ package io.weft.workloads.report;
 
 import static java.util.stream.Collectors.averagingDouble;
 
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,7 +18,7 @@ record Curve(String title, List<Double> x, List<Double> y) {
 
   /// Loss, accuracy and speed over a run. Curves without a point are left out. Steps are averaged
   /// in groups where there are more than 200.
-  static List<Curve> of(Outcome outcome, int batch) {
+  static List<Curve> of(TrainingOutcome outcome, int batch) {
     int steps = outcome.losses().size();
     int epochs = outcome.accuracies().size();
     List<Long> nanos = outcome.timing().stepNanos();

@@ -2,7 +2,7 @@
 package io.weft.workloads.report;
 
 import io.weft.file.NewFile;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ public final class Plot {
   }
 
   /// Draws. Throws `IOException` with what to install where PNG cannot be drawn here.
-  public static void write(Path file, TrainReport report, Outcome outcome) throws IOException {
+  public static void write(Path file, TrainReport report, TrainingOutcome outcome) throws IOException {
     String title =
         String.format(
             Locale.ROOT,

@@ -2,7 +2,7 @@
 package io.weft.workloads.report;
 
 import io.weft.workloads.parameterserver.ServingFacts;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
 import java.util.List;
@@ -16,7 +16,7 @@ public final class Summary {
   private Summary() {}
 
   /// A few lines, each ended.
-  public static String of(TrainReport report, Outcome outcome) {
+  public static String of(TrainReport report, TrainingOutcome outcome) {
     Timing timing = outcome.timing();
     return String.format(
         Locale.ROOT,

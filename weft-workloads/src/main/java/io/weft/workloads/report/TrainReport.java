@@ -4,11 +4,11 @@ package io.weft.workloads.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.weft.file.NewFile;
-import io.weft.workloads.parameterserver.Served;
+import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
-import io.weft.workloads.training.Job;
-import io.weft.workloads.training.Outcome;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingJob;
+import io.weft.workloads.training.TrainingOutcome;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Shrink;
 import java.io.IOException;
 import java.io.InputStream;
@@ -64,25 +64,25 @@ public record TrainReport(
     long bytesSent,
     String transport,
     @JsonUnwrapped @Nullable ServingFacts serving,
-    HostFacts host,
+    TrainingHost host,
     String weftVersion) {
 
   /// Median and 99th percentile.
   public record StepMillis(double p50, double p99) {}
 
   /// Of an outcome.
-  public static TrainReport of(Settings settings, Outcome outcome, Job job) {
+  public static TrainReport of(TrainingSettings settings, TrainingOutcome outcome, TrainingJob job) {
     return of(settings, outcome, job.size(), job.transport(), null);
   }
 
   /// Of a training with parameter servers, on so many ranks.
-  public static TrainReport of(Settings settings, Served served, int ranks, String transport) {
+  public static TrainReport of(TrainingSettings settings, ServedResult served, int ranks, String transport) {
     return of(settings, served.outcome(), ranks, transport, served.facts());
   }
 
   private static TrainReport of(
-      Settings settings,
-      Outcome outcome,
+      TrainingSettings settings,
+      TrainingOutcome outcome,
       int ranks,
       String transport,
       @Nullable ServingFacts serving) {
@@ -107,7 +107,7 @@ public record TrainReport(
         outcome.bytesSent(),
         transport,
         serving,
-        HostFacts.here(),
+        TrainingHost.here(),
         version());
   }
 

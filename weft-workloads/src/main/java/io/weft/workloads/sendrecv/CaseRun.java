@@ -17,14 +17,14 @@ final class CaseRun implements AutoCloseable {
 
   private static final int FEWEST_STEPS = 3;
 
-  private final Exchange exchange;
+  private final ExchangeGraph exchange;
   private final GraphSession session;
   private final Duration limit;
   private int generation;
   private boolean right = true;
 
   /// @param limit of each step
-  CaseRun(Exchange exchange, GraphSession session, Duration limit) {
+  CaseRun(ExchangeGraph exchange, GraphSession session, Duration limit) {
     this.exchange = exchange;
     this.session = session;
     this.limit = limit;
@@ -69,7 +69,7 @@ final class CaseRun implements AutoCloseable {
 
   private long step() throws InterruptedException {
     long begin = System.nanoTime();
-    try (Fetched fetched = session.run(Exchange.STEP, Map.of(), limit)) {
+    try (Fetched fetched = session.run(ExchangeGraph.STEP, Map.of(), limit)) {
       long end = System.nanoTime();
       float last = values(fetched).get(ValueLayout.JAVA_FLOAT, 0);
       right &= last == exchange.last(generation);
@@ -81,9 +81,9 @@ final class CaseRun implements AutoCloseable {
     if (exchange.tensors() == 0) {
       return;
     }
-    generation = generation % Exchange.MOST_GENERATIONS + 1;
+    generation = generation % ExchangeGraph.MOST_GENERATIONS + 1;
     try (TFloat32 next = TFloat32.scalarOf(generation)) {
-      session.run(Exchange.WRITE, Map.of("generation", next), limit).close();
+      session.run(ExchangeGraph.WRITE, Map.of("generation", next), limit).close();
     }
   }
 
@@ -91,7 +91,7 @@ final class CaseRun implements AutoCloseable {
     if (exchange.tensors() == 0) {
       return;
     }
-    try (Fetched fetched = session.run(Exchange.WHOLE, Map.of(), limit)) {
+    try (Fetched fetched = session.run(ExchangeGraph.WHOLE, Map.of(), limit)) {
       MemorySegment sum = values(fetched);
       right &= sum.byteSize() == (long) exchange.elements() * Float.BYTES;
       for (int j = 0; right && j < exchange.elements(); j++) {

@@ -123,7 +123,7 @@ public final class SendRecvTool implements ToolProvider {
     List<CaseRun> runs = new ArrayList<>();
     try {
       for (SendRecvArguments.Case one : arguments.cases()) {
-        Exchange exchange = Exchange.of(one.tensors(), one.elements());
+        ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), one.elements());
         CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
         runs.add(run);
       }

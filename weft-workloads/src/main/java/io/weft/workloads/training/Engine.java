@@ -30,11 +30,11 @@ final class Engine implements AutoCloseable {
   private final Model model;
   private final Op train;
   private final Placeholder<TFloat32> factor;
-  private final State state;
+  private final ModelState state;
   private final Session session;
 
   private Engine(
-      Model model, Op train, Placeholder<TFloat32> factor, State state, Session session) {
+      Model model, Op train, Placeholder<TFloat32> factor, ModelState state, Session session) {
     this.model = model;
     this.train = train;
     this.factor = factor;
@@ -48,7 +48,7 @@ final class Engine implements AutoCloseable {
   /// Builds the graph and initializes its variables, from the seed alone.
   ///
   /// @param data like what it will see
-  static Engine start(Settings settings, Examples data, Job job) {
+  static Engine start(TrainingSettings settings, Examples data, TrainingJob job) {
     Model model = Model.of(settings.workload(), data.features(), settings.seed(), data.scale());
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
     if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
@@ -61,14 +61,14 @@ final class Engine implements AutoCloseable {
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
     Op train = optimizer.minimize(loss);
-    var state = new State(model.graph());
+    var state = new ModelState(model.graph());
     var session =
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
     return new Engine(model, train, factor, state, session);
   }
 
-  State state() {
+  ModelState state() {
     return state;
   }
 
@@ -99,10 +99,10 @@ final class Engine implements AutoCloseable {
   ///
   /// @param correct how many it names right
   /// @param ranking of its scores; empty where the workload is not ranked
-  record Verdict(long correct, Ranking ranking) {}
+  record Evaluation(long correct, Ranking ranking) {}
 
   /// Looks at examples without learning.
-  Verdict judge(Examples examples) {
+  Evaluation judge(Examples examples) {
     long correct = 0;
     var ranking = new Ranking();
     for (int first = 0; first < examples.count(); first += TEST_BATCH) {
@@ -127,7 +127,7 @@ final class Engine implements AutoCloseable {
         }
       }
     }
-    return new Verdict(correct, ranking);
+    return new Evaluation(correct, ranking);
   }
 
   /// Number of weights and biases.

@@ -7,13 +7,13 @@ import io.weft.tensorflow.OpLibrary;
 import java.util.List;
 
 /// A job whose communicator is measured. One thread.
-final class MeasuredJob implements Job {
+final class MeasuredJob implements TrainingJob {
 
-  private final Job inside;
+  private final TrainingJob inside;
   private final StepMeter meter;
   private Communicator communicator;
 
-  MeasuredJob(Job inside, StepMeter meter) {
+  MeasuredJob(TrainingJob inside, StepMeter meter) {
     this.inside = inside;
     this.meter = meter;
     this.communicator = new MeasuredCommunicator(inside.communicator(), meter);

@@ -17,8 +17,8 @@ final class Recovery {
   /// Failures in a row that no loss explains, before they are taken for a defect.
   private static final int MOST_FRUITLESS = 3;
 
-  private final Job job;
-  private final Exchange exchange;
+  private final TrainingJob job;
+  private final RankExchange exchange;
   private final Ticker ticker;
   private final List<Shrink> shrinks = new ArrayList<>();
   private List<Integer> members;
@@ -27,7 +27,7 @@ final class Recovery {
   private long lastProgress = -1;
   private int fruitless;
 
-  Recovery(Job job, Exchange exchange, Ticker ticker) {
+  Recovery(TrainingJob job, RankExchange exchange, Ticker ticker) {
     this.job = job;
     this.exchange = exchange;
     this.ticker = ticker;
@@ -81,7 +81,7 @@ final class Recovery {
 
   /// Brings all ranks to the state of the one that has come furthest, the lowest if there are
   /// several. Collective. Returns false if no rank had begun.
-  boolean agree(Course course, State state, Session session, int share) {
+  boolean agree(TrainingProgress course, ModelState state, Session session, int share) {
     List<Long> all =
         exchange.gather("progress", Long.toString(course.progress())).stream()
             .map(Long::parseLong)
@@ -101,7 +101,7 @@ final class Recovery {
   }
 
   private void follow(
-      int root, long furthest, Course course, State state, Session session, int share) {
+      int root, long furthest, TrainingProgress course, ModelState state, Session session, int share) {
     History mine = course.history();
     long[] lengths =
         exchange.from(
@@ -112,7 +112,7 @@ final class Recovery {
     if (job.rank() == root) {
       state.fetch(session);
     }
-    List<State.Slot> slots = state.slots();
+    List<ModelState.Slot> slots = state.slots();
     for (int i = 0; i < slots.size(); i++) {
       exchange.from(root, "state/" + i, slots.get(i).copy());
     }
@@ -124,7 +124,7 @@ final class Recovery {
   }
 
   /// Training goes on now.
-  void done(Course course, Observer observer) {
+  void done(TrainingProgress course, TrainingObserver observer) {
     if (!isUnderWay()) {
       return;
     }

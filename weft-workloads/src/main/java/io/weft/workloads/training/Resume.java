@@ -11,7 +11,7 @@ import java.util.List;
 /// method is collective but `save`, which rank 0 alone does.
 ///
 /// @param stepsPerEpoch of this run
-record Resume(Settings settings, String dataset, int stepsPerEpoch, Job job, Exchange exchange) {
+record Resume(TrainingSettings settings, String dataset, int stepsPerEpoch, TrainingJob job, RankExchange exchange) {
 
   /// Gives the engine its state and returns what was before. Throws `CheckpointException` on all
   /// ranks if rank 0's checkpoint cannot be used.
@@ -51,7 +51,7 @@ record Resume(Settings settings, String dataset, int stepsPerEpoch, Job job, Exc
   }
 
   private History restored(Engine engine, History history, long[] counts) {
-    List<State.Slot> slots = engine.state().slots();
+    List<ModelState.Slot> slots = engine.state().slots();
     for (int i = 0; i < slots.size(); i++) {
       exchange.from(0, "resume/" + i, slots.get(i).copy());
     }
@@ -61,7 +61,7 @@ record Resume(Settings settings, String dataset, int stepsPerEpoch, Job job, Exc
 
   /// Writes a checkpoint, if the run keeps any and this is rank 0. Where that fails, the observer
   /// hears of it: training is more than its checkpoints.
-  void save(Engine engine, History history, Observer observer) {
+  void save(Engine engine, History history, TrainingObserver observer) {
     if (settings.checkpoint().isPresent() && job.rank() == 0) {
       engine.state().fetch(engine.session());
       try {

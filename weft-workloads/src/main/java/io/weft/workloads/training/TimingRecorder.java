@@ -12,7 +12,7 @@ import java.util.List;
 /// thread.
 final class TimingRecorder {
 
-  private final Exchange exchange;
+  private final RankExchange exchange;
   private final List<StepMeter.Step> epoch = new ArrayList<>();
   private final List<Long> totals = new ArrayList<>();
   private double compute;
@@ -20,7 +20,7 @@ final class TimingRecorder {
   private double wait;
   private double inFlight;
 
-  TimingRecorder(Exchange exchange) {
+  TimingRecorder(RankExchange exchange) {
     this.exchange = exchange;
   }
 

@@ -8,7 +8,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.checkpoint.History;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.Ranking;
 import java.util.Arrays;
 import java.util.List;
@@ -25,43 +25,43 @@ import org.tensorflow.exceptions.TensorFlowException;
 /// that any of them has completed; its global batch stays the same, cut anew.
 public final class Trainer {
 
-  private final Settings settings;
-  private final Source source;
-  private final Job job;
-  private final Observer observer;
+  private final TrainingSettings settings;
+  private final DataSource source;
+  private final TrainingJob job;
+  private final TrainingObserver observer;
   private final StepMeter meter;
-  private final Exchange exchange;
+  private final RankExchange exchange;
   private final TimingRecorder recorder;
   private final Recovery recovery;
-  private @Nullable Course course;
+  private @Nullable TrainingProgress course;
   private @Nullable Engine engine;
   private double trainedSeconds;
   private boolean announced;
 
   /// A run that begins with `run`. Borrows the job.
-  public Trainer(Settings settings, Source source, Job job, Observer observer) {
+  public Trainer(TrainingSettings settings, DataSource source, TrainingJob job, TrainingObserver observer) {
     this.settings = settings;
     this.source = source;
     this.observer = observer;
     this.meter = new StepMeter(Ticker.SYSTEM);
     this.job = job.size() == 1 ? job : new MeasuredJob(job, meter);
-    this.exchange = new Exchange(this.job);
+    this.exchange = new RankExchange(this.job);
     this.recorder = new TimingRecorder(exchange);
     this.recovery = new Recovery(this.job, exchange, Ticker.SYSTEM);
   }
 
   /// Reads, trains, tests. Collective. Throws `DataException` and `TrainingException`.
-  public Outcome run() {
+  public TrainingOutcome run() {
     return run(outcome -> {});
   }
 
   /// The same, and hands the outcome to `report` on rank 0 before any rank is let go, so that
   /// another one can do it if that rank is lost meanwhile.
-  public Outcome run(Consumer<Outcome> report) {
+  public TrainingOutcome run(Consumer<TrainingOutcome> report) {
     try {
       while (true) {
         try {
-          Outcome outcome = train(Shard.read(settings, source, job, exchange));
+          TrainingOutcome outcome = train(DataShard.read(settings, source, job, exchange));
           if (job.rank() == 0) {
             report.accept(outcome);
           }
@@ -86,7 +86,7 @@ public final class Trainer {
   }
 
   /// Each rank reads the data by itself: with fewer examples it would take fewer steps.
-  private void requireSameData(Shard shard) {
+  private void requireSameData(DataShard shard) {
     List<String> all = exchange.gather("data", shard.extent());
     for (int rank = 1; rank < all.size(); rank++) {
       if (!all.get(rank).equals(all.getFirst())) {
@@ -97,11 +97,11 @@ public final class Trainer {
     }
   }
 
-  private Outcome train(Shard shard) {
+  private TrainingOutcome train(DataShard shard) {
     requireSameData(shard);
     if (engine == null) {
       engine = Engine.start(settings, shard.train(), job);
-      course = new Course(shard.columns().steps());
+      course = new TrainingProgress(shard.columns().steps());
     }
     int slice = shard.columns().width(job.rank(), job.size());
     try (var feed = new Feed(shard.train(), slice)) {
@@ -109,7 +109,7 @@ public final class Trainer {
     }
   }
 
-  private Outcome train(Shard shard, Feed feed, Engine model, Course run) {
+  private TrainingOutcome train(DataShard shard, Feed feed, Engine model, TrainingProgress run) {
     int slice = shard.columns().width(job.rank(), job.size());
     var resume = new Resume(settings, source.name(), shard.columns().steps(), job, exchange);
     boolean goesOn =
@@ -123,7 +123,7 @@ public final class Trainer {
       announced = true;
       Columns columns = shard.columns();
       observer.onStart(
-          new Observer.Start(
+          new TrainingObserver.Start(
               source.name(),
               model.parameters(),
               columns.examples(),
@@ -138,13 +138,13 @@ public final class Trainer {
       resume.save(model, run.history(), observer);
       double mean = Arrays.stream(losses).average().orElseThrow();
       double accuracy = run.history().accuracies().getLast();
-      observer.onEpoch(new Observer.Epoch(run.epochs(), mean, accuracy));
+      observer.onEpoch(new TrainingObserver.Epoch(run.epochs(), mean, accuracy));
     }
     return outcome(model, run.history(), auc(model, shard));
   }
 
   /// What is left of one pass over the data; returns the mean loss of each global batch.
-  private double[] epoch(Course run, Columns columns, Engine model, Feed feed, int width) {
+  private double[] epoch(TrainingProgress run, Columns columns, Engine model, Feed feed, int width) {
     int epoch = run.epochs();
     int[] order = columns.order(epoch, job.rank(), job.size());
     averageWeights(model, run);
@@ -158,7 +158,7 @@ public final class Trainer {
       StepMeter.Step measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
-      observer.onStep(new Observer.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
+      observer.onStep(new TrainingObserver.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
     return global(run, epoch);
   }
@@ -178,7 +178,7 @@ public final class Trainer {
         : 1;
   }
 
-  private double[] global(Course run, int epoch) {
+  private double[] global(TrainingProgress run, int epoch) {
     double[] losses = exchange.combine("losses", ReduceOp.SUM, run.lossSums());
     double[] examples = new double[losses.length];
     Arrays.fill(examples, settings.batch());
@@ -202,7 +202,7 @@ public final class Trainer {
         && (endOfEpoch || steps % every.steps() == 0);
   }
 
-  private void averageWeights(Engine model, Course run) {
+  private void averageWeights(Engine model, TrainingProgress run) {
     if (run.isJoined()) {
       return;
     }
@@ -214,12 +214,12 @@ public final class Trainer {
     run.join();
   }
 
-  private double accuracy(Engine model, Shard shard) {
+  private double accuracy(Engine model, DataShard shard) {
     double correct = model.judge(shard.test()).correct();
     return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
   }
 
-  private OptionalDouble auc(Engine model, Shard shard) {
+  private OptionalDouble auc(Engine model, DataShard shard) {
     if (!settings.workload().isRanked()) {
       return OptionalDouble.empty();
     }
@@ -227,9 +227,9 @@ public final class Trainer {
     return new Ranking(exchange.combine("ranking", ReduceOp.SUM, counts)).auc();
   }
 
-  private Outcome outcome(Engine model, History history, OptionalDouble auc) {
+  private TrainingOutcome outcome(Engine model, History history, OptionalDouble auc) {
     double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent());
-    return new Outcome(
+    return new TrainingOutcome(
         source.name(),
         history.losses(),
         history.accuracies(),

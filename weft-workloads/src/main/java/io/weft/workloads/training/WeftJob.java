@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 /// The job that this process has joined.
 ///
 /// @param wanted how many threads compute; empty: the ranks of a host share its cores
-record WeftJob(Weft weft, OptionalInt wanted) implements Job {
+record WeftJob(Weft weft, OptionalInt wanted) implements TrainingJob {
 
   @Override
   public int rank() {

@@ -8,11 +8,11 @@ import io.weft.WeftConfig;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Job;
-import io.weft.workloads.training.Observer;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingJob;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Trainer;
 import java.util.List;
@@ -26,8 +26,8 @@ class RankedTrainingTest {
 
   private static final SyntheticClicks CLICKS = new SyntheticClicks(20, 12_000, 11);
 
-  private static final Settings SETTINGS =
-      new Settings(
+  private static final TrainingSettings SETTINGS =
+      new TrainingSettings(
           Workload.WIDE_DEEP,
           3,
           120,
@@ -40,22 +40,22 @@ class RankedTrainingTest {
 
   @Test
   void twoRanksRankAsOneDoes() {
-    Outcome alone = together(1).getFirst();
-    List<Outcome> both = together(2);
+    TrainingOutcome alone = together(1).getFirst();
+    List<TrainingOutcome> both = together(2);
     assertThat(alone.auc()).isPresent();
     assertThat(alone.auc().getAsDouble()).isBetween(0.7, 0.95);
-    for (Outcome outcome : both) {
+    for (TrainingOutcome outcome : both) {
       assertThat(outcome.auc()).hasValueCloseTo(alone.auc().getAsDouble(), within(0.005));
       assertThat(outcome.digests()).containsOnly(both.getFirst().digests().getFirst());
     }
   }
 
-  private static List<Outcome> together(int ranks) {
+  private static List<TrainingOutcome> together(int ranks) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
       return job.run(
           weft ->
-              new Trainer(SETTINGS, CLICKS, Job.of(weft, OptionalInt.of(1)), Observer.SILENT)
+              new Trainer(SETTINGS, CLICKS, TrainingJob.of(weft, OptionalInt.of(1)), TrainingObserver.SILENT)
                   .run());
     }
   }

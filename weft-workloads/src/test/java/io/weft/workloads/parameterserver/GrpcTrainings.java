@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
-import io.weft.testkit.job.JavaCommand;
+import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +24,7 @@ final class GrpcTrainings {
             "--sun-misc-unsafe-memory-access=allow",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
     List<String> command =
-        JavaCommand.of(
+        JvmCommand.of(
             flags,
             GrpcTrainings.class,
             directory.toString(),
@@ -53,7 +53,7 @@ final class GrpcTrainings {
         new Servers(
             Servers.Via.GRPC, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), 0);
     for (SmallTraining training : SmallTraining.ALL) {
-      Served served =
+      ServedResult served =
           ServedRuns.served(
               training.settings(),
               servers,

@@ -3,7 +3,7 @@ package io.weft.workloads.parameterserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -52,15 +52,15 @@ class SameLossesTest {
   private static List<Double> assertWeftLosesWhatOneRankLoses(SmallTraining training) {
     List<Double> alone = ServedRuns.alone(training.settings(), training.source()).losses();
     assertThat(alone.getFirst()).isNotEqualTo(alone.getLast());
-    Outcome inproc = over("inproc", training);
+    TrainingOutcome inproc = over("inproc", training);
     assertClose("Weft, " + training.name(), inproc.losses(), alone);
-    Outcome tcp = over("tcp", training);
+    TrainingOutcome tcp = over("tcp", training);
     assertThat(tcp.losses()).as(training.name()).isEqualTo(inproc.losses());
     assertThat(tcp.digests()).as(training.name()).isEqualTo(inproc.digests());
     return alone;
   }
 
-  private static Outcome over(String transport, SmallTraining training) {
+  private static TrainingOutcome over(String transport, SmallTraining training) {
     return ServedRuns.served(training.settings(), WEFT, training.source(), transport).outcome();
   }
 

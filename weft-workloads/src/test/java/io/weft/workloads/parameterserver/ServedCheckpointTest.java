@@ -8,9 +8,9 @@ import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -27,8 +27,8 @@ class ServedCheckpointTest {
   @TempDir Path directory;
 
   /// Adagrad's rate does not depend on how many epochs there will be, and it has state.
-  private static Settings settings(int epochs, Sync sync, Optional<Path> checkpoint) {
-    return new Settings(
+  private static TrainingSettings settings(int epochs, Sync sync, Optional<Path> checkpoint) {
+    return new TrainingSettings(
         Workload.MNIST_DNN,
         epochs,
         50,
@@ -40,15 +40,15 @@ class ServedCheckpointTest {
         checkpoint);
   }
 
-  private static Outcome train(Settings settings, Servers servers) {
+  private static TrainingOutcome train(TrainingSettings settings, Servers servers) {
     return ServedRuns.served(settings, servers, DIGITS, "inproc").outcome();
   }
 
   private void assertResumes(Sync sync, Servers servers, Servers others) {
-    Outcome whole = train(settings(3, sync, Optional.empty()), servers);
-    Outcome begun = train(settings(2, sync, Optional.of(directory)), servers);
+    TrainingOutcome whole = train(settings(3, sync, Optional.empty()), servers);
+    TrainingOutcome begun = train(settings(2, sync, Optional.of(directory)), servers);
     assertThat(begun.losses()).isEqualTo(whole.losses().subList(0, 12));
-    Outcome resumed = train(settings(3, sync, Optional.of(directory)), others);
+    TrainingOutcome resumed = train(settings(3, sync, Optional.of(directory)), others);
     assertThat(resumed.losses()).isEqualTo(whole.losses());
     assertThat(resumed.digests()).isEqualTo(whole.digests());
     assertThat(resumed.timing().stepNanos()).hasSize(6);
@@ -73,8 +73,8 @@ class ServedCheckpointTest {
 
   @Test
   void checkpointOfARunWithoutServersIsRefused() {
-    Settings settings = settings(1, new Sync.Gradients(), Optional.of(directory));
-    Outcome unused = ServedRuns.alone(settings, DIGITS);
+    TrainingSettings settings = settings(1, new Sync.Gradients(), Optional.of(directory));
+    TrainingOutcome unused = ServedRuns.alone(settings, DIGITS);
     assertThatThrownBy(() -> train(settings, new Servers(Servers.Via.WEFT, 1, 1, 0)))
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("epoch-00001.weft")

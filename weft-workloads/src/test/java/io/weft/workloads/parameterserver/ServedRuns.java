@@ -3,13 +3,13 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.WeftConfig;
 import io.weft.testkit.job.LocalJob;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Observer;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Trainer;
@@ -24,8 +24,8 @@ final class ServedRuns {
 
   private ServedRuns() {}
 
-  static Settings settings(Workload workload, int batch, float rate, Sync sync) {
-    return new Settings(
+  static TrainingSettings settings(Workload workload, int batch, float rate, Sync sync) {
+    return new TrainingSettings(
         workload,
         1,
         batch,
@@ -38,26 +38,26 @@ final class ServedRuns {
   }
 
   /// What the worker that reports brought.
-  static Served served(Settings settings, Servers servers, Source source, String transport) {
+  static ServedResult served(TrainingSettings settings, Servers servers, DataSource source, String transport) {
     return served(settings, servers, source, Map.of("WEFT_TRANSPORT", transport));
   }
 
-  static Served served(
-      Settings settings, Servers servers, Source source, Map<String, String> variables) {
-    return served(settings, servers, source, variables, Observer.SILENT);
+  static ServedResult served(
+      TrainingSettings settings, Servers servers, DataSource source, Map<String, String> variables) {
+    return served(settings, servers, source, variables, TrainingObserver.SILENT);
   }
 
-  static Served served(
-      Settings settings,
+  static ServedResult served(
+      TrainingSettings settings,
       Servers servers,
-      Source source,
+      DataSource source,
       Map<String, String> variables,
-      Observer observer) {
+      TrainingObserver observer) {
     Map<String, String> all = new HashMap<>(variables);
     all.putIfAbsent("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
     WeftConfig config = WeftConfig.load(all, new Properties());
     try (LocalJob job = LocalJob.start(servers.ranks(), config)) {
-      List<Optional<Served>> brought =
+      List<Optional<ServedResult>> brought =
           job.run(
               weft -> {
                 try (weft) {
@@ -69,7 +69,7 @@ final class ServedRuns {
   }
 
   /// The same on one rank that has everything.
-  static Outcome alone(Settings settings, Source source) {
-    return new Trainer(settings, source, new SoloJob(), Observer.SILENT).run();
+  static TrainingOutcome alone(TrainingSettings settings, DataSource source) {
+    return new Trainer(settings, source, new SoloJob(), TrainingObserver.SILENT).run();
   }
 }

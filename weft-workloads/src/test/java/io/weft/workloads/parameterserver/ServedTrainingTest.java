@@ -9,8 +9,8 @@ import io.weft.CommException;
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Outcome;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingOutcome;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,13 +21,13 @@ class ServedTrainingTest {
 
   private static final Servers TWO_AND_TWO = new Servers(Servers.Via.WEFT, 2, 2, 0);
   private static final SyntheticClicks CLICKS = new SyntheticClicks(20, 12_000, 11);
-  private static final Settings ASYNCHRONOUS =
+  private static final TrainingSettings ASYNCHRONOUS =
       ServedRuns.settings(Workload.WIDE_DEEP, 120, 0.05f, new Sync.Asynchronous());
 
   @Test
   void workersThatWaitForNobodyRankAsOneRankDoes() {
-    Served served = ServedRuns.served(ASYNCHRONOUS, TWO_AND_TWO, CLICKS, "inproc");
-    Outcome alone =
+    ServedResult served = ServedRuns.served(ASYNCHRONOUS, TWO_AND_TWO, CLICKS, "inproc");
+    TrainingOutcome alone =
         ServedRuns.alone(
             ServedRuns.settings(Workload.WIDE_DEEP, 120, 0.05f, new Sync.Gradients()), CLICKS);
     assertThat(served.outcome().auc()).hasValueCloseTo(alone.auc().orElseThrow(), within(0.02));
@@ -70,7 +70,7 @@ class ServedTrainingTest {
                                 digits,
                                 weft,
                                 1,
-                                io.weft.workloads.training.Observer.SILENT)
+                                io.weft.workloads.training.TrainingObserver.SILENT)
                             .run());
               }
             })

@@ -3,16 +3,16 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import java.util.List;
 import java.util.Random;
 
 /// A few synchronous steps of one of the papers' workloads, on little data.
-record SmallTraining(Settings settings, Source source) {
+record SmallTraining(TrainingSettings settings, DataSource source) {
 
   static final SmallTraining CONVOLUTIONS =
       of(Workload.MNIST_CNN, 20, 0.02f, new SyntheticDigits(1, 100, 40));
@@ -30,13 +30,13 @@ record SmallTraining(Settings settings, Source source) {
     return settings.workload().title();
   }
 
-  static SmallTraining of(Workload workload, int batch, float rate, Source source) {
+  static SmallTraining of(Workload workload, int batch, float rate, DataSource source) {
     return new SmallTraining(
         ServedRuns.settings(workload, batch, rate, new Sync.Gradients()), source);
   }
 
   /// Images of noise.
-  private record Noise(int features) implements Source {
+  private record Noise(int features) implements DataSource {
 
     @Override
     public String name() {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import java.util.List;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
@@ -21,9 +21,9 @@ class SynchronousTrainingTest {
   @Test
   void digitsAreLearntAsOnOneRankAndInTheSameBitsOverEachTransport() {
     var digits = SmallTraining.of(Workload.MNIST_DNN, 50, 0.05f, new SyntheticDigits(1, 500, 100));
-    Outcome inproc = assertAsAlone(digits);
+    TrainingOutcome inproc = assertAsAlone(digits);
     for (String transport : List.of("tcp", "shm")) {
-      Outcome other = served(digits, transport);
+      TrainingOutcome other = served(digits, transport);
       assertThat(other.losses()).as(transport).isEqualTo(inproc.losses());
       assertThat(other.digests()).as(transport).isEqualTo(inproc.digests());
     }
@@ -33,7 +33,7 @@ class SynchronousTrainingTest {
   void nobodyWaitsForBackupWorkersAndWhatComesLateIsCounted() {
     var servers = new Servers(Servers.Via.WEFT, 3, 1, 1);
     var digits = SmallTraining.of(Workload.MNIST_DNN, 30, 0.05f, new SyntheticDigits(1, 600, 100));
-    Served served = ServedRuns.served(digits.settings(), servers, digits.source(), "inproc");
+    ServedResult served = ServedRuns.served(digits.settings(), servers, digits.source(), "inproc");
     assertThat(served.outcome().losses()).hasSize(20).allMatch(Double::isFinite);
     assertThat(served.outcome().losses().getLast())
         .isLessThan(served.outcome().losses().getFirst());
@@ -41,14 +41,14 @@ class SynchronousTrainingTest {
     assertThat(served.facts().mode()).isEqualTo("sync");
   }
 
-  private static Outcome served(SmallTraining training, String transport) {
+  private static TrainingOutcome served(SmallTraining training, String transport) {
     return ServedRuns.served(training.settings(), TWO_AND_TWO, training.source(), transport)
         .outcome();
   }
 
-  private static Outcome assertAsAlone(SmallTraining training) {
-    Outcome alone = ServedRuns.alone(training.settings(), training.source());
-    Outcome served = served(training, "inproc");
+  private static TrainingOutcome assertAsAlone(SmallTraining training) {
+    TrainingOutcome alone = ServedRuns.alone(training.settings(), training.source());
+    TrainingOutcome served = served(training, "inproc");
     assertThat(served.losses()).hasSameSizeAs(alone.losses());
     for (int step = 0; step < alone.losses().size(); step++) {
       assertThat(served.losses().get(step))

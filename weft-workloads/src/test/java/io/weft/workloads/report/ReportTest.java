@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.Outcome;
+import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Settings;
+import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
@@ -28,8 +28,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 class ReportTest {
 
-  private static final Settings SETTINGS =
-      new Settings(
+  private static final TrainingSettings SETTINGS =
+      new TrainingSettings(
           Workload.MNIST_DNN,
           2,
           128,
@@ -40,8 +40,8 @@ class ReportTest {
           ReadMode.SHARDED,
           Optional.empty());
 
-  private static final Outcome OUTCOME =
-      new Outcome(
+  private static final TrainingOutcome OUTCOME =
+      new TrainingOutcome(
           "digits <&> more",
           List.of(2.0, 1.0, 0.5, 0.25),
           List.of(0.8, 0.9),
@@ -99,7 +99,7 @@ class ReportTest {
   @Test
   void aRankedWorkloadReportsItsArea() throws IOException {
     var ranked =
-        new Outcome(
+        new TrainingOutcome(
             "clicks",
             List.of(0.5),
             List.of(0.75),
@@ -183,7 +183,7 @@ class ReportTest {
   void aPictureOfALongRunHasFewPoints() {
     var losses = java.util.Collections.nCopies(10_000, 1.5);
     var outcome =
-        new Outcome(
+        new TrainingOutcome(
             "d",
             losses,
             List.of(0.5),

@@ -27,7 +27,7 @@ class CaseRunTest {
   @ParameterizedTest
   @CsvSource({"0, 0, 0", "1, 1, 2", "1, 100000, 2", "20, 3, 2"})
   void contentsAreRightAndRequestsAreCounted(int tensors, int elements, double requests) {
-    CaseRun.Times times = measured(Exchange.of(tensors, elements));
+    CaseRun.Times times = measured(ExchangeGraph.of(tensors, elements));
     assertThat(times.right()).isTrue();
     assertThat(times.nanos()).hasSize(STEPS).doesNotContain(0);
     assertThat(times.requests()).isBetween(requests / 2, requests + 1);
@@ -35,11 +35,11 @@ class CaseRunTest {
 
   @Test
   void otherContentsAreWrong() {
-    Exchange three = Exchange.of(3, 8);
-    assertThat(measured(new Exchange(2, 8, three.graph())).right()).isFalse();
+    ExchangeGraph three = ExchangeGraph.of(3, 8);
+    assertThat(measured(new ExchangeGraph(2, 8, three.graph())).right()).isFalse();
   }
 
-  private static CaseRun.Times measured(Exchange exchange) {
+  private static CaseRun.Times measured(ExchangeGraph exchange) {
     Map<String, String> settings = Map.of("WEFT_TRANSPORT", "inproc");
     try (LocalJob job = LocalJob.start(2, WeftConfig.load(settings, new Properties()))) {
       return job.run(weft -> task(weft, exchange)).stream()
@@ -49,7 +49,7 @@ class CaseRunTest {
     }
   }
 
-  private static List<CaseRun.Times> task(Weft weft, Exchange exchange)
+  private static List<CaseRun.Times> task(Weft weft, ExchangeGraph exchange)
       throws InterruptedException {
     try (weft;
         WeftServer server = WeftServer.start(weft, Tasks.cluster(1, 2))) {

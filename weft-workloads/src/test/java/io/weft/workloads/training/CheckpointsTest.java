@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.testkit.fault.SmallDisk;
 import io.weft.workloads.checkpoint.CheckpointException;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ class CheckpointsTest {
   @TempDir Path directory;
 
   /// Ends a run after an epoch, as a power cut would: its checkpoint is on disk.
-  private record PowerCut(int afterEpoch) implements Observer {
+  private record PowerCut(int afterEpoch) implements TrainingObserver {
     @Override
     public void onStart(Start start) {}
 
@@ -51,11 +51,11 @@ class CheckpointsTest {
 
   @Test
   void aResumedRunEndsInTheSameBits() {
-    Settings settings = Runs.settings(4);
-    Outcome whole = Runs.alone(settings);
-    Settings saving = Runs.saving(settings, directory);
+    TrainingSettings settings = Runs.settings(4);
+    TrainingOutcome whole = Runs.alone(settings);
+    TrainingSettings saving = Runs.saving(settings, directory);
     cut(saving, 2);
-    Outcome resumed = Runs.alone(saving);
+    TrainingOutcome resumed = Runs.alone(saving);
     assertThat(resumed.digests()).isEqualTo(whole.digests());
     assertThat(resumed.losses()).isEqualTo(whole.losses());
     assertThat(resumed.accuracies()).isEqualTo(whole.accuracies());
@@ -64,17 +64,17 @@ class CheckpointsTest {
 
   @Test
   void severalRanksResumeTogether() {
-    Settings settings =
+    TrainingSettings settings =
         Runs.with(Runs.settings(3), new Sync.Weights(6), ReadMode.SHARDED, Optional.empty());
-    List<Outcome> whole = Runs.together(2, settings);
-    Settings saving = Runs.saving(settings, directory);
+    List<TrainingOutcome> whole = Runs.together(2, settings);
+    TrainingSettings saving = Runs.saving(settings, directory);
     assertThatThrownBy(() -> Runs.together(2, saving, new PowerCut(2))).hasMessage("power cut");
     assertThat(Runs.together(2, saving).getFirst().digests()).isEqualTo(whole.getFirst().digests());
   }
 
   @Test
   void theLastTwoAreKept() throws IOException {
-    Outcome ignored = Runs.alone(Runs.saving(Runs.settings(4), directory));
+    TrainingOutcome ignored = Runs.alone(Runs.saving(Runs.settings(4), directory));
     try (var files = Files.list(directory)) {
       assertThat(files.map(f -> f.getFileName().toString()))
           .containsExactlyInAnyOrder("epoch-00003.weft", "epoch-00004.weft");
@@ -83,9 +83,9 @@ class CheckpointsTest {
 
   @Test
   void aFinishedRunTrainsNothingMore() {
-    Settings saving = Runs.saving(Runs.settings(2), directory);
-    Outcome first = Runs.alone(saving);
-    Outcome again = Runs.alone(saving);
+    TrainingSettings saving = Runs.saving(Runs.settings(2), directory);
+    TrainingOutcome first = Runs.alone(saving);
+    TrainingOutcome again = Runs.alone(saving);
     assertThat(again.digests()).isEqualTo(first.digests());
     assertThat(again.finalLoss()).isEqualTo(first.finalLoss());
     assertThat(again.timing().stepNanos()).isEmpty();
@@ -93,7 +93,7 @@ class CheckpointsTest {
 
   @Test
   void aDamagedFileIsNamedAndLeftAlone() throws IOException {
-    Settings saving = Runs.saving(Runs.settings(3), directory);
+    TrainingSettings saving = Runs.saving(Runs.settings(3), directory);
     cut(saving, 2);
     Path newest = directory.resolve("epoch-00002.weft");
     byte[] whole = Files.readAllBytes(newest);
@@ -111,13 +111,13 @@ class CheckpointsTest {
     refused(saving, newest, flipped, "; epoch-00001.weft is damaged too: move both away");
     Files.write(first, wholeToo);
     Files.write(newest, whole);
-    Outcome resumed = Runs.alone(saving);
+    TrainingOutcome resumed = Runs.alone(saving);
     assertThat(resumed.accuracies()).hasSize(3);
   }
 
   @Test
   void everyFlippedBitOfTheManifestIsDamage() throws IOException {
-    Settings saving = Runs.saving(Runs.settings(3), directory);
+    TrainingSettings saving = Runs.saving(Runs.settings(3), directory);
     cut(saving, 2);
     Path newest = directory.resolve("epoch-00002.weft");
     byte[] whole = Files.readAllBytes(newest);
@@ -131,7 +131,7 @@ class CheckpointsTest {
 
   @Test
   void aWholeFileUnderAnotherNameIsRefused() throws IOException {
-    Settings saving = Runs.saving(Runs.settings(3), directory);
+    TrainingSettings saving = Runs.saving(Runs.settings(3), directory);
     cut(saving, 2);
     byte[] whole = Files.readAllBytes(directory.resolve("epoch-00002.weft"));
     refused(saving, directory.resolve("epoch-00003.weft"), whole, "its name does not fit its 2");
@@ -140,10 +140,10 @@ class CheckpointsTest {
   @Test
   void aCheckpointOfAnotherDataSetIsRefused() {
     cut(Runs.saving(Runs.settings(2), directory), 1);
-    Source same = new SyntheticDigits(1, 500, 201);
+    DataSource same = new SyntheticDigits(1, 500, 201);
     assertThat(same.name()).isEqualTo(Runs.DIGITS.name());
-    Settings saving = Runs.saving(Runs.settings(2), directory);
-    assertThatThrownBy(() -> new Trainer(saving, same, new SoloJob(), Observer.SILENT).run())
+    TrainingSettings saving = Runs.saving(Runs.settings(2), directory);
+    assertThatThrownBy(() -> new Trainer(saving, same, new SoloJob(), TrainingObserver.SILENT).run())
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("20 steps an epoch, but this run has 10");
   }
@@ -166,7 +166,7 @@ class CheckpointsTest {
   void whatAKilledRunHasLeftIsRemoved() throws IOException {
     Path left = directory.resolve(".epoch-00001.weft.0123456789abcdef-0123456789abcdef.tmp");
     Files.writeString(left, "half");
-    Outcome ignored = Runs.alone(Runs.saving(Runs.settings(1), directory));
+    TrainingOutcome ignored = Runs.alone(Runs.saving(Runs.settings(1), directory));
     assertThat(left).doesNotExist();
     assertThat(directory.resolve("epoch-00001.weft")).exists();
   }
@@ -179,8 +179,8 @@ class CheckpointsTest {
     try (SmallDisk full = mounted.get()) {
       Path disk = full.directory();
       List<String> heard = new ArrayList<>();
-      Settings saving = Runs.saving(Runs.settings(2), disk);
-      Outcome trained = new Trainer(saving, Runs.DIGITS, new SoloJob(), new Listener(heard)).run();
+      TrainingSettings saving = Runs.saving(Runs.settings(2), disk);
+      TrainingOutcome trained = new Trainer(saving, Runs.DIGITS, new SoloJob(), new RecordingObserver(heard)).run();
       assertThat(trained.accuracies()).hasSize(2);
       assertThat(heard)
           .hasSize(2)
@@ -194,7 +194,7 @@ class CheckpointsTest {
     }
   }
 
-  private record Listener(List<String> heard) implements Observer {
+  private record RecordingObserver(List<String> heard) implements TrainingObserver {
     @Override
     public void onStart(Start start) {}
 
@@ -215,10 +215,10 @@ class CheckpointsTest {
 
   @Test
   void aCheckpointOfAnotherRunIsRefused() {
-    Settings s = Runs.settings(2);
+    TrainingSettings s = Runs.settings(2);
     cut(Runs.saving(s, directory), 1);
-    Settings other =
-        new Settings(
+    TrainingSettings other =
+        new TrainingSettings(
             s.workload(),
             2,
             s.batch(),
@@ -237,19 +237,19 @@ class CheckpointsTest {
   @Test
   void aDirectoryThatCannotBeMadeIsRefused() throws IOException {
     Path file = Files.writeString(directory.resolve("file"), "");
-    Settings saving = Runs.saving(Runs.settings(1), file.resolve("below"));
+    TrainingSettings saving = Runs.saving(Runs.settings(1), file.resolve("below"));
     assertThatThrownBy(() -> Runs.alone(saving))
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("--checkpoint " + file.resolve("below"));
   }
 
-  private static void cut(Settings settings, int epoch) {
+  private static void cut(TrainingSettings settings, int epoch) {
     assertThatThrownBy(
             () -> new Trainer(settings, Runs.DIGITS, new SoloJob(), new PowerCut(epoch)).run())
         .hasMessage("power cut");
   }
 
-  private static void refused(Settings settings, Path file, byte[] bytes, String why)
+  private static void refused(TrainingSettings settings, Path file, byte[] bytes, String why)
       throws IOException {
     Files.write(file, bytes);
     assertThatThrownBy(() -> Runs.alone(settings))

@@ -4,7 +4,7 @@ package io.weft.workloads.training;
 import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.testkit.job.LocalJob;
-import io.weft.workloads.data.Source;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -17,12 +17,12 @@ import java.util.function.Function;
 /// Small runs for the tests of training.
 final class Runs {
 
-  static final Source DIGITS = new SyntheticDigits(1, 1000, 201);
+  static final DataSource DIGITS = new SyntheticDigits(1, 1000, 201);
 
   private Runs() {}
 
-  static Settings settings(int epochs) {
-    return new Settings(
+  static TrainingSettings settings(int epochs) {
+    return new TrainingSettings(
         Workload.MNIST_DNN,
         epochs,
         50,
@@ -34,8 +34,8 @@ final class Runs {
         Optional.empty());
   }
 
-  static Settings with(Settings s, Sync sync, ReadMode read, Optional<Path> checkpoint) {
-    return new Settings(
+  static TrainingSettings with(TrainingSettings s, Sync sync, ReadMode read, Optional<Path> checkpoint) {
+    return new TrainingSettings(
         s.workload(),
         s.epochs(),
         s.batch(),
@@ -47,29 +47,29 @@ final class Runs {
         checkpoint);
   }
 
-  static Settings saving(Settings s, Path checkpoint) {
+  static TrainingSettings saving(TrainingSettings s, Path checkpoint) {
     return with(s, s.sync(), s.read(), Optional.of(checkpoint));
   }
 
-  static Outcome alone(Settings settings) {
-    return new Trainer(settings, DIGITS, new SoloJob(), Observer.SILENT).run();
+  static TrainingOutcome alone(TrainingSettings settings) {
+    return new Trainer(settings, DIGITS, new SoloJob(), TrainingObserver.SILENT).run();
   }
 
-  static <T> List<T> onAll(int ranks, Function<Job, T> body) {
+  static <T> List<T> onAll(int ranks, Function<TrainingJob, T> body) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
-      return job.run(weft -> body.apply(Job.of(weft, OptionalInt.empty())));
+      return job.run(weft -> body.apply(TrainingJob.of(weft, OptionalInt.empty())));
     }
   }
 
   /// Ranks that go on without those that are lost.
-  static <T> List<T> goingOn(int ranks, Function<Job, T> body) {
+  static <T> List<T> goingOn(int ranks, Function<TrainingJob, T> body) {
     WeftConfig config = WeftConfig.builder().transport("tcp").onFailure(OnFailure.SHRINK).build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
       return job.run(
           weft -> {
             try {
-              return body.apply(Job.of(weft, OptionalInt.empty()));
+              return body.apply(TrainingJob.of(weft, OptionalInt.empty()));
             } finally {
               weft.close();
             }
@@ -77,11 +77,11 @@ final class Runs {
     }
   }
 
-  static List<Outcome> together(int ranks, Settings settings, Observer observer) {
+  static List<TrainingOutcome> together(int ranks, TrainingSettings settings, TrainingObserver observer) {
     return onAll(ranks, job -> new Trainer(settings, DIGITS, job, observer).run());
   }
 
-  static List<Outcome> together(int ranks, Settings settings) {
-    return together(ranks, settings, Observer.SILENT);
+  static List<TrainingOutcome> together(int ranks, TrainingSettings settings) {
+    return together(ranks, settings, TrainingObserver.SILENT);
   }
 }

@@ -19,7 +19,7 @@ class ShrinkingTest {
   private static final int STEPS = 20;
 
   /// Ends its rank after a step, by an exception that nobody expects.
-  private record Deserter(long afterStep, List<Shrink> seen) implements Observer {
+  private record Deserter(long afterStep, List<Shrink> seen) implements TrainingObserver {
 
     private static final class Deserted extends RuntimeException {
       private static final long serialVersionUID = 1L;
@@ -51,24 +51,24 @@ class ShrinkingTest {
   }
 
   /// Trains with ranks that end after these steps (0 = never); returns what the others came to.
-  private static List<Outcome> train(Settings settings, long... ends) {
-    List<Optional<Outcome>> all =
+  private static List<TrainingOutcome> train(TrainingSettings settings, long... ends) {
+    List<Optional<TrainingOutcome>> all =
         Runs.goingOn(
             ends.length,
             job -> {
               var observer = new Deserter(ends[job.rank()], new ArrayList<>());
               try {
-                Outcome outcome = new Trainer(settings, Runs.DIGITS, job, observer).run();
+                TrainingOutcome outcome = new Trainer(settings, Runs.DIGITS, job, observer).run();
                 assertThat(observer.seen()).isEqualTo(outcome.shrinks());
                 return Optional.of(outcome);
               } catch (Deserter.Deserted ended) {
-                return Optional.<Outcome>empty();
+                return Optional.<TrainingOutcome>empty();
               }
             });
     return all.stream().flatMap(Optional::stream).toList();
   }
 
-  private static Settings settings(Sync sync, ReadMode read) {
+  private static TrainingSettings settings(Sync sync, ReadMode read) {
     return Runs.with(Runs.settings(3), sync, read, Optional.empty());
   }
 
@@ -77,10 +77,10 @@ class ShrinkingTest {
   void theOthersTrainOnFromTheLastStep(int lost, long step) {
     long[] ends = new long[3];
     ends[lost] = step;
-    Outcome undisturbed = Runs.alone(settings(new Sync.Gradients(), ReadMode.SHARDED));
-    List<Outcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.SHARDED), ends);
+    TrainingOutcome undisturbed = Runs.alone(settings(new Sync.Gradients(), ReadMode.SHARDED));
+    List<TrainingOutcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.SHARDED), ends);
     assertThat(outcomes).hasSize(2);
-    for (Outcome outcome : outcomes) {
+    for (TrainingOutcome outcome : outcomes) {
       assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
       assertThat(outcome.accuracies()).hasSize(3);
       Shrink shrink = outcome.shrinks().getFirst();
@@ -102,9 +102,9 @@ class ShrinkingTest {
 
   @Test
   void twoLossesLeaveTwoRanksOfFour() {
-    List<Outcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.ROOT), 26, 0, 3, 0);
+    List<TrainingOutcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.ROOT), 26, 0, 3, 0);
     assertThat(outcomes).hasSize(2);
-    for (Outcome outcome : outcomes) {
+    for (TrainingOutcome outcome : outcomes) {
       assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
       assertThat(outcome.shrinks().stream().map(Shrink::lost))
           .containsExactly(List.of(2), List.of(0));
@@ -117,9 +117,9 @@ class ShrinkingTest {
   void modelsThatTrainApartGoOnToo(int lost, long step) {
     long[] ends = new long[3];
     ends[lost] = step;
-    List<Outcome> outcomes = train(settings(new Sync.Weights(7), ReadMode.SHARDED), ends);
+    List<TrainingOutcome> outcomes = train(settings(new Sync.Weights(7), ReadMode.SHARDED), ends);
     assertThat(outcomes).hasSize(2);
-    for (Outcome outcome : outcomes) {
+    for (TrainingOutcome outcome : outcomes) {
       assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));
       assertThat(outcome.losses()).hasSize(3 * STEPS);
       assertThat(outcome.losses().getLast()).isLessThan(0.7 * outcome.losses().getFirst());

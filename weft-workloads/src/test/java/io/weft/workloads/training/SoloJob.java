@@ -6,7 +6,7 @@ import io.weft.collective.Communicator;
 import java.util.List;
 
 /// A job of one rank.
-public record SoloJob() implements Job {
+public record SoloJob() implements TrainingJob {
 
   @Override
   public int rank() {

@@ -26,8 +26,8 @@ class TrainerTest {
   @EnumSource(OptimizerKind.class)
   void theLossFallsWithEveryOptimizer(OptimizerKind optimizer) {
     float rate = Workload.MNIST_DNN.defaultRate(optimizer);
-    Settings settings =
-        new Settings(
+    TrainingSettings settings =
+        new TrainingSettings(
             Workload.MNIST_DNN,
             4,
             50,
@@ -37,7 +37,7 @@ class TrainerTest {
             new Sync.Gradients(),
             ReadMode.SHARDED,
             Optional.empty());
-    Outcome outcome = Runs.alone(settings);
+    TrainingOutcome outcome = Runs.alone(settings);
     assertThat(outcome.losses()).hasSize(80);
     assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
     assertThat(outcome.accuracies()).hasSize(4);
@@ -48,9 +48,9 @@ class TrainerTest {
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
   void severalRanksTrainTheModelThatOneRankTrains(int ranks) {
-    Outcome alone = Runs.alone(Runs.settings(1));
-    List<Outcome> together = Runs.together(ranks, Runs.settings(1));
-    for (Outcome outcome : together) {
+    TrainingOutcome alone = Runs.alone(Runs.settings(1));
+    List<TrainingOutcome> together = Runs.together(ranks, Runs.settings(1));
+    for (TrainingOutcome outcome : together) {
       assertThat(outcome.losses()).isEqualTo(together.getFirst().losses());
       assertThat(outcome.digests()).hasSize(ranks).containsOnly(outcome.digests().getFirst());
       assertThat(outcome.bytesSent()).isPositive();
@@ -66,22 +66,22 @@ class TrainerTest {
 
   @Test
   void theSameSeedGivesTheSameBits() {
-    List<Outcome> first = Runs.together(2, Runs.settings(1));
-    List<Outcome> second = Runs.together(2, Runs.settings(1));
+    List<TrainingOutcome> first = Runs.together(2, Runs.settings(1));
+    List<TrainingOutcome> second = Runs.together(2, Runs.settings(1));
     assertThat(second.getFirst().digests()).isEqualTo(first.getFirst().digests());
   }
 
   @Test
   void whatRankZeroSendsIsWhatTheOthersWouldHaveRead() {
-    Settings sharded = Runs.settings(1);
-    Settings root = Runs.with(sharded, sharded.sync(), ReadMode.ROOT, Optional.empty());
+    TrainingSettings sharded = Runs.settings(1);
+    TrainingSettings root = Runs.with(sharded, sharded.sync(), ReadMode.ROOT, Optional.empty());
     assertThat(Runs.together(3, root).getFirst().digests())
         .isEqualTo(Runs.together(3, sharded).getFirst().digests());
   }
 
   @Test
   void dataThatRankZeroCannotReadEndsAllRanks() {
-    Settings root =
+    TrainingSettings root =
         Runs.with(Runs.settings(1), new Sync.Gradients(), ReadMode.ROOT, Optional.empty());
     var broken = new MnistFiles(Path.of("no", "such", "directory"));
     List<String> messages =
@@ -89,7 +89,7 @@ class TrainerTest {
             2,
             job -> {
               try {
-                return new Trainer(root, broken, job, Observer.SILENT).run().toString();
+                return new Trainer(root, broken, job, TrainingObserver.SILENT).run().toString();
               } catch (DataException e) {
                 return String.valueOf(e.getMessage());
               }
@@ -100,10 +100,10 @@ class TrainerTest {
 
   @Test
   void modelsThatTrainApartAreEqualAfterTheyAreAveraged() {
-    Settings apart =
+    TrainingSettings apart =
         Runs.with(Runs.settings(3), new Sync.Weights(7), ReadMode.SHARDED, Optional.empty());
-    List<Outcome> outcomes = Runs.together(2, apart);
-    Outcome outcome = outcomes.getFirst();
+    List<TrainingOutcome> outcomes = Runs.together(2, apart);
+    TrainingOutcome outcome = outcomes.getFirst();
     assertThat(outcome.digests()).containsOnly(outcome.digests().getFirst());
     assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
     assertThat(outcome.digests())
@@ -124,9 +124,9 @@ class TrainerTest {
 
   @Test
   void aBatchMustSufficeForTheRanksAndTheData() {
-    Settings s = Runs.settings(1);
-    Settings big =
-        new Settings(
+    TrainingSettings s = Runs.settings(1);
+    TrainingSettings big =
+        new TrainingSettings(
             s.workload(),
             1,
             1001,
@@ -140,8 +140,8 @@ class TrainerTest {
         .isInstanceOf(TrainingException.Unfit.class)
         .hasMessageContaining("--batch 1001")
         .hasMessageContaining("1000 examples");
-    Settings small =
-        new Settings(
+    TrainingSettings small =
+        new TrainingSettings(
             s.workload(), 1, 1, s.rate(), s.optimizer(), 1, s.sync(), s.read(), Optional.empty());
     assertThatThrownBy(() -> Runs.together(2, small))
         .isInstanceOf(TrainingException.Unfit.class)
@@ -150,9 +150,9 @@ class TrainerTest {
 
   @Test
   void aLossThatIsNoNumberEndsTraining() {
-    Settings s = Runs.settings(2);
-    Settings wild =
-        new Settings(
+    TrainingSettings s = Runs.settings(2);
+    TrainingSettings wild =
+        new TrainingSettings(
             s.workload(), 2, 50, 1000f, s.optimizer(), 1, s.sync(), s.read(), Optional.empty());
     assertThatThrownBy(() -> Runs.alone(wild))
         .isInstanceOf(TrainingException.Diverged.class)
@@ -167,7 +167,7 @@ class TrainerTest {
             job -> {
               var source = new SyntheticDigits(1, 1000 - 100 * job.rank(), 201);
               try {
-                return new Trainer(Runs.settings(1), source, job, Observer.SILENT).run().toString();
+                return new Trainer(Runs.settings(1), source, job, TrainingObserver.SILENT).run().toString();
               } catch (TrainingException.Unfit e) {
                 return String.valueOf(e.getMessage());
               }

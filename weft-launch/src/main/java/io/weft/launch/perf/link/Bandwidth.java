@@ -7,20 +7,20 @@ import io.weft.launch.perf.rank.Tiles;
 /// iteration. Rank 0's memory is rewritten before, rank 1's compared after, untimed.
 final class Bandwidth implements Exercise {
 
-  private final Link link;
+  private final PeerLink link;
   private final Tiles tiles;
-  private final Landing landing;
+  private final WriteTarget landing;
 
-  Bandwidth(Link link, Tiles tiles, long bytes) {
+  Bandwidth(PeerLink link, Tiles tiles, long bytes) {
     this.link = link;
     this.tiles = tiles;
-    landing = new Landing(link, tiles, bytes);
+    landing = new WriteTarget(link, tiles, bytes);
   }
 
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    PeerRegion region = landing.region();
+    SlottedRegion region = landing.region();
     for (int i = 0; i < iterations; i++) {
       tiles.fill(region.memory(), 1, first + i);
       link.await(Signal.READY);

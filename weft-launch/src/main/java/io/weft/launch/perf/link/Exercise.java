@@ -2,7 +2,7 @@
 package io.weft.launch.perf.link;
 
 /// One benchmark of one size between two ranks: rank 0 times, rank 1 answers. Owns its memory.
-interface Exercise extends Link.Ear, AutoCloseable {
+interface Exercise extends PeerLink.Ear, AutoCloseable {
 
   /// Rank 0's part of `iterations`: how long each took, in nanoseconds. `first` is the number of
   /// the first one, which the data shows.

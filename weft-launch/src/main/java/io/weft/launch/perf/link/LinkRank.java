@@ -20,11 +20,11 @@ public final class LinkRank {
   private static final long LARGE_BYTES = 1 << 20;
   private static final String REGISTRATION = "registration";
 
-  private final Link link;
+  private final PeerLink link;
   private final RankArguments arguments;
   private final Tiles tiles;
 
-  private LinkRank(Link link, RankArguments arguments, Tiles tiles) {
+  private LinkRank(PeerLink link, RankArguments arguments, Tiles tiles) {
     this.link = link;
     this.arguments = arguments;
     this.tiles = tiles;
@@ -41,7 +41,7 @@ public final class LinkRank {
     RankArguments arguments = RankArguments.parse(words);
     LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
     try (Arena arena = Arena.ofShared();
-        Link link = Link.open(launch, WeftConfig.load())) {
+        PeerLink link = PeerLink.open(launch, WeftConfig.load())) {
       new LinkRank(link, arguments, new Tiles(arena, 1)).runAll(new SpokenReport(out, link.rank()));
     }
   }

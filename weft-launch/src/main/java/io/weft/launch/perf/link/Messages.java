@@ -16,7 +16,7 @@ final class Messages implements Exercise {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long ANSWER = 0x5bd1_e995_9e37_79b9L;
 
-  private final Link link;
+  private final PeerLink link;
   private final int bytes;
   private final int outstanding;
   private final int batch;
@@ -26,7 +26,7 @@ final class Messages implements Exercise {
   private long received;
   private boolean right = true;
 
-  Messages(Link link, long bytes, int outstanding, int batch) {
+  Messages(PeerLink link, long bytes, int outstanding, int batch) {
     int most = link.transport().capabilities().maxMessageBytes();
     if (bytes < FEWEST_BYTES || bytes > most) {
       throw new IllegalArgumentException(

@@ -8,18 +8,18 @@ import java.lang.foreign.MemorySegment;
 /// allows, a remote write beyond. What came back is compared, untimed.
 final class PingPong implements Exercise {
 
-  private final Link link;
+  private final PeerLink link;
   private final Tiles tiles;
   private final boolean asMessage;
-  private final PeerRegion region;
+  private final SlottedRegion region;
   private long arrived;
   private boolean right = true;
 
-  PingPong(Link link, Tiles tiles, long bytes) {
+  PingPong(PeerLink link, Tiles tiles, long bytes) {
     this.link = link;
     this.tiles = tiles;
     asMessage = bytes <= link.transport().capabilities().maxMessageBytes();
-    region = new PeerRegion(link, bytes);
+    region = new SlottedRegion(link, bytes);
     link.heardBy(this);
     region.meet();
   }

@@ -9,21 +9,21 @@ import java.lang.foreign.MemorySegment;
 /// after, untimed.
 final class Reads implements Exercise {
 
-  private final Link link;
+  private final PeerLink link;
   private final Tiles tiles;
   private final int batch;
   private final int slots;
-  private final PeerRegion region;
-  private final Window window;
+  private final SlottedRegion region;
+  private final InFlightWindow window;
   private boolean right = true;
 
-  Reads(Link link, Tiles tiles, long bytes, int outstanding, int batch) {
+  Reads(PeerLink link, Tiles tiles, long bytes, int outstanding, int batch) {
     this.link = link;
     this.tiles = tiles;
     this.batch = batch;
     slots = Writes.slots(bytes, batch);
-    region = new PeerRegion(link, bytes, slots);
-    window = new Window(link, Math.min(outstanding, batch));
+    region = new SlottedRegion(link, bytes, slots);
+    window = new InFlightWindow(link, Math.min(outstanding, batch));
     link.heardBy(this);
     region.meet();
   }
@@ -36,7 +36,7 @@ final class Reads implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    Window.Posting posting = (number, done) -> region.tryRead(number % slots, done);
+    InFlightWindow.Posting posting = (number, done) -> region.tryRead(number % slots, done);
     for (int i = 0; i < iterations; i++) {
       link.await(Signal.READY);
       long begin = System.nanoTime();

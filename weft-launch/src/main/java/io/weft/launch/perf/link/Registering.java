@@ -14,20 +14,20 @@ final class Registering implements Exercise {
 
   private static final long PAGE_BYTES = 4096;
 
-  private final Link link;
+  private final PeerLink link;
   private final Tiles tiles;
-  private final Landing landing;
+  private final WriteTarget landing;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment program;
   private final boolean isOwn;
 
   /// @param isOwn whether the transport gives the memory, else it is the program's
-  Registering(Link link, Tiles tiles, long bytes, boolean isOwn) {
+  Registering(PeerLink link, Tiles tiles, long bytes, boolean isOwn) {
     this.link = link;
     this.tiles = tiles;
     this.isOwn = isOwn;
     program = arena.allocate(bytes, PAGE_BYTES);
-    landing = new Landing(link, tiles, bytes);
+    landing = new WriteTarget(link, tiles, bytes);
   }
 
   private MemoryRegion register() {
@@ -38,7 +38,7 @@ final class Registering implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    PeerRegion region = landing.region();
+    SlottedRegion region = landing.region();
     for (int i = 0; i < iterations; i++) {
       long begin = System.nanoTime();
       MemoryRegion registered = register();

@@ -13,22 +13,22 @@ final class Writes implements Exercise {
   /// Memory that the writes of a batch take turns in.
   static final long REGION_BYTES = 64L << 20;
 
-  private final Link link;
+  private final PeerLink link;
   private final Tiles tiles;
   private final int batch;
   private final int slots;
-  private final PeerRegion region;
-  private final Window window;
+  private final SlottedRegion region;
+  private final InFlightWindow window;
   private int landed;
   private boolean right = true;
 
-  Writes(Link link, Tiles tiles, long bytes, int outstanding, int batch) {
+  Writes(PeerLink link, Tiles tiles, long bytes, int outstanding, int batch) {
     this.link = link;
     this.tiles = tiles;
     this.batch = batch;
     slots = slots(bytes, batch);
-    region = new PeerRegion(link, bytes, slots);
-    window = new Window(link, Math.min(outstanding, batch));
+    region = new SlottedRegion(link, bytes, slots);
+    window = new InFlightWindow(link, Math.min(outstanding, batch));
     link.heardBy(this);
     region.meet();
   }
@@ -52,7 +52,7 @@ final class Writes implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    Window.Posting posting = (number, done) -> region.tryWrite(number % slots, number, done);
+    InFlightWindow.Posting posting = (number, done) -> region.tryWrite(number % slots, number, done);
     for (int i = 0; i < iterations; i++) {
       tiles.fill(region.memory(), 1, first + i);
       link.await(Signal.READY);

@@ -77,7 +77,7 @@ public record CProgram(
                   fresh.toString(),
                   directory.resolve(source).toString()));
       command.addAll(flags);
-      Child.Outcome outcome = Child.run(command, LIMIT);
+      Child.ChildOutput outcome = Child.run(command, LIMIT);
       if (outcome.exit() != 0) {
         throw new PerfException.Missing(
             "%s does not compile with %s%s%n%s"

@@ -83,12 +83,12 @@ public final class Child implements AutoCloseable {
   }
 
   /// Starts a program, waits for its end.
-  public static Outcome run(List<String> command, Duration limit) throws InterruptedException {
+  public static ChildOutput run(List<String> command, Duration limit) throws InterruptedException {
     return run(command, Map.of(), limit);
   }
 
   /// The same with `variables` more.
-  public static Outcome run(List<String> command, Map<String, String> variables, Duration limit)
+  public static ChildOutput run(List<String> command, Map<String, String> variables, Duration limit)
       throws InterruptedException {
     try (Child child = start(command, variables)) {
       return child.await(limit);
@@ -107,7 +107,7 @@ public final class Child implements AutoCloseable {
 
   /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
   /// `limit`.
-  public Outcome await(Duration limit) throws InterruptedException {
+  public ChildOutput await(Duration limit) throws InterruptedException {
     if (!process.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS)) {
       throw new PerfException.Failed(
           "%s was still running after %d s; measure fewer or smaller --bytes, or raise --limit"
@@ -116,7 +116,7 @@ public final class Child implements AutoCloseable {
     if (!out.hasEnded(GRACE) || !err.hasEnded(GRACE)) {
       throw new PerfException.Failed(name + " ended, but its output did not");
     }
-    return new Outcome(process.exitValue(), out.soFar(), err.soFar());
+    return new ChildOutput(process.exitValue(), out.soFar(), err.soFar());
   }
 
   @Override
@@ -145,7 +145,7 @@ public final class Child implements AutoCloseable {
   /// @param exit exit status
   /// @param out all lines of its standard output
   /// @param err the last lines of its standard error
-  public record Outcome(int exit, List<String> out, List<String> err) {
+  public record ChildOutput(int exit, List<String> out, List<String> err) {
 
     /// The last words on standard error, for messages.
     public String lastWords() {

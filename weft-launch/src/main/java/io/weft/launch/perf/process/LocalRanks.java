@@ -5,10 +5,10 @@ import io.weft.ConfigOption;
 import io.weft.SecureMode;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.launch.job.Job;
+import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
-import io.weft.launch.job.Placement;
+import io.weft.launch.job.RankPlacement;
 import io.weft.launch.process.Collector;
 import io.weft.transport.limit.Span;
 import java.io.ByteArrayOutputStream;
@@ -67,7 +67,7 @@ public record LocalRanks(
     environment.put(ConfigOption.SECURE.variable(), secure.toString());
     JobPlan plan =
         new JobPlan(
-            Placement.here(size),
+            RankPlacement.here(size),
             command(arguments),
             environment,
             WeftConfig.builder(LaunchEnvironment.outside(System.getenv())).secure(secure).build(),
@@ -77,7 +77,7 @@ public record LocalRanks(
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     int code;
-    try (Job job = Job.start(plan, print(out), print(err))) {
+    try (LaunchedJob job = LaunchedJob.start(plan, print(out), print(err))) {
       code = await(job, limit, err);
     } catch (JobFailed refused) {
       throw new PerfException.Failed("Weft: " + refused.getMessage(), refused);
@@ -89,7 +89,7 @@ public record LocalRanks(
   }
 
   /// A job waits for its ranks as long as they live; a second thread ends it after `limit`.
-  private static int await(Job job, Duration limit, ByteArrayOutputStream err)
+  private static int await(LaunchedJob job, Duration limit, ByteArrayOutputStream err)
       throws InterruptedException {
     CountDownLatch ended = new CountDownLatch(1);
     AtomicBoolean expired = new AtomicBoolean();

@@ -16,7 +16,7 @@ record Bench(
     Communicator communicator,
     CollectiveOptions options,
     Tiles tiles,
-    Tensors tensors,
+    CaseTensors tensors,
     long bytes) {
 
   int rank() {

@@ -48,13 +48,13 @@ public final class PerfRank {
     report.peer("weft");
     long longest = arguments.longestWarmUpNanos();
     for (Case one : arguments.cases()) {
-      try (Tensors tensors = tensors()) {
+      try (CaseTensors tensors = tensors()) {
         stopwatch(one, tensors).warmUp(arguments.firstWarmUpNanos(), longest);
       }
     }
     for (Case one : arguments.cases()) {
       turns.passOn();
-      try (Tensors tensors = tensors()) {
+      try (CaseTensors tensors = tensors()) {
         Stopwatch stopwatch = stopwatch(one, tensors);
         stopwatch.warmUp(arguments.warmUpNanos(), longest);
         Stopwatch.Times times = inParts(turns, stopwatch, one.iterations());
@@ -83,11 +83,11 @@ public final class PerfRank {
   }
 
   /// As the setting says, which is `own` or `private`.
-  private Tensors tensors() {
-    return arguments.settings().contains("own") ? Tensors.of(weft) : Tensors.ofThisProgram();
+  private CaseTensors tensors() {
+    return arguments.settings().contains("own") ? CaseTensors.of(weft) : CaseTensors.ofThisProgram();
   }
 
-  private Stopwatch stopwatch(Case one, Tensors tensors) {
+  private Stopwatch stopwatch(Case one, CaseTensors tensors) {
     int ranks = communicator.size();
     Bench bench =
         new Bench(

@@ -41,7 +41,7 @@ final class Stopwatch {
     while (more) {
       var unused = measure(batch);
       boolean wanted = System.nanoTime() - begin < nanos;
-      more = Agreement.largest(communicator, wanted ? 1 : 0) != 0;
+      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
     }
   }
 
@@ -59,7 +59,7 @@ final class Stopwatch {
       long elapsed = System.nanoTime() - begin;
       boolean compiled = compiler.nanos() - before > AT_REST_NANOS;
       boolean wanted = elapsed < nanos || (elapsed < limitNanos && compiled);
-      more = Agreement.largest(communicator, wanted ? 1 : 0) != 0;
+      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
     }
   }
 
@@ -76,17 +76,17 @@ final class Stopwatch {
       lastEntry[t] = entered;
       exits[t] = left;
     }
-    Agreement.largest(communicator, nanos);
+    RankMaximum.largest(communicator, nanos);
     if (work instanceof BarrierWork) {
       right &= metEachTime(lastEntry, exits);
     }
-    return new Times(nanos, Agreement.largest(communicator, right ? 0 : 1) == 0, right);
+    return new Times(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);
   }
 
   /// Nobody may leave a barrier before everybody has entered it. The ranks of one host read the
   /// same monotonic clock.
   private boolean metEachTime(long[] lastEntry, long[] exits) throws InterruptedException {
-    Agreement.largest(communicator, lastEntry);
+    RankMaximum.largest(communicator, lastEntry);
     boolean met = true;
     for (int t = 0; t < exits.length; t++) {
       met &= lastEntry[t] <= exits[t];

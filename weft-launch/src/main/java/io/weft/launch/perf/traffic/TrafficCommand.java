@@ -5,8 +5,8 @@ import io.weft.CommException;
 import io.weft.SecureMode;
 import io.weft.file.NewFile;
 import io.weft.launch.flag.CarrierOptions;
-import io.weft.launch.perf.Progress;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.PerfProgress;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.plot.Picture;
 import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.PerfException;
@@ -214,26 +214,26 @@ public final class TrafficCommand implements Callable<Integer> {
         workers.stream().distinct().sorted().toList());
   }
 
-  private List<Contestant> contestants(TrafficPlan plan) {
+  private List<TrafficContestant> contestants(TrafficPlan plan) {
     Duration limit = Duration.ofSeconds(limitSeconds);
     String transport = carrier.transport();
     SecureMode mode = carrier.secure();
-    List<Contestant> all = new ArrayList<>();
-    all.add(Contestant.weft(plan, transport, mode, true, limit));
-    all.add(Contestant.weft(plan, transport, mode, false, limit));
+    List<TrafficContestant> all = new ArrayList<>();
+    all.add(TrafficContestant.weft(plan, transport, mode, true, limit));
+    all.add(TrafficContestant.weft(plan, transport, mode, false, limit));
     if (!peers.isEmpty()) {
-      all.add(Contestant.grpc(plan, System.getProperty("java.class.path"), limit));
+      all.add(TrafficContestant.grpc(plan, System.getProperty("java.class.path"), limit));
     }
     return all;
   }
 
   /// In turn, so that what else happens on the machine meets all of them.
   private List<TrafficFigure> measure(
-      TrafficPlan plan, List<Contestant> contestants, PrintWriter err) throws InterruptedException {
-    HostFacts host = HostFacts.here();
+      TrafficPlan plan, List<TrafficContestant> contestants, PrintWriter err) throws InterruptedException {
+    BenchmarkHost host = BenchmarkHost.here();
     List<List<TrafficReport>> reports = new ArrayList<>();
     contestants.forEach(each -> reports.add(new ArrayList<>()));
-    try (Progress progress = Progress.to(err)) {
+    try (PerfProgress progress = PerfProgress.to(err)) {
       for (int round = 1; round <= rounds; round++) {
         for (int c = 0; c < contestants.size(); c++) {
           progress.accept("round %d of %d: %s".formatted(round, rounds, contestants.get(c).name()));

@@ -2,7 +2,7 @@
 package io.weft.launch.perf.traffic;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.transport.limit.Span;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -30,7 +30,7 @@ record TrafficFigure(
     double requestsPerStep,
     @Nullable List<Double> roundStepsPerSecond,
     @Nullable Boolean checked,
-    @Nullable HostFacts host) {
+    @Nullable BenchmarkHost host) {
 
   static final String BENCHMARK = "wide-deep-traffic";
 
@@ -42,7 +42,7 @@ record TrafficFigure(
       String peer,
       String transport,
       List<TrafficReport.Case> rounds,
-      HostFacts host) {
+      BenchmarkHost host) {
     return new TrafficFigure(
         BENCHMARK,
         peer,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.perf.traffic;
 
-import io.weft.launch.perf.machine.HostFacts;
+import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.plot.Panel;
 import io.weft.launch.perf.plot.Picture;
 import java.io.IOException;
@@ -42,7 +42,7 @@ record TrafficPlot(List<TrafficFigure> figures) {
         .map(TrafficFigure::host)
         .filter(Objects::nonNull)
         .findFirst()
-        .map(HostFacts::words)
+        .map(BenchmarkHost::words)
         .orElse("simulated: the protocol's own code in virtual time");
   }
 

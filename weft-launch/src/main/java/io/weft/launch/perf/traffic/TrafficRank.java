@@ -72,18 +72,18 @@ public final class TrafficRank {
   /// One case, on all ranks; what is said of it.
   private String run(int workers, Duration warmUp, Duration length) throws InterruptedException {
     long first = cases++ * STEPS_OF_A_CASE;
-    Verdict verdict = new Verdict(workers);
-    Window window = new Window(warmUp, length);
+    CaseEnd verdict = new CaseEnd(workers);
+    MeasuringWindow window = new MeasuringWindow(warmUp, length);
     long before = weft.rendezvous().counts().requests();
     Duration limit = warmUp.plus(length).plus(ENDING);
     meet("begin", limit);
     if (weft.rank() == TrafficPlan.CLIENT) {
-      Worker.Cell cell = new Worker.Cell(timer, window, verdict);
+      TrafficWorker.Cell cell = new TrafficWorker.Cell(timer, window, verdict);
       for (int worker = 0; worker < workers; worker++) {
-        new Worker(plan, weft.rendezvous(), worker, first, cell).start();
+        new TrafficWorker(plan, weft.rendezvous(), worker, first, cell).start();
       }
     } else {
-      new Server(plan, weft.rank(), weft.rendezvous(), verdict).start(workers, first);
+      new TrafficServer(plan, weft.rank(), weft.rendezvous(), verdict).start(workers, first);
     }
     verdict.await(limit);
     long requests = weft.rendezvous().counts().requests() - before;

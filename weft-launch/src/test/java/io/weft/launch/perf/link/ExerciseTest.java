@@ -41,7 +41,7 @@ final class ExerciseTest {
   /// What one rank saw: rank 0's times, and whether all that it received was right.
   private record Outcome(long[] nanos, boolean right) {}
 
-  private Link open(int rank) throws InterruptedException {
+  private PeerLink open(int rank) throws InterruptedException {
     LaunchEnvironment launch =
         new LaunchEnvironment(
             "test",
@@ -51,13 +51,13 @@ final class ExerciseTest {
             OptionalInt.of(2),
             Optional.of(job),
             new StoreLocation.LocalDirectory());
-    return Link.open(launch, WeftConfig.builder().transport("inproc").build());
+    return PeerLink.open(launch, WeftConfig.builder().transport("inproc").build());
   }
 
-  private Callable<Outcome> rank(int rank, BiFunction<Link, Tiles, Exercise> of, long phase) {
+  private Callable<Outcome> rank(int rank, BiFunction<PeerLink, Tiles, Exercise> of, long phase) {
     return () -> {
       try (Arena arena = Arena.ofConfined();
-          Link link = open(rank);
+          PeerLink link = open(rank);
           Exercise exercise = of.apply(link, new Tiles(arena, 1))) {
         long[] nanos = {};
         if (rank == 0) {
@@ -74,7 +74,7 @@ final class ExerciseTest {
   }
 
   /// Rank 1 expects the data of another iteration than rank 0 sends, by `lag`.
-  private Outcome[] run(BiFunction<Link, Tiles, Exercise> of, long lag)
+  private Outcome[] run(BiFunction<PeerLink, Tiles, Exercise> of, long lag)
       throws InterruptedException, ExecutionException, TimeoutException {
     Future<Outcome> zero = threads.submit(rank(0, of, 5));
     Future<Outcome> one = threads.submit(rank(1, of, 5 + lag));

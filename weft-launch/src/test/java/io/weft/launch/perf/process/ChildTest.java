@@ -21,13 +21,13 @@ final class ChildTest {
 
   @Test
   void outputAndStatusAreKept() throws InterruptedException {
-    Child.Outcome outcome = Child.run(shell("echo one; echo two; echo oh >&2; exit 4"), LONG);
-    assertThat(outcome).isEqualTo(new Child.Outcome(4, List.of("one", "two"), List.of("oh")));
+    Child.ChildOutput outcome = Child.run(shell("echo one; echo two; echo oh >&2; exit 4"), LONG);
+    assertThat(outcome).isEqualTo(new Child.ChildOutput(4, List.of("one", "two"), List.of("oh")));
   }
 
   @Test
   void onlyTheLastWordsOfStandardErrorAreKept() throws InterruptedException {
-    Child.Outcome outcome = Child.run(shell("seq 1 1000 >&2"), LONG);
+    Child.ChildOutput outcome = Child.run(shell("seq 1 1000 >&2"), LONG);
     assertThat(outcome.err()).hasSize(20).endsWith("999", "1000");
   }
 

@@ -14,7 +14,7 @@ final class StopwatchTest {
 
   private static final long BYTES = 12_000;
 
-  private final Tensors tensors = Tensors.ofThisProgram();
+  private final CaseTensors tensors = CaseTensors.ofThisProgram();
 
   @AfterEach
   void free() {

@@ -4,12 +4,12 @@ package io.weft.testkit.sim.campaign;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.testkit.sim.FaultScript;
-import io.weft.testkit.sim.FaultScript.Kind;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.FaultScript.Scene;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.Limits;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Tamper;
 import java.time.Duration;
 import java.util.List;
@@ -42,7 +42,7 @@ final class FaultRun {
   private FaultRun() {}
 
   /// One to so many faults of these kinds.
-  static FaultScript script(long seed, List<Kind> kinds, int most) {
+  static FaultScript script(long seed, List<SimFaultKind> kinds, int most) {
     int number = 1 + new SplittableRandom(seed * 31).nextInt(most);
     return FaultScript.random(seed, new Scene(RANKS, HOSTS, HORIZON, LONGEST, kinds), number);
   }
@@ -50,8 +50,8 @@ final class FaultRun {
   /// A simulation whose links and limits depend on the seed.
   static Simulation simulation(long seed, FaultScript script, Tamper tamper) {
     SplittableRandom random = new SplittableRandom(~seed);
-    Link between =
-        Link.of(
+    SimLink between =
+        SimLink.of(
                 Duration.ofNanos(random.nextLong(2_000, 200_000)),
                 random.nextDouble(2e7, 2e9),
                 Duration.ofNanos(random.nextLong(2_000)))

@@ -2,9 +2,9 @@
 package io.weft.testkit.sim.campaign;
 
 import io.weft.testkit.sim.FaultScript;
-import io.weft.testkit.sim.FaultScript.Kind;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.SimReport;
-import io.weft.testkit.sim.campaign.Verdict.Expectation;
+import io.weft.testkit.sim.campaign.RunCheck.Expectation;
 import io.weft.testkit.sim.network.Tamper;
 import io.weft.transport.limit.Span;
 import java.io.PrintStream;
@@ -35,7 +35,7 @@ public final class FaultRuns {
   private final PrintStream out;
   private int runs = 100;
   private long seed = 1;
-  private List<Kind> kinds = List.of(Kind.values());
+  private List<SimFaultKind> kinds = List.of(SimFaultKind.values());
   private int most = MOST_FAULTS;
   private boolean shrink;
   private boolean each;
@@ -95,11 +95,11 @@ public final class FaultRuns {
     }
   }
 
-  private static List<Kind> kinds(String names) {
+  private static List<SimFaultKind> kinds(String names) {
     return Arrays.stream(names.split(","))
         .map(
             name ->
-                Arrays.stream(Kind.values())
+                Arrays.stream(SimFaultKind.values())
                     .filter(kind -> text(kind).equals(name))
                     .findFirst()
                     .orElseThrow(
@@ -109,12 +109,12 @@ public final class FaultRuns {
         .toList();
   }
 
-  private static String text(Kind kind) {
+  private static String text(SimFaultKind kind) {
     return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static String kindNames() {
-    return Arrays.stream(Kind.values()).map(FaultRuns::text).collect(Collectors.joining(", "));
+    return Arrays.stream(SimFaultKind.values()).map(FaultRuns::text).collect(Collectors.joining(", "));
   }
 
   private int run() throws InterruptedException {
@@ -148,9 +148,9 @@ public final class FaultRuns {
       FaultScript script = FaultRun.script(of, kinds, most);
       report =
           FaultRun.run(of, FaultRun.simulation(of, script, Tamper.NONE).traceLines(traceLines));
-      wrong = Verdict.on(report, Expectation.FAILURES);
+      wrong = RunCheck.on(report, Expectation.FAILURES);
     }
-    long returned = report.outcomes().stream().filter(Verdict::returned).count();
+    long returned = report.outcomes().stream().filter(RunCheck::returned).count();
     returnedRanks += returned;
     failedRanks += report.outcomes().size() - returned;
     if (each) {
@@ -176,7 +176,7 @@ public final class FaultRuns {
     if (shrink) {
       return text + " --shrink";
     }
-    if (kinds.size() < Kind.values().length) {
+    if (kinds.size() < SimFaultKind.values().length) {
       text += " --kind " + kinds.stream().map(FaultRuns::text).collect(Collectors.joining(","));
     }
     return most == MOST_FAULTS ? text : text + " --most " + most;

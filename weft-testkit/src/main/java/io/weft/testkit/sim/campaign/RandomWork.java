@@ -36,7 +36,7 @@ final class RandomWork {
     }
   }
 
-  private enum Kind {
+  private enum WorkKind {
     ALLREDUCE,
     REDUCE_SCATTER,
     ALLGATHER,
@@ -45,7 +45,7 @@ final class RandomWork {
     BARRIER
   }
 
-  private record Op(int number, Kind kind, int elements, int root, String algorithm) {
+  private record Op(int number, WorkKind kind, int elements, int root, String algorithm) {
 
     String name() {
       return kind.name().charAt(0) + "" + number % 3;
@@ -67,11 +67,11 @@ final class RandomWork {
       for (int i = 0; i < count; i++) {
         String algorithm =
             random.nextBoolean() ? "" : ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
-        Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+        WorkKind kind = WorkKind.values()[random.nextInt(WorkKind.values().length)];
         step.add(
             new Op(
                 at + i,
-                random.nextBoolean() ? Kind.ALLREDUCE : kind,
+                random.nextBoolean() ? WorkKind.ALLREDUCE : kind,
                 LENGTHS[random.nextInt(LENGTHS.length)],
                 random.nextInt(1 << 20),
                 algorithm));

@@ -11,14 +11,14 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.sim.Fault;
+import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.FaultScript;
-import io.weft.testkit.sim.FaultScript.Kind;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.FaultScript.Scene;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
-import io.weft.testkit.sim.SimReport.Outcome;
-import io.weft.testkit.sim.campaign.Verdict.Expectation;
+import io.weft.testkit.sim.SimReport.RankResult;
+import io.weft.testkit.sim.campaign.RunCheck.Expectation;
 import io.weft.testkit.sim.network.Tamper;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -35,7 +35,7 @@ final class ShrinkRun {
   /// By then all ranks are connected.
   static final Duration JOINED = Duration.ofMillis(8);
 
-  private static final List<Kind> CRASHES = List.of(Kind.CRASH, Kind.CRASH, Kind.HOST_CRASH);
+  private static final List<SimFaultKind> CRASHES = List.of(SimFaultKind.CRASH, SimFaultKind.CRASH, SimFaultKind.HOST_CRASH);
 
   /// How a rank came through.
   ///
@@ -61,17 +61,17 @@ final class ShrinkRun {
           FaultScript.random(
               ~seed,
               new Scene(
-                  FaultRun.RANKS, FaultRun.HOSTS, later, FaultRun.LONGEST, List.of(Kind.CRASH)),
+                  FaultRun.RANKS, FaultRun.HOSTS, later, FaultRun.LONGEST, List.of(SimFaultKind.CRASH)),
               1);
       script = script.and(second.faults().getFirst());
     }
     return new FaultScript(script.faults().stream().map(ShrinkRun::onceJoined).toList());
   }
 
-  private static Fault onceJoined(Fault crash) {
+  private static SimFault onceJoined(SimFault crash) {
     return switch (crash) {
-      case Fault.Crash(Duration at, int rank) -> new Fault.Crash(at.plus(JOINED), rank);
-      case Fault.HostCrash(Duration at, int host) -> new Fault.HostCrash(at.plus(JOINED), host);
+      case SimFault.Crash(Duration at, int rank) -> new SimFault.Crash(at.plus(JOINED), rank);
+      case SimFault.HostCrash(Duration at, int host) -> new SimFault.HostCrash(at.plus(JOINED), host);
       default -> throw new IllegalArgumentException(crash + " is no crash");
     };
   }
@@ -122,17 +122,17 @@ final class ShrinkRun {
   /// not die has come through, in one epoch with all others that needed it. Where others had ended
   /// their work before, those who are left may be too few to go on without the dead.
   static List<String> verdict(SimReport<Survivor> report) {
-    List<String> wrong = new ArrayList<>(Verdict.on(report, Expectation.FAILURES));
-    Harm harm = new Harm(report.faults(), FaultRun.RANKS, FaultRun.HOSTS);
-    for (Outcome<Survivor> outcome : report.outcomes()) {
-      if (outcome instanceof Outcome.Threw<Survivor>(int rank, Throwable cause)
+    List<String> wrong = new ArrayList<>(RunCheck.on(report, Expectation.FAILURES));
+    HarmedRanks harm = new HarmedRanks(report.faults(), FaultRun.RANKS, FaultRun.HOSTS);
+    for (RankResult<Survivor> outcome : report.outcomes()) {
+      if (outcome instanceof RankResult.Threw<Survivor>(int rank, Throwable cause)
           && !(cause instanceof CommException.Setup)
           && !(cause instanceof CommException.Aborted && noMajority(report))) {
         wrong.add("rank " + rank + " did not go on: " + cause);
       }
-      if (outcome instanceof Outcome.Returned<Survivor>(int rank, Survivor survivor)) {
+      if (outcome instanceof RankResult.Returned<Survivor>(int rank, Survivor survivor)) {
         for (CommException failure : survivor.failures) {
-          String objection = Verdict.objection(harm, rank, failure);
+          String objection = RunCheck.objection(harm, rank, failure);
           if (!objection.isEmpty()) {
             wrong.add("rank " + rank + " " + objection + ": " + failure);
           }
@@ -149,8 +149,8 @@ final class ShrinkRun {
   }
 
   private static boolean noMajority(SimReport<Survivor> report) {
-    long dead = report.outcomes().stream().filter(Outcome.Died.class::isInstance).count();
-    long left = report.outcomes().stream().filter(Outcome.Threw.class::isInstance).count();
+    long dead = report.outcomes().stream().filter(RankResult.Died.class::isInstance).count();
+    long left = report.outcomes().stream().filter(RankResult.Threw.class::isInstance).count();
     return left <= dead;
   }
 
@@ -159,12 +159,12 @@ final class ShrinkRun {
     return report.outcomes().stream()
         .anyMatch(
             outcome ->
-                outcome instanceof Outcome.Returned<Survivor>(int rank, Survivor survivor)
+                outcome instanceof RankResult.Returned<Survivor>(int rank, Survivor survivor)
                     && survivor.epoch > 0);
   }
 
-  private static boolean isOfAnother(Outcome<Survivor> outcome, Survivor survivor) {
-    return outcome instanceof Outcome.Returned<Survivor>(int rank, Survivor other)
+  private static boolean isOfAnother(RankResult<Survivor> outcome, Survivor survivor) {
+    return outcome instanceof RankResult.Returned<Survivor>(int rank, Survivor other)
         && other.epoch == survivor.epoch
         && !other.members.equals(survivor.members);
   }

@@ -11,7 +11,7 @@ public final class Timeline {
 
   private static final int CHILDREN_SHIFT = 2;
 
-  private @Nullable Event[] events = new Event[1024];
+  private @Nullable ScheduledEvent[] events = new ScheduledEvent[1024];
   private long[] nanos = new long[1024];
   private long[] sequences = new long[1024];
   private int size;
@@ -33,7 +33,7 @@ public final class Timeline {
   }
 
   /// Schedules an event that is not due; a moment that has passed means now.
-  public void at(long atNanos, Event event) {
+  public void at(long atNanos, ScheduledEvent event) {
     if (event.isDue()) {
       throw new IllegalStateException(event + " is due already");
     }
@@ -47,7 +47,7 @@ public final class Timeline {
   }
 
   /// Lets an event happen at this moment unless it is due earlier anyway.
-  public void notAfter(long atNanos, Event event) {
+  public void notAfter(long atNanos, ScheduledEvent event) {
     if (event.isDue()) {
       if (nanos[event.position] <= atNanos) {
         return;
@@ -58,10 +58,10 @@ public final class Timeline {
   }
 
   /// Takes an event back; one that is not due stays as it is.
-  public void cancel(Event event) {
+  public void cancel(ScheduledEvent event) {
     int hole = event.position;
-    if (hole != Event.NOWHERE) {
-      event.position = Event.NOWHERE;
+    if (hole != ScheduledEvent.NOWHERE) {
+      event.position = ScheduledEvent.NOWHERE;
       fill(hole);
     }
   }
@@ -79,9 +79,9 @@ public final class Timeline {
     if (size == 0 || nanos[0] > limitNanos) {
       return false;
     }
-    Event next = event(0);
+    ScheduledEvent next = event(0);
     now = nanos[0];
-    next.position = Event.NOWHERE;
+    next.position = ScheduledEvent.NOWHERE;
     fill(0);
     happened++;
     next.happen();
@@ -96,8 +96,8 @@ public final class Timeline {
     now = Math.max(now, atNanos);
   }
 
-  private Event event(int index) {
-    Event event = events[index];
+  private ScheduledEvent event(int index) {
+    ScheduledEvent event = events[index];
     if (event == null) {
       throw new IllegalStateException("the heap has a hole");
     }
@@ -107,7 +107,7 @@ public final class Timeline {
   /// Closes a hole with the last event.
   private void fill(int hole) {
     size--;
-    Event last = event(size);
+    ScheduledEvent last = event(size);
     events[size] = null;
     if (hole < size) {
       long at = nanos[size];
@@ -124,7 +124,7 @@ public final class Timeline {
     return at < nanos[index] || (at == nanos[index] && sequence < sequences[index]);
   }
 
-  private void up(Event event, long at, long sequence, int from) {
+  private void up(ScheduledEvent event, long at, long sequence, int from) {
     int index = from;
     while (index > 0) {
       int above = (index - 1) >> CHILDREN_SHIFT;
@@ -137,7 +137,7 @@ public final class Timeline {
     place(event, at, sequence, index);
   }
 
-  private void down(Event event, long at, long sequence, int from) {
+  private void down(ScheduledEvent event, long at, long sequence, int from) {
     int index = from;
     while (true) {
       int first = (index << CHILDREN_SHIFT) + 1;
@@ -160,7 +160,7 @@ public final class Timeline {
     place(event, at, sequence, index);
   }
 
-  private void place(Event event, long at, long sequence, int index) {
+  private void place(ScheduledEvent event, long at, long sequence, int index) {
     events[index] = event;
     nanos[index] = at;
     sequences[index] = sequence;

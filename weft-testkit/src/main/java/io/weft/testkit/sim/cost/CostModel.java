@@ -2,7 +2,7 @@
 package io.weft.testkit.sim.cost;
 
 import io.weft.WeftConfig;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Network;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
@@ -42,7 +42,7 @@ import java.time.Duration;
 /// @param turn of an agent
 /// @param eagerBytes runs up to this travel inside messages
 /// @param segmentBytes longest piece of a longer run
-public record CostModel(Link link, Duration turn, long eagerBytes, long segmentBytes) {
+public record CostModel(SimLink link, Duration turn, long eagerBytes, long segmentBytes) {
 
   /// What the network puts before everything.
   private static final int TRANSPORT_HEADER_BYTES = 32;
@@ -54,7 +54,7 @@ public record CostModel(Link link, Duration turn, long eagerBytes, long segmentB
   private static final int LAST_TURNS = 2;
 
   /// With the sizes that these settings have.
-  public static CostModel of(Link link, Duration turn, WeftConfig config) {
+  public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
     int eagerBytes = config.eagerBytes().orElse(Network.EAGER_BYTES);
     return new CostModel(link, turn, eagerBytes, config.segmentBytes());
   }

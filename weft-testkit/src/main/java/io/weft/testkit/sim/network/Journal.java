@@ -59,5 +59,5 @@ public interface Journal {
   /// @param peerRank the other side, -1 = nobody
   /// @param bytes of payload
   /// @param message contents of a message, which are not part of the hash
-  void record(What what, Station who, int peerRank, long bytes, byte @Nullable [] message);
+  void record(What what, SimNode who, int peerRank, long bytes, byte @Nullable [] message);
 }

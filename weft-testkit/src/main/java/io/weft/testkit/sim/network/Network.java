@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
-import io.weft.testkit.sim.clock.Event;
+import io.weft.testkit.sim.clock.ScheduledEvent;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.transport.TransportException;
@@ -34,9 +34,9 @@ public final class Network {
   private final RandomGenerator random;
   private final Setup setup;
   private final Journal journal;
-  private final Port[] out;
-  private final Port[] in;
-  private final Weather weather;
+  private final NetworkPort[] out;
+  private final NetworkPort[] in;
+  private final NetworkFaults weather;
   private final Map<String, SimTransport> listening = new HashMap<>();
   private final List<SimTransport> transports = new ArrayList<>();
   private final MessageBuffer messages;
@@ -51,7 +51,7 @@ public final class Network {
   /// @param within a host
   /// @param limits of each end of a connection
   /// @param tamper what breaks the protocol on purpose
-  public record Setup(int hosts, Link between, Link within, Limits limits, Tamper tamper) {}
+  public record Setup(int hosts, SimLink between, SimLink within, Limits limits, Tamper tamper) {}
 
   /// Bytes of these ranks do not reach those; what is sent waits until the wall is gone.
   ///
@@ -69,7 +69,7 @@ public final class Network {
   /// @param from rank
   /// @param to rank
   /// @param nanos more than usual
-  public record Fog(int from, int to, long nanos) {}
+  public record DelayRule(int from, int to, long nanos) {}
 
   /// A quiet network.
   ///
@@ -80,12 +80,12 @@ public final class Network {
     this.setup = setup;
     this.journal = journal;
     this.messages = new MessageBuffer(setup.limits().messageBytes());
-    this.weather = new Weather(this, random);
-    this.out = new Port[setup.hosts()];
-    this.in = new Port[setup.hosts()];
+    this.weather = new NetworkFaults(this, random);
+    this.out = new NetworkPort[setup.hosts()];
+    this.in = new NetworkPort[setup.hosts()];
     for (int host = 0; host < setup.hosts(); host++) {
-      out[host] = new Port();
-      in[host] = new Port();
+      out[host] = new NetworkPort();
+      in[host] = new NetworkPort();
     }
   }
 
@@ -101,7 +101,7 @@ public final class Network {
     return setup.limits();
   }
 
-  Link between() {
+  SimLink between() {
     return setup.between();
   }
 
@@ -184,33 +184,33 @@ public final class Network {
   // --- the way of a parcel
 
   /// Sends it through the port of its host.
-  void send(Parcel parcel) {
-    if (parcel.kind == Parcel.Kind.MESSAGE && setup.tamper() != Tamper.NONE) {
+  void send(SimPacket parcel) {
+    if (parcel.kind == SimPacket.PacketKind.MESSAGE && setup.tamper() != Tamper.NONE) {
       sendTampered(parcel);
     } else {
       depart(parcel);
     }
   }
 
-  private void sendTampered(Parcel parcel) {
+  private void sendTampered(SimPacket parcel) {
     SimEndpoint from = parcel.from;
     int rank = from.transport().station().rank();
     from.free(parcel.wireBytes());
     for (byte[] message : setup.tamper().message(rank, rankBehind(from), parcel.data)) {
-      Parcel instead = new Parcel(Parcel.Kind.MESSAGE, from, message);
+      SimPacket instead = new SimPacket(SimPacket.PacketKind.MESSAGE, from, message);
       from.take(instead.wireBytes());
       depart(instead);
     }
   }
 
-  private void depart(Parcel parcel) {
+  private void depart(SimPacket parcel) {
     SimEndpoint from = parcel.from;
-    Station station = from.transport().station();
+    SimNode station = from.transport().station();
     record(parcel, station);
     int host = hostBehind(from);
     boolean within = host == station.host();
-    Link link = within ? setup.within() : setup.between();
-    Port port = within ? from.transport().localOut() : out[station.host()];
+    SimLink link = within ? setup.within() : setup.between();
+    NetworkPort port = within ? from.transport().localOut() : out[station.host()];
     long busy = link.occupancyNanos(parcel.wireBytes());
     parcel.link = link;
     parcel.startNanos = port.take(timeline.now(), busy);
@@ -226,7 +226,7 @@ public final class Network {
     return setup.tamper().tellsTwice(from.transport().station().rank(), rankBehind(from));
   }
 
-  private void record(Parcel parcel, Station station) {
+  private void record(SimPacket parcel, SimNode station) {
     What what =
         switch (parcel.kind) {
           case MESSAGE -> What.SEND;
@@ -237,7 +237,7 @@ public final class Network {
         };
     if (what != null) {
       byte[] message = what == What.SEND ? parcel.data : null;
-      long bytes = parcel.wireBytes() - Parcel.HEADER_BYTES;
+      long bytes = parcel.wireBytes() - SimPacket.HEADER_BYTES;
       journal.record(what, station, parcel.from.node(), bytes, message);
     }
   }
@@ -247,7 +247,7 @@ public final class Network {
     if (peer != null) {
       return peer.transport().station().host();
     }
-    return end.shake() instanceof Shake.Dial dial ? hostOf(dial.location()) : 0;
+    return end.shake() instanceof SimHandshake.Dial dial ? hostOf(dial.location()) : 0;
   }
 
   static int rankBehind(SimEndpoint end) {
@@ -256,7 +256,7 @@ public final class Network {
   }
 
   /// The first byte is at the receiver's port.
-  void reached(Parcel parcel) {
+  void reached(SimPacket parcel) {
     SimEndpoint from = parcel.from;
     if (parcel.isTorn()) {
       parcel.reached();
@@ -270,30 +270,30 @@ public final class Network {
     enter(parcel);
   }
 
-  private void enter(Parcel parcel) {
+  private void enter(SimPacket parcel) {
     SimEndpoint to = parcel.to == null ? accept(parcel) : parcel.to;
     if (to == null) {
       return;
     }
     parcel.to = to;
-    Station receiver = to.transport().station();
+    SimNode receiver = to.transport().station();
     boolean within = receiver.host() == parcel.from.transport().station().host();
-    Port port = within ? to.transport().localIn() : in[receiver.host()];
+    NetworkPort port = within ? to.transport().localIn() : in[receiver.host()];
     long busy = parcel.link.occupancyNanos(parcel.wireBytes());
     parcel.passesAt(port.take(timeline.now(), busy) + busy);
   }
 
   /// The first parcel of a connection looks for its listener.
-  private @Nullable SimEndpoint accept(Parcel parcel) {
+  private @Nullable SimEndpoint accept(SimPacket parcel) {
     SimEndpoint caller = parcel.from;
-    if (caller.isClosed() || !(caller.shake() instanceof Shake.Dial dial)) {
+    if (caller.isClosed() || !(caller.shake() instanceof SimHandshake.Dial dial)) {
       return null;
     }
     SimTransport listener = listening.get(dial.location());
     if (listener == null) {
       timeline.at(
           timeline.now() + Span.nanos(parcel.link.latency()),
-          new Event() {
+          new ScheduledEvent() {
             @Override
             protected void happen() {
               caller.transport().arrive(() -> caller.lost("connection refused"));
@@ -315,13 +315,13 @@ public final class Network {
   }
 
   /// All of it has passed the receiver's port.
-  void passed(Parcel parcel) {
+  void passed(SimPacket parcel) {
     SimEndpoint to = parcel.receiver();
     if (parcel.isTorn() || to.isClosed()) {
       journal.record(What.DROPPED, parcel.from.transport().station(), parcel.from.node(), 0, null);
       return;
     }
-    if (parcel.kind == Parcel.Kind.RESET) {
+    if (parcel.kind == SimPacket.PacketKind.RESET) {
       to.transport().forgetUnread(to);
     }
     to.transport().arrive(parcel);
@@ -335,12 +335,12 @@ public final class Network {
   // --- faults
 
   /// The fog comes.
-  public void thicken(Fog fog) {
+  public void thicken(DelayRule fog) {
     weather.thicken(fog);
   }
 
   /// The fog goes.
-  public void clear(Fog fog) {
+  public void clear(DelayRule fog) {
     weather.clear(fog);
   }
 
@@ -369,7 +369,7 @@ public final class Network {
 
   /// A process dies. Its host tells the peers, in order, or with a reset that throws away what they
   /// have not read; or it dies too and says nothing.
-  public void kill(Station station, Death death) {
+  public void kill(SimNode station, Death death) {
     for (SimTransport transport : List.copyOf(transports)) {
       if (transport.station() == station) {
         List<SimEndpoint> ends = List.copyOf(transport.endpoints());
@@ -377,7 +377,7 @@ public final class Network {
         for (SimEndpoint end : ends) {
           if (end.peer() != null && death != Death.SILENT) {
             boolean orderly = death == Death.CLOSED;
-            send(Parcel.empty(orderly ? Parcel.Kind.END : Parcel.Kind.RESET, end));
+            send(SimPacket.empty(orderly ? SimPacket.PacketKind.END : SimPacket.PacketKind.RESET, end));
           }
         }
       }

@@ -8,10 +8,10 @@ import java.lang.foreign.MemorySegment;
 
 /// A remote read: the request travels to the peer, whose poll answers it with the bytes or with a
 /// refusal.
-final class ReadTransfer extends Transfer {
+final class ReadTransfer extends SimTransfer {
 
   ReadTransfer(SimEndpoint from, Terms terms) {
-    super(Kind.READ, from, terms);
+    super(PacketKind.READ, from, terms);
   }
 
   @Override
@@ -38,10 +38,10 @@ final class ReadTransfer extends Transfer {
     end.transport().network().send(new Reply(end, bytes));
   }
 
-  private final class Reply extends Parcel {
+  private final class Reply extends SimPacket {
 
     Reply(SimEndpoint server, byte[] bytes) {
-      super(Kind.READ_REPLY, server, bytes);
+      super(PacketKind.READ_REPLY, server, bytes);
     }
 
     @Override
@@ -55,12 +55,12 @@ final class ReadTransfer extends Transfer {
     }
   }
 
-  private final class Refusal extends Parcel {
+  private final class Refusal extends SimPacket {
 
     private final String why;
 
     Refusal(SimEndpoint server, String why) {
-      super(Kind.READ_REFUSED, server, new byte[0]);
+      super(PacketKind.READ_REFUSED, server, new byte[0]);
       this.why = why;
     }
 

@@ -34,10 +34,10 @@ final class SimEndpoint implements Endpoint {
   private final SimTransport transport;
   private int node;
   private State state = State.SHAKING_HANDS;
-  private @Nullable Shake shake;
+  private @Nullable SimHandshake shake;
   private @Nullable SimEndpoint peer;
-  private @Nullable List<Transfer> posted;
-  private @Nullable ArrayDeque<Parcel> held;
+  private @Nullable List<SimTransfer> posted;
+  private @Nullable ArrayDeque<SimPacket> held;
   private long peerIncarnation;
   private int inFlight;
   private int bytesInFlight;
@@ -73,14 +73,14 @@ final class SimEndpoint implements Endpoint {
     return state == State.OPEN;
   }
 
-  @Nullable Shake shake() {
+  @Nullable SimHandshake shake() {
     return shake;
   }
 
   /// "node 3 at sim:h0:7", for messages.
   String who() {
     String name = node == UNKNOWN ? "a stranger" : "node " + node;
-    if (shake instanceof Shake.Dial dial) {
+    if (shake instanceof SimHandshake.Dial dial) {
       return name + " at " + SimProvider.SCHEME + ":" + dial.location();
     }
     SimEndpoint other = peer;
@@ -93,7 +93,7 @@ final class SimEndpoint implements Endpoint {
 
   // --- the handshake
 
-  void begin(Shake begun) {
+  void begin(SimHandshake begun) {
     shake = begun;
   }
 
@@ -108,7 +108,7 @@ final class SimEndpoint implements Endpoint {
   }
 
   void shake(byte[] bytes) {
-    Shake under = shake;
+    SimHandshake under = shake;
     if (under != null) {
       under.received(bytes);
     }
@@ -166,9 +166,9 @@ final class SimEndpoint implements Endpoint {
               + most
               + " fit, write larger ones to the peer's memory");
     }
-    PostResult room = room(Parcel.HEADER_BYTES + bytes);
+    PostResult room = room(SimPacket.HEADER_BYTES + bytes);
     if (room == PostResult.POSTED) {
-      Parcel parcel = new Parcel(Parcel.Kind.MESSAGE, this, message.toArray(JAVA_BYTE));
+      SimPacket parcel = new SimPacket(SimPacket.PacketKind.MESSAGE, this, message.toArray(JAVA_BYTE));
       take(parcel.wireBytes());
       transport.network().send(parcel);
     }
@@ -177,7 +177,7 @@ final class SimEndpoint implements Endpoint {
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    Transfer.Terms terms = terms(from, into, done);
+    SimTransfer.Terms terms = terms(from, into, done);
     PostResult room = room(0);
     if (room == PostResult.POSTED) {
       post(new WriteTransfer(this, terms, immediate), into);
@@ -187,7 +187,7 @@ final class SimEndpoint implements Endpoint {
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    Transfer.Terms terms = terms(into, from, done);
+    SimTransfer.Terms terms = terms(into, from, done);
     PostResult room = room(0);
     if (room == PostResult.POSTED) {
       post(new ReadTransfer(this, terms), from);
@@ -195,7 +195,7 @@ final class SimEndpoint implements Endpoint {
     return room;
   }
 
-  private Transfer.Terms terms(Slice own, RemoteSlice remote, Completion done) {
+  private SimTransfer.Terms terms(Slice own, RemoteSlice remote, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
@@ -203,11 +203,11 @@ final class SimEndpoint implements Endpoint {
     LocalRegion region = transport.table().own(own);
     region.post(); // throws if it is closed
     region.settle();
-    return new Transfer.Terms(
+    return new SimTransfer.Terms(
         region, own.offset(), own.bytes(), remote.region().key(), remote.offset(), done);
   }
 
-  private void post(Transfer transfer, RemoteSlice remote) {
+  private void post(SimTransfer transfer, RemoteSlice remote) {
     if (posted == null) {
       posted = new ArrayList<>(2);
     }
@@ -261,7 +261,7 @@ final class SimEndpoint implements Endpoint {
     }
   }
 
-  void forget(Transfer transfer) {
+  void forget(SimTransfer transfer) {
     if (posted != null) {
       posted.remove(transfer);
     }
@@ -300,11 +300,11 @@ final class SimEndpoint implements Endpoint {
   }
 
   /// What a wall has stopped, in order; null if nothing has been.
-  @Nullable ArrayDeque<Parcel> held() {
+  @Nullable ArrayDeque<SimPacket> held() {
     return held;
   }
 
-  void hold(@Nullable ArrayDeque<Parcel> parcels) {
+  void hold(@Nullable ArrayDeque<SimPacket> parcels) {
     held = parcels;
   }
 
@@ -325,7 +325,7 @@ final class SimEndpoint implements Endpoint {
     if (state == State.CLOSED) {
       return;
     }
-    Shake under = shake;
+    SimHandshake under = shake;
     if (under != null) {
       under.ended(why);
       return;
@@ -355,7 +355,7 @@ final class SimEndpoint implements Endpoint {
     state = State.CLOSED;
     shake = null;
     if (peer != null && !peer.isClosed() && cutNanos == NEVER) {
-      transport.network().send(Parcel.empty(Parcel.Kind.END, this));
+      transport.network().send(SimPacket.empty(SimPacket.PacketKind.END, this));
     }
     if (posted != null) {
       failPosted(exception("it was closed from here"));
@@ -363,7 +363,7 @@ final class SimEndpoint implements Endpoint {
   }
 
   private void failPosted(TransportException cause) {
-    List<Transfer> open = posted;
+    List<SimTransfer> open = posted;
     posted = null;
     if (open != null) {
       open.forEach(transfer -> transfer.complete(cause));

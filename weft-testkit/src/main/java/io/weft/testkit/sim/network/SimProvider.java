@@ -14,10 +14,10 @@ public final class SimProvider implements TransportProvider {
   static final String SCHEME = "sim";
 
   private final Network network;
-  private final Station station;
+  private final SimNode station;
 
   /// For a process of this network.
-  public SimProvider(Network network, Station station) {
+  public SimProvider(Network network, SimNode station) {
     this.network = network;
     this.station = station;
   }

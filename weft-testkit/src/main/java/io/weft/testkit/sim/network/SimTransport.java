@@ -26,15 +26,15 @@ final class SimTransport implements Transport {
   private static final int PRUNE_FROM = 64;
 
   private final Network network;
-  private final Station station;
+  private final SimNode station;
   private final FrameSink sink;
   private final Address address;
   private final RegionTable table;
   private final JobProof proof;
   private final long connectNanos;
-  private final Port localOut = new Port();
-  private final Port localIn = new Port();
-  private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>();
+  private final NetworkPort localOut = new NetworkPort();
+  private final NetworkPort localIn = new NetworkPort();
+  private final ArrayDeque<PendingArrival> arrivals = new ArrayDeque<>();
   private final List<SimEndpoint> shaking = new ArrayList<>();
   private final List<SimEndpoint> begun = new ArrayList<>();
   private List<SimEndpoint> endpoints = new ArrayList<>();
@@ -45,7 +45,7 @@ final class SimTransport implements Transport {
   private boolean woken;
   private boolean closed;
 
-  SimTransport(Network network, Station station, TransportConfig config, FrameSink sink) {
+  SimTransport(Network network, SimNode station, TransportConfig config, FrameSink sink) {
     this.network = network;
     this.station = station;
     this.sink = sink;
@@ -60,7 +60,7 @@ final class SimTransport implements Transport {
     return network;
   }
 
-  Station station() {
+  SimNode station() {
     return station;
   }
 
@@ -81,11 +81,11 @@ final class SimTransport implements Transport {
     return now;
   }
 
-  Port localOut() {
+  NetworkPort localOut() {
     return localOut;
   }
 
-  Port localIn() {
+  NetworkPort localIn() {
     return localIn;
   }
 
@@ -112,7 +112,7 @@ final class SimTransport implements Transport {
       throw new IllegalArgumentException(peer + " is not an address of " + SimProvider.SCHEME);
     }
     SimEndpoint end = add(new SimEndpoint(this, node));
-    end.begin(new Shake.Dial(end, peer.location()));
+    end.begin(new SimHandshake.Dial(end, peer.location()));
     begun.add(end);
     station.stir();
     return end;
@@ -121,7 +121,7 @@ final class SimTransport implements Transport {
   /// Somebody calls: an end that is to be proved.
   SimEndpoint called(SimEndpoint caller) {
     SimEndpoint end = add(new SimEndpoint(this, SimEndpoint.UNKNOWN));
-    end.begin(new Shake.Caller(end));
+    end.begin(new SimHandshake.Caller(end));
     end.meet(caller);
     begun.add(end);
     return end;
@@ -169,7 +169,7 @@ final class SimTransport implements Transport {
     }
     int work = 0;
     while (work < ARRIVALS_PER_POLL && !closed) {
-      Arrival next = arrivals.poll();
+      PendingArrival next = arrivals.poll();
       if (next == null) {
         break;
       }
@@ -194,7 +194,7 @@ final class SimTransport implements Transport {
   }
 
   private void look(SimEndpoint end, long nowNanos) {
-    Shake shake = end.shake();
+    SimHandshake shake = end.shake();
     if (shake != null) {
       tickAt(shake.tick(nowNanos));
     }
@@ -206,7 +206,7 @@ final class SimTransport implements Transport {
   }
 
   /// Waits in the transport until it is polled.
-  void arrive(Arrival arrival) {
+  void arrive(PendingArrival arrival) {
     if (!closed) {
       boolean first = arrivals.isEmpty(); // else the process knows that something waits
       arrivals.add(arrival);
@@ -220,9 +220,9 @@ final class SimTransport implements Transport {
   void forgetUnread(SimEndpoint end) {
     arrivals.removeIf(
         arrival ->
-            arrival instanceof Parcel parcel
+            arrival instanceof SimPacket parcel
                 && parcel.to == end
-                && parcel.kind != Parcel.Kind.RESET);
+                && parcel.kind != SimPacket.PacketKind.RESET);
   }
 
   void opened(SimEndpoint end) {

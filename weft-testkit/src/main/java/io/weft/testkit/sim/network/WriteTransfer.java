@@ -3,7 +3,7 @@ package io.weft.testkit.sim.network;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.weft.testkit.sim.clock.Event;
+import io.weft.testkit.sim.clock.ScheduledEvent;
 import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// A remote write. Its bytes are read as late as the promise allows, when the last one leaves, and
 /// land as early as they can, long before the notification: so whoever touches either memory too
 /// soon is found out.
-final class WriteTransfer extends Transfer {
+final class WriteTransfer extends SimTransfer {
 
   private final int immediate;
   private final Departure departure = new Departure();
@@ -20,7 +20,7 @@ final class WriteTransfer extends Transfer {
   private boolean landed;
 
   WriteTransfer(SimEndpoint from, Terms terms, int immediate) {
-    super(Kind.WRITE, from, terms);
+    super(PacketKind.WRITE, from, terms);
     this.immediate = immediate;
   }
 
@@ -101,7 +101,7 @@ final class WriteTransfer extends Transfer {
   }
 
   /// The last byte has left: the memory may be used again.
-  private final class Departure extends Event implements Arrival {
+  private final class Departure extends ScheduledEvent implements PendingArrival {
     @Override
     protected void happen() {
       if (!isCompleted() && !captured && leftNanos <= from.cutNanos()) {

@@ -9,10 +9,10 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
-import io.weft.testkit.sim.Fault;
+import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
@@ -39,9 +39,9 @@ final class HashRun {
     return Simulation.of(ranks)
         .hosts(Math.min(HOSTS, ranks))
         .seed(seed)
-        .between(Link.ETHERNET.jittered(Duration.ofNanos(80_000)))
-        .fault(new Fault.Pause(Duration.ofMillis(6), Duration.ofMillis(4), 0))
-        .fault(new Fault.Crash(Duration.ofMillis(25), ranks - 1))
+        .between(SimLink.ETHERNET.jittered(Duration.ofNanos(80_000)))
+        .fault(new SimFault.Pause(Duration.ofMillis(6), Duration.ofMillis(4), 0))
+        .fault(new SimFault.Crash(Duration.ofMillis(25), ranks - 1))
         .traceLines(0);
   }
 

@@ -6,7 +6,7 @@ import io.weft.collective.Algorithms;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.cost.AllreduceTime;
 import io.weft.testkit.sim.cost.CostModel;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.Span;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
@@ -30,7 +30,7 @@ final class ScaleRun {
     int kib = options.count("kib", 1024);
     long seed = options.number("seed", 1);
     long bytes = kib * 1024L;
-    Link link = Link.ETHERNET;
+    SimLink link = SimLink.ETHERNET;
     WeftConfig config = WeftConfig.builder().build();
     String algorithm =
         options.text(

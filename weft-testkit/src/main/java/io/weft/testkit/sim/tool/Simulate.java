@@ -42,7 +42,7 @@ public final class Simulate {
       return switch (arguments.isEmpty() ? "" : arguments.getFirst()) {
         case "scale" -> ScaleRun.run(rest, out);
         case "traffic" -> TrafficRun.run(rest, out);
-        case "same" -> Twins.run(rest, out);
+        case "same" -> DeterminismCheck.run(rest, out);
         case "hash" -> HashRun.run(rest, out);
         case "faults" -> FaultRuns.run(rest, out);
         case "replay" -> FaultRuns.run(again(rest), out);

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.weft.WeftConfig.TransferRequests;
 import io.weft.testkit.sim.Simulation;
-import io.weft.testkit.sim.network.Link;
-import io.weft.testkit.sim.traffic.Traffic;
+import io.weft.testkit.sim.network.SimLink;
+import io.weft.testkit.sim.traffic.SimTraffic;
 import io.weft.testkit.sim.traffic.TrafficTime;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
@@ -44,8 +44,8 @@ final class TrafficRun {
         "%8s %9s %12s %12s %14s %14s%n",
         "workers", "requests", "steps/s", "ms a step", "requests/step", "messages/step");
     for (int workers : counts(options.text("workers", "1,10,50,100,200,400,700,1000"))) {
-      Traffic traffic =
-          new Traffic(
+      SimTraffic traffic =
+          new SimTraffic(
               options.count("servers", 20),
               workers,
               options.count("tensors", 300),
@@ -72,12 +72,12 @@ final class TrafficRun {
     return 0;
   }
 
-  private static Simulation simulation(Options options, Traffic traffic) {
-    Link link = Link.ETHERNET;
+  private static Simulation simulation(Options options, SimTraffic traffic) {
+    SimLink link = SimLink.ETHERNET;
     return Simulation.of(traffic.ranks())
         .hosts(traffic.ranks())
         .between(
-            Link.of(
+            SimLink.of(
                 link.latency(),
                 link.bytesPerSecond(),
                 Duration.ofNanos(options.number("message-ns", 1000))))
@@ -95,7 +95,7 @@ final class TrafficRun {
   }
 
   private static String json(
-      Traffic traffic, TransferRequests requests, TrafficTime.Measured measured) {
+      SimTraffic traffic, TransferRequests requests, TrafficTime.Measured measured) {
     return String.format(
         Locale.ROOT,
         "{\"benchmark\":\"wide-deep-traffic\",\"peer\":\"weft\",\"simulated\":true,\"requests\":\"%s\","

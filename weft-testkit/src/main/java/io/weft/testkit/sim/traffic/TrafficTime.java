@@ -37,7 +37,7 @@ public final class TrafficTime {
       double stepsPerSecond, Duration meanStep, double requestsPerStep, double messagesPerStep) {}
 
   /// Simulates the traffic; the simulation has as many ranks.
-  public static Measured of(Simulation simulation, Traffic traffic, TransferRequests requests)
+  public static Measured of(Simulation simulation, SimTraffic traffic, TransferRequests requests)
       throws InterruptedException {
     SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic, requests));
     List<Seen> workers = report.values().subList(traffic.servers(), traffic.ranks());
@@ -58,7 +58,7 @@ public final class TrafficTime {
         messages / workers.size());
   }
 
-  private static Seen measure(SimRank self, Traffic traffic, TransferRequests requests)
+  private static Seen measure(SimRank self, SimTraffic traffic, TransferRequests requests)
       throws InterruptedException {
     WeftConfig config =
         WeftConfig.builder()
@@ -70,7 +70,7 @@ public final class TrafficTime {
       if (self.rank() < traffic.servers()) {
         serve(self, traffic, weft);
       } else {
-        step = new Worker(traffic, self, weft.rendezvous()).run();
+        step = new SimWorker(traffic, self, weft.rendezvous()).run();
       }
       RendezvousCounts counts = weft.rendezvous().counts();
       weft.communicator().barrier(named("end")).await();
@@ -81,8 +81,8 @@ public final class TrafficTime {
     }
   }
 
-  private static void serve(SimRank self, Traffic traffic, Weft weft) {
-    var server = new Server(traffic, weft.rendezvous(), self.rank());
+  private static void serve(SimRank self, SimTraffic traffic, Weft weft) {
+    var server = new SimServer(traffic, weft.rendezvous(), self.rank());
     server.start();
     while (server.isBusy()) {
       self.compute(LOOK);

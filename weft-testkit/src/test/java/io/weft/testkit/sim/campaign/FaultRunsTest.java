@@ -4,9 +4,9 @@ package io.weft.testkit.sim.campaign;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.testkit.sim.FaultScript;
-import io.weft.testkit.sim.FaultScript.Kind;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.SimReport;
-import io.weft.testkit.sim.campaign.Verdict.Expectation;
+import io.weft.testkit.sim.campaign.RunCheck.Expectation;
 import io.weft.testkit.sim.network.Tamper;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -30,17 +30,17 @@ class FaultRunsTest {
     return only == null ? LongStream.rangeClosed(1, count).toArray() : new long[] {only};
   }
 
-  private static void runFirst(int count, List<Kind> kinds, int most) throws InterruptedException {
+  private static void runFirst(int count, List<SimFaultKind> kinds, int most) throws InterruptedException {
     for (long seed : seeds(count)) {
       run(seed, kinds, most);
     }
     LOG.log(System.Logger.Level.INFO, () -> kinds + ": seeds 1 to " + count);
   }
 
-  private static void run(long seed, List<Kind> kinds, int most) throws InterruptedException {
+  private static void run(long seed, List<SimFaultKind> kinds, int most) throws InterruptedException {
     FaultScript script = FaultRun.script(seed, kinds, most);
     SimReport<Integer> report = FaultRun.run(seed, script, Tamper.NONE);
-    assertThat(Verdict.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();
+    assertThat(RunCheck.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();
   }
 
   private static void runShrinking(long seed) throws InterruptedException {
@@ -52,19 +52,19 @@ class FaultRunsTest {
   @ParameterizedTest
   @ValueSource(longs = {3603, 5441, 7845})
   void abortIsPassedOnBeforeTheGoodbye(long seed) throws InterruptedException {
-    run(seed, List.of(Kind.values()), 3);
+    run(seed, List.of(SimFaultKind.values()), 3);
   }
 
   /// A rank that woke up after it had been given up came to its deadline before it knew.
   @Test
   void whoMayHaveBeenGivenUpBlamesNobody() throws InterruptedException {
-    run(7149, List.of(Kind.values()), 3);
+    run(7149, List.of(SimFaultKind.values()), 3);
   }
 
   /// The way to a rank that was given up was full of segments.
   @Test
   void whoIsGivenUpIsToldAlsoWhereThereIsNoRoom() throws InterruptedException {
-    run(4573, List.of(Kind.values()), 3);
+    run(4573, List.of(SimFaultKind.values()), 3);
   }
 
   /// That others go on was heard before who is lost.
@@ -81,12 +81,12 @@ class FaultRunsTest {
 
   @Test
   void severalFaultsEndInFailuresThatNameWhomTheyHarmed() throws InterruptedException {
-    runFirst(MIXED, List.of(Kind.values()), 3);
+    runFirst(MIXED, List.of(SimFaultKind.values()), 3);
   }
 
   @ParameterizedTest
   @EnumSource
-  void oneFaultEndsInFailuresThatNameWhomItHarmed(Kind kind) throws InterruptedException {
+  void oneFaultEndsInFailuresThatNameWhomItHarmed(SimFaultKind kind) throws InterruptedException {
     runFirst(EACH_KIND, List.of(kind), 1);
   }
 
@@ -94,7 +94,7 @@ class FaultRunsTest {
   void withoutFaultsNobodyFails() throws InterruptedException {
     for (long seed : seeds(20)) {
       SimReport<Integer> report = FaultRun.run(seed, FaultScript.NONE, Tamper.NONE);
-      assertThat(Verdict.on(report, Expectation.SUCCESS)).as(report.summary()).isEmpty();
+      assertThat(RunCheck.on(report, Expectation.SUCCESS)).as(report.summary()).isEmpty();
     }
   }
 

@@ -3,14 +3,14 @@ package io.weft.testkit.sim.campaign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.sim.Fault;
+import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.FaultScript;
 import io.weft.testkit.sim.campaign.Mutations.Doubled;
 import io.weft.testkit.sim.campaign.Mutations.DoubledWrite;
 import io.weft.testkit.sim.campaign.Mutations.Forgotten;
 import io.weft.testkit.sim.campaign.Mutations.OldEpoch;
 import io.weft.testkit.sim.campaign.Mutations.OldProcess;
-import io.weft.testkit.sim.campaign.Verdict.Expectation;
+import io.weft.testkit.sim.campaign.RunCheck.Expectation;
 import io.weft.testkit.sim.network.Tamper;
 import java.time.Duration;
 import java.util.List;
@@ -48,7 +48,7 @@ class MutationsTest {
   }
 
   private static List<String> undisturbed(long seed, Tamper tamper) throws InterruptedException {
-    return Verdict.on(FaultRun.run(seed, FaultScript.NONE, tamper), Expectation.SUCCESS);
+    return RunCheck.on(FaultRun.run(seed, FaultScript.NONE, tamper), Expectation.SUCCESS);
   }
 
   private static int rank(long seed) {
@@ -104,8 +104,8 @@ class MutationsTest {
           Duration at =
               ShrinkRun.JOINED.plusNanos(
                   new SplittableRandom(seed).nextLong(FaultRun.HORIZON.toNanos()));
-          Fault again = new Fault.Restart(at, FaultRun.RANKS - 1, Fault.Memory.FIRST_TOPOLOGY);
-          return Verdict.on(
+          SimFault again = new SimFault.Restart(at, FaultRun.RANKS - 1, SimFault.Memory.FIRST_TOPOLOGY);
+          return RunCheck.on(
               FaultRun.run(seed, FaultScript.NONE.and(again), tamper), Expectation.SUCCESS);
         });
   }

@@ -15,8 +15,8 @@ class TimelineTest {
   private final Timeline timeline = new Timeline();
   private final List<String> heard = new ArrayList<>();
 
-  private Event event(String name) {
-    return new Event() {
+  private ScheduledEvent event(String name) {
+    return new ScheduledEvent() {
       @Override
       protected void happen() {
         heard.add(name + "@" + timeline.now());
@@ -53,7 +53,7 @@ class TimelineTest {
 
   @Test
   void anEventThatIsDueIsNotScheduledTwice() {
-    Event event = event("once");
+    ScheduledEvent event = event("once");
     timeline.at(1, event);
     assertThatThrownBy(() -> timeline.at(2, event)).isInstanceOf(IllegalStateException.class);
     timeline.notAfter(9, event);
@@ -65,7 +65,7 @@ class TimelineTest {
   @Test
   void aHeapOfManyWithCancellationsKeepsTheOrder() {
     Random random = new Random(11);
-    record Due(long nanos, int number, Event event) {}
+    record Due(long nanos, int number, ScheduledEvent event) {}
     List<Due> due = new ArrayList<>();
     for (int i = 0; i < 5000; i++) {
       Due one = new Due(random.nextInt(300), i, event(Integer.toString(i)));

@@ -7,7 +7,7 @@ import static org.assertj.core.data.Percentage.withPercentage;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.testkit.sim.Simulation;
-import io.weft.testkit.sim.network.Link;
+import io.weft.testkit.sim.network.SimLink;
 import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -63,10 +63,10 @@ class CostModelTest {
 
   private static void agrees(String algorithm, int ranks, long bytes) throws InterruptedException {
     Duration formula =
-        CostModel.of(Link.ETHERNET, Simulation.TURN, CONFIG).allreduce(algorithm, ranks, bytes);
+        CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG).allreduce(algorithm, ranks, bytes);
     AllreduceTime.Measured measured =
         AllreduceTime.of(
-            Simulation.of(ranks).hosts(ranks).between(Link.ETHERNET).config(CONFIG).traceLines(0),
+            Simulation.of(ranks).hosts(ranks).between(SimLink.ETHERNET).config(CONFIG).traceLines(0),
             Math.toIntExact(bytes / Float.BYTES),
             algorithm);
     assertThat(measured.time().toNanos() / 1e3)
@@ -76,9 +76,9 @@ class CostModelTest {
 
   @Test
   void whatIsLongerOrFartherCostsMore() {
-    CostModel near = CostModel.of(Link.ETHERNET, Simulation.TURN, CONFIG);
+    CostModel near = CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG);
     CostModel far =
-        CostModel.of(Link.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.TURN, CONFIG);
+        CostModel.of(SimLink.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.TURN, CONFIG);
     for (String algorithm : Algorithms.allreduceNames()) {
       assertThat(near.allreduce(algorithm, 8, 1 << 20))
           .isGreaterThan(near.allreduce(algorithm, 8, 1 << 16))
@@ -95,6 +95,6 @@ class CostModelTest {
   }
 
   private static Simulation fourHosts() {
-    return Simulation.of(16).hosts(4).between(Link.ETHERNET).config(CONFIG).traceLines(0);
+    return Simulation.of(16).hosts(4).between(SimLink.ETHERNET).config(CONFIG).traceLines(0);
   }
 }

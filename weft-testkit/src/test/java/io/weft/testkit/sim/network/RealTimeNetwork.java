@@ -37,7 +37,7 @@ final class RealTimeNetwork implements TransportProvider {
         new Network(
             timeline,
             new SplittableRandom(seed),
-            new Network.Setup(1, Link.ETHERNET, Link.MEMORY, Limits.DEFAULT, Tamper.NONE),
+            new Network.Setup(1, SimLink.ETHERNET, SimLink.MEMORY, Limits.DEFAULT, Tamper.NONE),
             (what, who, peer, bytes, message) -> {});
   }
 
@@ -79,11 +79,11 @@ final class RealTimeNetwork implements TransportProvider {
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
     ForwardingSink ends = new ForwardingSink(sink, End::new);
-    Station place = new Place(config.credentials().node());
+    SimNode place = new Place(config.credentials().node());
     return locked(() -> new Device(new SimProvider(network, place).open(config, ends), ends));
   }
 
-  private final class Place implements Station {
+  private final class Place implements SimNode {
     private final int rank;
 
     Place(int rank) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import java.util.function.BooleanSupplier;
+
+/// What turns one agent's duty cycle: a thread and the callers that wait, or a simulator in virtual
+/// time. At any time at most one thread is inside the agent. Any thread, unless said otherwise.
+public interface AgentRunner extends AutoCloseable {
+
+  /// Begins to turn the agent. Once.
+  void start();
+
+  /// Call after a command was queued: ends the wait of whoever turns the agent.
+  void commandQueued();
+
+  /// Whether the calling thread is inside the agent, its own thread or a caller that turns it, as
+  /// in a callback: it must not wait for what only the next turn can bring.
+  boolean isInside();
+
+  /// Whether nobody turns the agent any more, and it has ended all that was under way. What is not
+  /// done then never will be.
+  default boolean isOver() {
+    return false;
+  }
+
+  /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the lane's
+  /// clock. Returns false at once-ish if another thread is turning it; then the caller should park.
+  boolean drive(BooleanSupplier done, long deadlineNanos);
+
+  /// Runs an errand in the agent's place on the calling thread, if the agent has nothing under way
+  /// and nobody is inside it. Returns whether the errand is over; if not, because it was not begun
+  /// or took too long, the caller should `drive`. Saves a short operation the agent's turns; the
+  /// agent gets one now and then all the same. It counts as begun at `sinceNanos`, when it was
+  /// submitted: a caller that waits at once need not read the clock again.
+  default boolean lend(Errand errand, long sinceNanos) {
+    return false;
+  }
+
+  /// Something short that a caller does in the agent's place. Called inside the agent.
+  interface Errand {
+
+    /// Begins; false if it must not be done so, and then nothing has happened.
+    boolean begin(long sinceNanos);
+
+    /// Goes on, without waiting; returns whether it is over.
+    boolean advance();
+
+    /// The caller's patience is over: what is left becomes the agent's.
+    void giveUp();
+  }
+
+  /// The lane's clock.
+  long nanos();
+
+  /// Ends the turning, then closes the agent. A second call has no effect. Throws
+  /// `IllegalStateException` inside the agent, which would wait for itself.
+  @Override
+  void close();
+}

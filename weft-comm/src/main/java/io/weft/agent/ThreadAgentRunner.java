@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Turns one agent's duty cycle on a thread of its own, and lets a waiting caller turn it instead:
+/// then a small blocking operation costs no thread hand-over. At any time at most one thread is
+/// inside the agent; the turnstile's compare-and-set, paired with its release, orders what they
+/// see.
+final class ThreadAgentRunner implements AgentRunner {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ThreadAgentRunner.class);
+  private static final long PARK_NANOS = 10_000_000;
+  private static final long CALLER_PARK_NANOS = 1_000_000;
+
+  /// How long the lane's thread leaves an idle agent to callers after one of them has driven it:
+  /// longer than what a program does between two blocking operations in a loop. Otherwise the
+  /// thread would sit in the agent's wait when the next caller comes, and each operation would pay
+  /// for waking it.
+  private static final long LINGER_NANOS = 20_000_000;
+
+  /// How soon it looks meanwhile whether someone has submitted and not waited. While nobody does,
+  /// it looks half as often each time, down to once in `LONGEST_REST_NANOS`: on a machine with no
+  /// core to spare each look takes one from a rank that spins.
+  private static final long REST_NANOS = 500_000;
+
+  private static final long LONGEST_REST_NANOS = 8_000_000;
+
+  /// After so many commands without a caller in between, nobody is about to wait for them.
+  private static final int COMMANDS_LEFT_ALONE = 2;
+
+  private static final long MOMENT_NANOS = 20_000;
+
+  private static final int TURNSTILE_TRIES = 2000;
+
+  /// So often a caller looks on as fast as it can whether its errand is over: for longer than a
+  /// cache line takes from one processor to another, and less than a microsecond. With a look at
+  /// the clock and a pause after each it would notice late by half of what these take.
+  private static final int BRISK_LOOKS = 128;
+
+  /// How long an agent goes without a turn for errands.
+  private static final long ERRANDS_NANOS = 50_000;
+
+  private final Agent agent;
+  private final Ticker ticker;
+  private final IdleState ownPatience;
+  private final IdleState callerPatience;
+  private final AtomicBoolean inside = new AtomicBoolean();
+  private final AtomicInteger callers = new AtomicInteger();
+  private final AtomicInteger unattended = new AtomicInteger();
+  private final Thread thread;
+
+  /// Who is inside. Written inside the turnstile and read without order: a thread finds itself
+  /// there only if it wrote so.
+  private @Nullable Thread insider;
+
+  private volatile boolean parked;
+  private volatile boolean resting;
+  private final AtomicLong lastDriven = new AtomicLong();
+  private volatile boolean closed;
+  private volatile boolean over;
+  private long lastTurn;
+
+  /// Takes the agent over; `start` begins.
+  ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
+    this.agent = agent;
+    this.ticker = ticker;
+    this.ownPatience = new IdleState(own, ticker);
+    this.callerPatience = new IdleState(caller, ticker);
+    this.lastTurn = ticker.nanos() - LINGER_NANOS;
+    this.lastDriven.setPlain(lastTurn);
+    this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
+  }
+
+  @Override
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void commandQueued() {
+    if (parked) {
+      agent.wake();
+    } else if (resting
+        && callers.get() == 0
+        && unattended.incrementAndGet() == COMMANDS_LEFT_ALONE) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  @Override
+  public boolean isInside() {
+    Thread self = Thread.currentThread();
+    return self == insider || self == thread;
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
+  }
+
+  private boolean tryEnter() {
+    if (!inside.compareAndSet(false, true)) {
+      return false;
+    }
+    insider = Thread.currentThread();
+    return true;
+  }
+
+  private void leave() {
+    insider = null;
+    inside.set(false); // volatile: before it is read what was queued meanwhile
+  }
+
+  @Override
+  public boolean drive(BooleanSupplier done, long deadlineNanos) {
+    callers.incrementAndGet();
+    unattended.setOpaque(0);
+    try {
+      if (parked) {
+        agent.wake();
+      }
+      if (!enter(done)) {
+        return done.getAsBoolean();
+      }
+      try {
+        turn(done, deadlineNanos);
+        return !closed;
+      } finally {
+        lastDriven.setRelease(lastTurn);
+        leave();
+      }
+    } finally {
+      if (callers.decrementAndGet() == 0 && (agent.busy() || agent.hasCommands())) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  /// Does not count as a caller: it does not wait for its turn, and keeps it for a short time.
+  ///
+  /// Hot path.
+  @Override
+  public boolean lend(Errand errand, long sinceNanos) {
+    unattended.setOpaque(0);
+    if (!tryEnter()) {
+      return false;
+    }
+    boolean finished = false;
+    try {
+      finished = !closed && !agent.busy() && run(errand, sinceNanos);
+      if (finished && !closed && sinceNanos - lastTurn > ERRANDS_NANOS) {
+        var unused = work(ticker.nanos());
+      }
+    } finally {
+      lastDriven.setRelease(sinceNanos);
+      leave();
+      // Where it is not over, the caller drives next.
+      if (finished && (agent.busy() || agent.hasCommands()) && callers.get() == 0) {
+        LockSupport.unpark(thread);
+      }
+    }
+    return finished;
+  }
+
+  private boolean run(Errand errand, long sinceNanos) {
+    try {
+      if (!errand.begin(sinceNanos)) {
+        return false;
+      }
+      callerPatience.renew();
+      for (int looks = 1; !errand.advance(); looks++) {
+        if (looks > BRISK_LOOKS && callerPatience.isOver()) {
+          errand.giveUp();
+          return false;
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      crash(e);
+    }
+    return true;
+  }
+
+  @Override
+  public long nanos() {
+    return ticker.nanos();
+  }
+
+  private boolean enter(BooleanSupplier done) {
+    for (int tries = 0; !tryEnter(); tries++) {
+      if (closed || tries > TURNSTILE_TRIES || done.getAsBoolean()) {
+        return false;
+      }
+      if (tries < 100) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
+    }
+    return true;
+  }
+
+  private void turn(BooleanSupplier done, long deadlineNanos) {
+    callerPatience.renew();
+    while (!closed && !done.getAsBoolean()) {
+      long now = ticker.nanos();
+      if (now - deadlineNanos >= 0) {
+        return;
+      }
+      if (work(now) > 0) {
+        callerPatience.renew();
+      } else if (callerPatience.isOver(now)) {
+        park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
+      }
+    }
+  }
+
+  private void run() {
+    try {
+      turnWhereNobodyElseDoes();
+    } catch (RuntimeException | Error e) {
+      closed = true;
+      enterToEnd();
+      try {
+        crash(e);
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  private void turnWhereNobodyElseDoes() {
+    long rest = REST_NANOS;
+    while (!closed) {
+      if (callers.get() > 0 || isLeftToCallers()) {
+        rest(rest);
+        rest = Math.min(2 * rest, LONGEST_REST_NANOS);
+      } else if (tryEnter()) {
+        rest = REST_NANOS;
+        try {
+          turnUntilACallerComes();
+        } finally {
+          leave();
+        }
+      } else {
+        rest(REST_NANOS); // whoever is inside wakes it if there is more to do
+      }
+    }
+  }
+
+  /// What is queued just before is found by the next look.
+  private void rest(long nanos) {
+    unattended.setOpaque(0);
+    resting = true;
+    try {
+      LockSupport.parkNanos(this, nanos);
+    } finally {
+      resting = false;
+    }
+  }
+
+  /// Whether a caller has driven lately and there is nothing to do that nobody waits for. What has
+  /// just been submitted gets the moment that a caller takes to come and wait for it.
+  private boolean isLeftToCallers() {
+    long start = ticker.nanos();
+    if (start - lastDriven.get() >= LINGER_NANOS) {
+      return false;
+    }
+    while (agent.busy() || agent.hasCommands()) {
+      if (callers.get() > 0) {
+        return true;
+      }
+      if (ticker.nanos() - start > MOMENT_NANOS) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  private int work(long now) {
+    lastTurn = now;
+    try {
+      return agent.work(now);
+    } catch (RuntimeException | Error e) {
+      crash(e);
+      return 1;
+    }
+  }
+
+  /// Inside. Whatever else goes wrong, those who wait learn that nobody turns the agent any more.
+  private void crash(Throwable cause) {
+    closed = true;
+    if (over) {
+      return;
+    }
+    try {
+      LOG.error("{} has died; its operations fail", agent.role(), cause);
+      agent.crash(cause);
+    } catch (RuntimeException | Error another) {
+      LOG.error("{} could not end its operations", agent.role(), another);
+    } finally {
+      over = true;
+    }
+  }
+
+  private void turnUntilACallerComes() {
+    ownPatience.renew();
+    while (!closed && callers.get() == 0) {
+      long now = ticker.nanos();
+      if (work(now) > 0) {
+        ownPatience.renew();
+      } else if (!agent.busy() || ownPatience.isOver(now)) {
+        park(PARK_NANOS, true);
+      }
+    }
+  }
+
+  private void park(long nanos, boolean yieldToCallers) {
+    parked = true; // volatile: ordered before the checks; pairs with commandQueued and drive
+    try {
+      if (!closed && !agent.hasCommands() && !(yieldToCallers && callers.get() > 0)) {
+        agent.await(Math.max(1, nanos));
+      }
+    } catch (RuntimeException | Error e) {
+      crash(e);
+    } finally {
+      parked = false;
+    }
+  }
+
+  /// Waits for the thread at most two seconds.
+  @Override
+  public void close() {
+    if (isInside()) {
+      throw new IllegalStateException(
+          agent.role()
+              + " cannot be closed by a callback, on a thread that turns it: it would wait for"
+              + " itself; close it on another thread");
+    }
+    if (closed) {
+      return;
+    }
+    closed = true;
+    agent.wake();
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    try {
+      if (thread.isAlive()) {
+        thread.join(2000);
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    enterToEnd();
+    try {
+      agent.close();
+    } finally {
+      over = true;
+      leave();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /// Whoever is inside leaves soon, since it is closed; one that a callback blocks is not waited
+  /// for long.
+  private void enterToEnd() {
+    for (int tries = 0; !tryEnter(); tries++) {
+      if (tries == 1_000_000) {
+        insider = Thread.currentThread();
+        return;
+      }
+      Thread.yield();
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Connections to ranks that are given up. Each is closed when its rank has been told; where there
+/// is no room for that, it stays open for a moment: a rank that lives would otherwise take whoever
+/// closed it for lost. Confined to the lane's thread.
+final class ClosingPeers {
+
+  private static final long MOMENT_NANOS = 200_000_000L;
+
+  private record Parting(Endpoint endpoint, MemorySegment word, long since) {}
+
+  private final List<Parting> open = new ArrayList<>(0);
+
+  /// Says why, then closes: now, or as soon as there is room.
+  void part(Endpoint endpoint, MeshFrame.Lost why, long nowNanos) {
+    var parting = new Parting(endpoint, why.encode(), nowNanos);
+    if (!isOver(parting, nowNanos)) {
+      open.add(parting);
+    }
+  }
+
+  /// Once per duty cycle.
+  ///
+  /// Hot path.
+  void turn(long nowNanos) {
+    if (!open.isEmpty()) {
+      open.removeIf(parting -> isOver(parting, nowNanos));
+    }
+  }
+
+  /// Whether a rank is still to be told.
+  boolean isOpen() {
+    return !open.isEmpty();
+  }
+
+  private static boolean isOver(Parting parting, long nowNanos) {
+    boolean untold = parting.endpoint.trySend(parting.word) == PostResult.BACK_PRESSURED;
+    if (untold && nowNanos - parting.since < MOMENT_NANOS) {
+      return false;
+    }
+    parting.endpoint.close();
+    return true;
+  }
+}

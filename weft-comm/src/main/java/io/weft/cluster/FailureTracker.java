@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.transport.Endpoint;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Who has gone from a mesh, and how that reaches the services here and all other ranks. Failures
+/// are fail-stop: whom one rank gives up, all give up, also those that still reach it; and a rank
+/// that learns that it was given up ends all its connections. Confined to the lane's thread.
+final class FailureTracker {
+
+  private final Mesh mesh;
+  private final MeshServices services;
+  private final LivenessMonitor vigil;
+  private final LossBroadcast obituaries;
+  private final ClosingPeers partings = new ClosingPeers();
+  private final boolean[] gone;
+
+  /// Of those that are gone, the ones that have said good-bye.
+  private final boolean[] left;
+
+  /// How long a rank that joins waits for the reason why another one ended.
+  private static final long EXPLANATION_NANOS = 200_000_000L;
+
+  /// Connections that broke when this rank had stood still for long: either those ranks are lost,
+  /// or they have given this one up and could not say so. And those that broke while it joins: a
+  /// rank that cannot join ends, and has perhaps told others why, but not yet this one.
+  private final List<MeshFrame.Lost> unexplained = new ArrayList<>();
+
+  private long unexplainedNanos;
+  private boolean stoodStill;
+
+  private boolean excluded;
+  private boolean anyLeft;
+  private boolean silent;
+
+  FailureTracker(Mesh mesh, MeshServices services, LivenessMonitor vigil, int size) {
+    this.mesh = mesh;
+    this.services = services;
+    this.vigil = vigil;
+    this.obituaries = new LossBroadcast(mesh, size);
+    this.gone = new boolean[size];
+    this.left = new boolean[size];
+  }
+
+  boolean isGone(int peer) {
+    return gone[peer];
+  }
+
+  /// Whether this peer was given up, so that what it still says does not count.
+  boolean isCondemned(int peer) {
+    return peer >= 0 && peer < gone.length && gone[peer] && !left[peer];
+  }
+
+  /// Whether a rank that was given up is still to be told.
+  boolean isParting() {
+    return partings.isOpen();
+  }
+
+  /// This rank leaves: the services hear of nobody any more.
+  void fallSilent() {
+    silent = true;
+  }
+
+  /// Once per duty cycle; returns the amount of work done.
+  ///
+  /// Hot path.
+  int turn() {
+    partings.turn(mesh.now());
+    return unexplained.isEmpty() ? obituaries.flush() : explain();
+  }
+
+  /// Tells the others, as far as there is room, that this rank ends, and why.
+  void resign(String why) {
+    obituaries.add(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
+    var unused = obituaries.flush();
+  }
+
+  /// Whether this peer has not been told of all losses yet.
+  boolean owes(int peer) {
+    return obituaries.owes(peer);
+  }
+
+  /// A peer is connected, perhaps while this rank ends.
+  void met() {
+    obituaries.tellAnother();
+  }
+
+  /// A rank has said good-bye.
+  void leave(int peer) {
+    if (!gone[peer]) {
+      gone[peer] = true;
+      left[peer] = true;
+      anyLeft = true;
+      if (!silent) {
+        services.onPeerLeft(peer);
+      }
+    }
+  }
+
+  /// The connection to a rank broke.
+  void breakOff(int peer, String what) {
+    if (gone[peer]) {
+      return;
+    }
+    var lost = new MeshFrame.Lost(peer, mesh.rank(), vigil.broken(peer, what), "");
+    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    if (!silent && (mayBeGivenUp || mesh.isJoining())) {
+      gone[peer] = true;
+      unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
+      unexplained.add(lost);
+      stoodStill |= mayBeGivenUp;
+    } else {
+      lose(lost);
+    }
+  }
+
+  /// No connection could be made to a rank, which has perhaps ended and told others why.
+  void unreached(int peer, String what) {
+    if (!gone[peer]) {
+      gone[peer] = true;
+      String why = mesh.topology().describe(mesh.rank()) + " has no connection to it: " + what;
+      unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
+      unexplained.add(new MeshFrame.Lost(peer, mesh.rank(), why, ""));
+    }
+  }
+
+  private int explain() {
+    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    boolean joining = mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS;
+    boolean wait = mayBeGivenUp || joining;
+    long live = mesh.liveCount();
+    if (stoodStill && (wait ? live == 0 : live < unexplained.size())) {
+      exclude(unexplained.getFirst().rank(), vigil.presumed());
+    } else if (!wait) {
+      List<MeshFrame.Lost> others = List.copyOf(unexplained);
+      unexplained.clear();
+      stoodStill = false;
+      for (MeshFrame.Lost lost : others) {
+        gone[lost.rank()] = false;
+        lose(lost);
+      }
+    }
+    return obituaries.flush();
+  }
+
+  /// Another rank has lost one. That this one has said good-bye here does not count: the other has
+  /// not heard it, so its operations have failed, and they fail here for the same reason.
+  void told(MeshFrame.Lost lost) {
+    boolean broken = unexplained.removeIf(own -> own.rank() == lost.rank());
+    if (left[lost.rank()] || broken) {
+      left[lost.rank()] = false;
+      gone[lost.rank()] = false;
+    }
+    lose(lost);
+  }
+
+  /// Whether a connection broke for a reason that may still be told.
+  boolean isPuzzled() {
+    return !unexplained.isEmpty();
+  }
+
+  /// Whether any rank has said good-bye.
+  boolean hasAnyLeft() {
+    return anyLeft;
+  }
+
+  /// Whether the rank has said good-bye.
+  boolean hasLeft(int peer) {
+    return left[peer];
+  }
+
+  /// The first word about a rank counts: it is told why it was given up, if it can still be
+  /// reached, and all others are told.
+  void lose(MeshFrame.Lost lost) {
+    int peer = lost.rank();
+    if (gone[peer]) {
+      return;
+    }
+    Endpoint endpoint = mesh.live(peer);
+    gone[peer] = true;
+    if (endpoint != null) {
+      if (excluded) {
+        endpoint.close();
+      } else {
+        partings.part(endpoint, lost, mesh.now());
+      }
+    }
+    if (silent || excluded) {
+      return;
+    }
+    mesh.hinder(
+        mesh.topology().describe(peer)
+            + " is lost: "
+            + lost.why()
+            + (lost.witness() == mesh.rank()
+                ? ""
+                : "; noticed by " + mesh.topology().describe(lost.witness())),
+        List.of(peer, lost.witness()));
+    var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
+    String waited = services.onPeerLost(peer, loss);
+    obituaries.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
+  }
+
+  /// Others have given this rank up.
+  void exclude(int witness, String why) {
+    end(witness, why, vigil.excluded(witness, why));
+  }
+
+  /// This rank hears nobody: rather than give all others up, it gives up itself.
+  void cutOff(String why) {
+    String self = mesh.topology().describe(mesh.rank()) + ", this rank, ";
+    end(mesh.rank(), "it " + why, self + why);
+  }
+
+  /// The others close their ends when they have read why.
+  private void end(int witness, String why, String words) {
+    if (silent || excluded) {
+      return;
+    }
+    excluded = true;
+    unexplained.clear();
+    mesh.hinder(words, List.of(mesh.rank(), witness));
+    obituaries.add(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
+    var unused = obituaries.flush();
+    services.onExcluded(witness, words);
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.transport.Endpoint;
+import io.weft.transport.PostResult;
+import java.lang.foreign.MemorySegment;
+
+/// The good-byes of a rank that leaves: it says its own to all, each after what waited for room,
+/// and waits for theirs. Whoever has been told, or has gone, is not looked at again: n ranks that
+/// leave together turn some n times each. Confined to the lane's thread.
+final class GracefulClose {
+
+  private final Mesh mesh;
+  private final FailureTracker casualties;
+  private final MeshServices services;
+  private final LivenessMonitor vigil;
+  private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
+  private final int[] untold;
+  private int untoldCount;
+  private final int size;
+
+  /// All ranks below it are gone, or so silent that nobody waits for them.
+  private int awaited;
+
+  GracefulClose(Mesh mesh, FailureTracker casualties, MeshServices services, LivenessMonitor vigil, int size) {
+    this.mesh = mesh;
+    this.casualties = casualties;
+    this.services = services;
+    this.vigil = vigil;
+    this.size = size;
+    this.untold = new int[size];
+    for (int peer = 0; peer < size; peer++) {
+      untold[peer] = peer;
+    }
+    this.untoldCount = size;
+  }
+
+  /// Says what there is room for; whether something is still to be said or heard.
+  boolean open() {
+    var unused = casualties.turn();
+    boolean open = tell() || casualties.isParting();
+    while (awaited < size && !isOpen(awaited)) {
+      awaited++;
+    }
+    return open || awaited < size;
+  }
+
+  /// Whether a rank that is not silent is still to be told.
+  private boolean tell() {
+    int kept = 0;
+    boolean open = false;
+    for (int i = 0; i < untoldCount; i++) {
+      int peer = untold[i];
+      Endpoint endpoint = mesh.live(peer);
+      if (endpoint != null && !say(peer, endpoint)) {
+        untold[kept++] = peer;
+        open |= !vigil.isSilent(peer);
+      }
+    }
+    untoldCount = kept;
+    return open;
+  }
+
+  private boolean say(int peer, Endpoint endpoint) {
+    return !casualties.owes(peer)
+        && !services.owes(peer)
+        && endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED;
+  }
+
+  private boolean isOpen(int peer) {
+    return mesh.live(peer) != null && !vigil.isSilent(peer);
+  }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.agent.AttentionClock;
+import io.weft.cluster.watch.FailureDetector;
+import io.weft.cluster.watch.Heartbeat;
+import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.transport.Endpoint;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Keeps watch over the other ranks of a mesh: sends beats to those to whom nothing else goes,
+/// gives up those that are silent, and says so in words. Confined to the lane's thread.
+final class LivenessMonitor {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LivenessMonitor.class);
+  private static final long SECOND = 1_000_000_000L;
+  private static final int MOST_NAMED = 4;
+  private static final String UNKNOWN =
+      "its process is stopped or in a long pause (garbage collection, debugger), or its host or the"
+          + " network is gone";
+
+  private final Mesh mesh;
+  private final int size;
+  private final Heartbeat heartbeat;
+  private final AttentionClock clock;
+  private final FailureDetector detector;
+  private final MemorySegment beat = new MeshFrame.Beat().encode();
+
+  LivenessMonitor(Mesh mesh, int size, Heartbeat heartbeat, AttentionClock clock) {
+    this.mesh = mesh;
+    this.size = size;
+    this.heartbeat = heartbeat;
+    this.clock = clock;
+    this.detector = new FailureDetector(heartbeat, size);
+  }
+
+  /// This peer is connected.
+  void begin(int peer, long nowNanos) {
+    detector.begin(peer, nowNanos, clock.nanos());
+  }
+
+  /// After each poll.
+  ///
+  /// Hot path.
+  void turn(long nowNanos) {
+    if (detector.isDue(nowNanos)) {
+      look(nowNanos);
+    }
+  }
+
+  private void look(long nowNanos) {
+    long attention = clock.nanos();
+    for (int peer = 0; peer < size; peer++) {
+      Endpoint endpoint = mesh.live(peer);
+      if (endpoint == null) {
+        continue;
+      }
+      long received = endpoint.bytesReceived();
+      switch (detector.look(peer, received, endpoint.bytesSent(), nowNanos, attention)) {
+        case FINE -> {}
+        case BEAT_DUE -> {
+          // Without room something else goes to it, which is as good.
+          var unused = endpoint.trySend(beat);
+        }
+        case SILENT -> giveUp(peer);
+      }
+    }
+  }
+
+  /// When this peer was last heard of, by the lane's clock.
+  long lastSeen(int peer) {
+    Endpoint endpoint = mesh.live(peer);
+    if (endpoint != null) {
+      var unused =
+          detector.look(
+              peer, endpoint.bytesReceived(), endpoint.bytesSent(), mesh.now(), clock.nanos());
+    }
+    return detector.heardNanos(peer);
+  }
+
+  /// Whether nothing has moved between this rank and the peer for a while, either way.
+  boolean isStuck(int peer) {
+    long while_ = Math.max(SECOND, 2 * heartbeat.beatNanos());
+    boolean heard = heartbeat.beatNanos() > 0 && mesh.now() - lastSeen(peer) <= while_;
+    return !heard && mesh.now() - detector.sentNanos(peer) > while_;
+  }
+
+  /// Whether nothing has come from the peer for half the limit: its good-bye will not either.
+  boolean isSilent(int peer) {
+    var unused = lastSeen(peer);
+    return heartbeat.beatNanos() > 0
+        && heartbeat.limitNanos() > 0
+        && detector.silence(peer, clock.nanos()) > heartbeat.limitNanos() / 2;
+  }
+
+  /// Whether this rank stood still, a moment ago, for so long that others may have given it up.
+  boolean mayBeGivenUp() {
+    long least = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
+    return heartbeat.limitNanos() > 0
+        && clock.standstillNanos() >= least
+        && clock.stoodStillSince(mesh.now() - SECOND);
+  }
+
+  /// A silent rank is lost; unless all of several are, and none can be seen to be stopped: then it
+  /// is rather this rank that is cut off.
+  private void giveUp(int peer) {
+    String condition = condition(peer);
+    String words =
+        "no sign of life for "
+            + seconds(detector.silence(peer, clock.nanos()))
+            + " (limit "
+            + seconds(heartbeat.limitNanos())
+            + ", --silence-limit)";
+    List<Integer> others =
+        IntStream.range(0, size).filter(p -> p != peer && mesh.live(p) != null).boxed().toList();
+    long almost = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
+    List<Integer> silent =
+        others.stream().filter(p -> detector.silence(p, clock.nanos()) > almost).toList();
+    if (condition.isEmpty() && !others.isEmpty() && silent.size() == others.size()) {
+      mesh.cutOff(
+          "is cut off: "
+              + words
+              + " from any of the "
+              + (others.size() + 1)
+              + " ranks that were left: "
+              + names(peer, silent)
+              + "; its network is gone, or theirs; see what else happened on these hosts");
+      return;
+    }
+    mesh.lose(
+        peer,
+        words
+            + "; its connection is open: "
+            + (condition.isEmpty() ? UNKNOWN : condition)
+            + (silent.isEmpty()
+                ? ""
+                : "; as silent: " + names(silent.getFirst(), silent.subList(1, silent.size()))));
+  }
+
+  // --- in words
+
+  /// Says that this rank itself stood still, if that was long.
+  void stoodStill(long nanos) {
+    if (nanos < Math.max(SECOND, heartbeat.beatNanos())) {
+      return;
+    }
+    LOG.warn(
+        "{} stood still for {}: a garbage collection, a debugger, a signal, no processor, or a"
+            + " callback that blocked its lane{}",
+        mesh.topology().describe(mesh.rank()),
+        seconds(nanos),
+        heartbeat.limitNanos() == 0
+            ? ""
+            : "; the others give a rank up after "
+                + seconds(heartbeat.limitNanos())
+                + " of silence (--silence-limit)");
+  }
+
+  private String names(int first, List<Integer> more) {
+    return Stream.concat(Stream.of(first), more.stream())
+            .limit(MOST_NAMED)
+            .map(mesh.topology()::describe)
+            .collect(Collectors.joining(", "))
+        + (more.size() < MOST_NAMED ? "" : " and " + (more.size() + 1 - MOST_NAMED) + " more");
+  }
+
+  /// What can be seen of a rank's process, empty if nothing.
+  private String condition(int peer) {
+    Member silent = mesh.topology().members().get(peer);
+    Member self = mesh.topology().members().get(mesh.rank());
+    ProcessIdentity process = ProcessIdentity.parse(silent.process());
+    return process == null || !silent.host().equals(self.host()) ? "" : process.condition();
+  }
+
+  /// Why a peer counts as lost whose connection broke.
+  String broken(int peer, String cause) {
+    return "its connection broke, last sign of life "
+        + seconds(mesh.now() - lastSeen(peer))
+        + " before: "
+        + cause;
+  }
+
+  /// What this rank says of itself when others have given it up.
+  String excluded(int witness, String why) {
+    Topology topology = mesh.topology();
+    return topology.describe(mesh.rank())
+        + ", this rank, was given up by "
+        + topology.describe(witness)
+        + ": "
+        + why
+        + (clock.standstillNanos() > 0
+            ? "; it last stood still for " + seconds(clock.standstillNanos())
+            : "")
+        + "; the others go on without it: end this process, and raise --silence-limit if such"
+        + " pauses are to be expected";
+  }
+
+  /// Why, where nobody could say so.
+  String presumed() {
+    return "it stood still for "
+        + seconds(clock.standstillNanos())
+        + " (limit "
+        + seconds(heartbeat.limitNanos())
+        + ", --silence-limit), and its connections are closed";
+  }
+
+  static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.agent.AgentRunners;
+import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.TransportProvider;
+
+/// What a rank finds around it when it joins a job: the real machine, or a simulated one.
+///
+/// @param store where the ranks meet; borrowed until the rank has joined
+/// @param secret of the job
+/// @param job its name
+/// @param bind where the transport listens
+/// @param transport opens the rank's transport
+/// @param lanes clock and turns
+/// @param process who this rank is, and on which host
+public record NodeEnvironment(
+    Store store,
+    Secret secret,
+    String job,
+    String bind,
+    TransportProvider transport,
+    AgentRunners lanes,
+    JobProcess process) {}

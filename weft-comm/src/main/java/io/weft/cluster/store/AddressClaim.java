@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.store;
+
+import io.weft.CommException;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// How rank 0 gets the address at which its job's ranks meet: another job whose ranks meet there is
+/// waited for, because a store is gone when all ranks have met. User thread.
+final class AddressClaim {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AddressClaim.class);
+  private static final Duration RETRY = Duration.ofMillis(100);
+  private static final Duration LOOK = Duration.ofSeconds(5);
+
+  /// How long an address may be taken without a store that answers there.
+  private static final Duration VACANT = Duration.ofSeconds(2);
+
+  private AddressClaim() {}
+
+  /// Throws `CommException.Setup` where the host's name is not known or its address is not this
+  /// host's, soon where something else than another job's store has the port, and else at the
+  /// deadline, naming both jobs.
+  static TcpStoreServer bind(String host, int port, JobTrust trust, Deadline deadline)
+      throws InterruptedException {
+    Deadline vacant = Deadline.after(VACANT);
+    while (true) {
+      CommException.Setup taken;
+      try {
+        return bindAny(resolve(host, deadline), port, trust);
+      } catch (CommException.Setup refused) {
+        taken = refused;
+      }
+      if (!(taken.getCause() instanceof BindException inUse)
+          || !String.valueOf(inUse.getMessage()).contains("in use")) {
+        throw taken;
+      }
+      Optional<String> other = otherJob(host, port, trust, taken);
+      if (other.isPresent()) {
+        vacant = Deadline.after(VACANT); // its store may go at any moment, and the port after it
+      } else if (vacant.passed()) {
+        throw taken;
+      }
+      if (deadline.passed()) {
+        throw new CommException.Setup(
+            "rank 0 cannot keep the bootstrap store at "
+                + TcpStore.location(host, port)
+                + ": for "
+                + deadline
+                + " "
+                + other.orElse("it was in use by nobody who answers")
+                + "; give one of the jobs another WEFT_STORE",
+            taken);
+      }
+      deadline.pause(RETRY);
+    }
+  }
+
+  /// Which other job has the port, in words; empty where nobody answers there as a store does.
+  /// Throws where it is another rank 0 of this job.
+  private static Optional<String> otherJob(
+      String host, int port, JobTrust trust, CommException.Setup taken) {
+    try {
+      TcpStore.connectOnce(host, port, trust, LOOK, LOOK).close();
+      throw new CommException.Setup(
+          "another process is rank 0 of job '"
+              + trust.job()
+              + "' already and keeps its store at "
+              + TcpStore.location(host, port)
+              + "; start each rank once, or give this job another WEFT_JOB",
+          taken);
+    } catch (JobMismatch other) {
+      LOG.info("waiting for {}:{}: {}", host, port, other.getMessage());
+      return Optional.of(String.valueOf(other.getMessage()));
+    } catch (IOException noStore) {
+      LOG.debug("{}:{} is in use: {}", host, port, noStore.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /// At the first of the addresses that is this host's, those before others that other hosts reach.
+  private static TcpStoreServer bindAny(List<InetAddress> addresses, int port, JobTrust trust) {
+    CommException.Setup failed = null;
+    for (InetAddress address : addresses) {
+      try {
+        return TcpStoreServer.bind(address, port, trust);
+      } catch (CommException.Setup refused) {
+        failed = failed == null ? refused : failed;
+      }
+    }
+    throw failed == null ? new CommException.Setup("no address to listen on", null) : failed;
+  }
+
+  /// A name of a cluster may be published only after the process starts.
+  private static List<InetAddress> resolve(String host, Deadline deadline)
+      throws InterruptedException {
+    while (true) {
+      try {
+        return Arrays.stream(InetAddress.getAllByName(host))
+            .sorted(Comparator.comparing(InetAddress::isLoopbackAddress))
+            .toList();
+      } catch (UnknownHostException notYet) {
+        if (deadline.passed()) {
+          throw new CommException.Setup(
+              "rank 0 cannot resolve '"
+                  + host
+                  + "', where it must keep the bootstrap store; set"
+                  + " WEFT_STORE to HOST:PORT of rank 0",
+              notYet);
+        }
+        deadline.pause(RETRY);
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.exchange;
+
+import io.weft.collective.Tuning;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Registered windows for segments that wait to be combined, and for private tensors that peers are
+/// to work on: the last one given back is the next one lent, because it is still in the cache. A
+/// window has the longest one's bytes, or half of them, or a quarter, …, so that a short run does
+/// not take what a long one needs. What is lent for segments is bounded by the operations in
+/// flight; what is lent for tensors, and what is idle, by `keepBytes` each. Confined to the lane's
+/// thread.
+public final class StagingPool implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(StagingPool.class);
+  private static final int SIZES = 24;
+  private static final long LEAST_BYTES = 4096;
+
+  private final Transport transport;
+  private final long longestBytes;
+  private final long keepBytes;
+  private final ArrayDeque<MemoryRegion>[] idle;
+  private long idleBytes;
+  private long lentBytes;
+
+  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of generics
+  StagingPool(Transport transport, long windowBytes, long keepBytes) {
+    this.transport = transport;
+    long longest = windowBytes;
+    while (longest < Tuning.LONGEST_STAND_IN_BYTES) {
+      longest <<= 1;
+    }
+    this.longestBytes = longest;
+    this.keepBytes = keepBytes;
+    this.idle = new ArrayDeque[SIZES];
+  }
+
+  /// A window of at least so many bytes, which are at most a full one's.
+  public MemoryRegion lease(long bytes) {
+    int size = sizeOf(bytes);
+    ArrayDeque<MemoryRegion> same = idle[size];
+    MemoryRegion region = same == null ? null : same.pollLast();
+    if (region == null) {
+      region = transport.allocate(longestBytes >> size);
+    } else {
+      idleBytes -= longestBytes >> size;
+    }
+    lentBytes += longestBytes >> size;
+    return region;
+  }
+
+  /// A window for a whole tensor; null where it is too long, too much is lent already, or there is
+  /// no memory for it.
+  public @Nullable MemoryRegion tryLease(long bytes) {
+    if (bytes > Tuning.LONGEST_STAND_IN_BYTES
+        || lentBytes + (longestBytes >> sizeOf(bytes)) > keepBytes) {
+      return null;
+    }
+    try {
+      return lease(bytes);
+    } catch (TransportException.Registration noMemory) {
+      LOG.debug("no window of {} bytes stands in for a tensor", bytes, noMemory);
+      return null;
+    }
+  }
+
+  public void giveBack(MemoryRegion region) {
+    returned(region);
+    int size = sizeOf(region.segment().byteSize());
+    for (int shorter = size + 1; shorter < SIZES && !hasRoom(size); shorter++) {
+      closeIdle(shorter, size);
+    }
+    if (!hasRoom(size)) {
+      region.close();
+      return;
+    }
+    ArrayDeque<MemoryRegion> same = idle[size];
+    if (same == null) {
+      same = new ArrayDeque<>();
+      idle[size] = same;
+    }
+    same.addLast(region);
+    idleBytes += longestBytes >> size;
+  }
+
+  private boolean hasRoom(int size) {
+    return idleBytes + (longestBytes >> size) <= keepBytes;
+  }
+
+  /// Makes room for a longer window, which takes longer to make anew.
+  private void closeIdle(int size, int longer) {
+    ArrayDeque<MemoryRegion> same = idle[size];
+    while (same != null && !same.isEmpty() && !hasRoom(longer)) {
+      same.removeFirst().close();
+      idleBytes -= longestBytes >> size;
+    }
+  }
+
+  /// A window that peers may still write to is closed, not used again.
+  public void forget(MemoryRegion region) {
+    returned(region);
+    region.close();
+  }
+
+  private void returned(MemoryRegion region) {
+    lentBytes -= region.segment().byteSize();
+  }
+
+  /// How often the longest window is halved.
+  private int sizeOf(long bytes) {
+    long wanted = Math.max(bytes, LEAST_BYTES);
+    int size = 0;
+    while (size + 1 < SIZES && longestBytes >> (size + 1) >= wanted) {
+      size++;
+    }
+    return size;
+  }
+
+  @Override
+  public void close() {
+    for (ArrayDeque<MemoryRegion> same : idle) {
+      if (same != null) {
+        same.forEach(MemoryRegion::close);
+        same.clear();
+      }
+    }
+    idleBytes = 0;
+  }
+}

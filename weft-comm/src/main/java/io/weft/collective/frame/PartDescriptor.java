@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.frame;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+
+/// The part of a rank's memory that one peer is to take, as it stands behind a message's header.
+/// What a peer says: nothing of it is checked here.
+///
+/// @param region where it lies
+/// @param offset of the part, in bytes
+/// @param rows how long the part is
+public record PartDescriptor(RemoteRegion region, long offset, long rows) {
+
+  private static final long REGION_AT = CollectiveFrame.HEADER_BYTES;
+  private static final long OFFSET_AT = REGION_AT + RemoteRegion.WIRE_BYTES;
+  private static final long ROWS_AT = OFFSET_AT + Long.BYTES;
+
+  /// Bytes of the whole message.
+  public static final long MESSAGE_BYTES = ROWS_AT + Long.BYTES;
+
+  public void write(MemorySegment frame) {
+    CollectiveFrame.region(frame, REGION_AT, region);
+    frame.set(JAVA_LONG_UNALIGNED, OFFSET_AT, offset);
+    frame.set(JAVA_LONG_UNALIGNED, ROWS_AT, rows);
+  }
+
+  public static PartDescriptor read(MemorySegment frame) {
+    return new PartDescriptor(
+        CollectiveFrame.region(frame, REGION_AT),
+        frame.get(JAVA_LONG_UNALIGNED, OFFSET_AT),
+        frame.get(JAVA_LONG_UNALIGNED, ROWS_AT));
+  }
+
+  /// Whether so many bytes lie in the region as it is mapped here.
+  public boolean isInside(MemorySegment mapped, long bytes) {
+    return offset >= 0 && bytes <= mapped.byteSize() && offset <= mapped.byteSize() - bytes;
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.plan;
+
+import io.weft.collective.schedule.Algorithm;
+import io.weft.collective.schedule.BinomialTree;
+import io.weft.collective.schedule.Direct;
+import io.weft.collective.schedule.HalvingDoubling;
+import io.weft.collective.schedule.Hierarchical;
+import io.weft.collective.schedule.RecursiveDoubling;
+import io.weft.collective.schedule.Ring;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The algorithms that there are for each collective.
+public final class AlgorithmRegistry {
+
+  /// Works on the memory of other ranks where it lies; no schedule.
+  public static final String SHARED = "shared";
+
+  public static final String RECURSIVE_DOUBLING = "recursive-doubling";
+
+  /// That of every barrier.
+  public static final String MEETING = RECURSIVE_DOUBLING;
+
+  private AlgorithmRegistry() {}
+
+  /// Names of those that every transport has.
+  public static List<String> names(CollectiveKind kind) {
+    return of(kind, List.of(0)).stream().map(Algorithm::name).toList();
+  }
+
+  /// Those that have a schedule, for ranks of which rank r lives on host `hosts.get(r)`.
+  static List<Algorithm> of(CollectiveKind kind, List<Integer> hosts) {
+    return switch (kind) {
+      case ALLREDUCE, BARRIER ->
+          List.of(
+              Ring.allreduce(),
+              new RecursiveDoubling(),
+              new HalvingDoubling(),
+              BinomialTree.allreduce(),
+              Direct.allreduce(),
+              Hierarchical.ring(hosts),
+              Hierarchical.halving(hosts));
+      case REDUCE_SCATTER -> List.of(Ring.reduceScatter(), Direct.reduceScatter());
+      case ALLGATHER -> List.of(Ring.allgather(), Direct.allgather());
+      case BROADCAST -> List.of(BinomialTree.broadcast());
+      case ALLTOALL -> Stream.of(Direct.alltoall()).toList();
+    };
+  }
+}

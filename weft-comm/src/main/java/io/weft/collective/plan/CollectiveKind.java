@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.plan;
+
+import java.util.Locale;
+
+/// The collectives.
+public enum CollectiveKind {
+  ALLREDUCE,
+  REDUCE_SCATTER,
+  ALLGATHER,
+  BROADCAST,
+  ALLTOALL,
+  BARRIER;
+
+  public String words() {
+    return name().toLowerCase(Locale.ROOT).replace("_", "");
+  }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService.Loss;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.Groups;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
+/// other members of a communicator are told why. (Of a lost rank the mesh tells.) Confined to the
+/// lane's thread.
+final class CommunicatorFailures {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CommunicatorFailures.class);
+
+  private final Collectives collectives;
+
+  /// In the order in which they were lost: the cause before what followed from it.
+  private final List<FailureMessages.Lost> lost = new ArrayList<>();
+
+  private final List<Consumer<? super CommException>> onlookers = new ArrayList<>();
+  private @Nullable CommException end;
+
+  CommunicatorFailures(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  /// Fails an operation whose new stage waits for a member that has left.
+  void failIfDeserted(Operation<?> operation) {
+    if (!collectives.mesh().hasAnyLeft()) {
+      return;
+    }
+    for (int member : operation.waitingFor()) {
+      if (collectives.mesh().hasLeft(operation.group().world(member)) && operation.needs(member)) {
+        failDeserted(operation, member);
+        return;
+      }
+    }
+  }
+
+  /// Fails an operation that waits for a member that has left, here and at the others: they may
+  /// have got what they needed of that member, and would wait for this rank.
+  private void failDeserted(Operation<?> operation, int member) {
+    collectives.fail(operation, FailureMessages.left(operation, member, collectives.now()));
+    Group group = operation.group();
+    for (int m = 0; m < group.size(); m++) {
+      int world = group.world(m);
+      if (m != group.rank() && !collectives.mesh().isGone(world)) {
+        collectives.wires().send(operation, m, CollectiveFrame.Type.DESERTED, 0, member, CollectiveFrame.HEADER_BYTES);
+      }
+    }
+  }
+
+  /// The operation has failed at a member, because one has left.
+  void onDeserted(Operation<?> operation, int needy, int member) {
+    if (member < 0 || member >= operation.group().size() || member == needy) {
+      operation.brokenBy(needy, "word that member " + member + " has left");
+    } else if (!operation.failed()) {
+      collectives.fail(operation, FailureMessages.left(operation, member, needy, collectives.now()));
+    }
+  }
+
+  /// Tells the other members that an operation has failed here for a reason of this rank's own.
+  void tellBroken(Operation<?> operation, CommException cause) {
+    Group group = operation.group();
+    String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
+        int bytes = CollectiveFrame.text(collectives.wires().scratch(), text);
+        collectives.wires().send(operation, m, CollectiveFrame.Type.BROKEN, 0, 0, bytes);
+      }
+    }
+  }
+
+  /// The operation has failed at a member, for a reason of that rank's own.
+  void onBroken(Operation<?> operation, int member, String text) {
+    if (!operation.failed()) {
+      Group group = operation.group();
+      String words = text + "; said by " + group.describe(member);
+      collectives.fail(operation, new CommException.Broken(words, group.world(member), null));
+    }
+  }
+
+  /// Why no operation of this communicator can succeed any more; null while they can.
+  @Nullable CommException of(Group group) {
+    return group.failure() == null ? end : group.failure();
+  }
+
+  /// What a communicator that is just made suffers already: of several members that are lost, the
+  /// first one; null if nothing. A member that has left in order may have done its part in it
+  /// before.
+  @Nullable CommException atBirth(Group group) {
+    if (end != null) {
+      return end;
+    }
+    return lost.stream()
+        .filter(rank -> group.member(rank.rank()) >= 0)
+        .findFirst()
+        .map(FailureMessages::gone)
+        .orElse(null);
+  }
+
+  /// A communicator that is just made has failed already.
+  void failAtBirth(Group group, CommException cause) {
+    if (group.failWith(cause)) {
+      announce(group, cause);
+    }
+  }
+
+  /// See `Weft.onFailure`.
+  void onFailure(Consumer<? super CommException> action) {
+    onlookers.add(action);
+    collectives.forEachGroup(
+        group -> {
+          CommException cause = group.failure();
+          if (cause != null && !group.isClosed()) {
+            tell(action, cause);
+          }
+        });
+  }
+
+  private void announce(Group group, CommException cause) {
+    if (!group.isClosed()) {
+      onlookers.forEach(action -> tell(action, cause));
+    }
+  }
+
+  /// What a callback throws, which it must not, harms nobody but itself.
+  private static void tell(Consumer<? super CommException> action, CommException cause) {
+    try {
+      action.accept(cause);
+    } catch (RuntimeException | Error e) {
+      LOG.error("what Weft.onFailure was to call has thrown; it must not", e);
+    }
+  }
+
+  /// Fails all operations of a communicator, now and in future, here and at its other members.
+  void abort(Group group, CommException cause, int culprit) {
+    if (abortHere(group, cause)) {
+      tell(group, cause, culprit);
+    }
+  }
+
+  /// Another member has aborted the communicator: the others hear it from here too, before a
+  /// good-bye of this rank's.
+  void passOn(Group group, CommException cause) {
+    abort(group, cause, cause instanceof CommException.Aborted aborted ? aborted.culprit() : -1);
+  }
+
+  /// A member has aborted a communicator, which may not be open here yet.
+  void onAbort(Groups groups, int fromRank, long groupKey, CommException cause) {
+    Group group = groups.get(groupKey);
+    Mesh mesh = collectives.mesh();
+    if (group != null && group.member(fromRank) < 0) {
+      mesh.drop(fromRank, "it aborted a communicator to which it does not belong");
+    } else if (group != null && !group.isAborted()) {
+      collectives.observer().onTold(fromRank, cause, collectives.now());
+      passOn(group, cause);
+    } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
+      mesh.drop(fromRank, "it aborted more communicators that are not made here than are kept");
+    }
+  }
+
+  /// The same here only. Returns whether this was the communicator's first abort.
+  boolean abortHere(Group group, CommException cause) {
+    boolean news = group.failure() == null;
+    boolean first = group.abortWith(cause);
+    if (first) {
+      collectives.observer().onAborted(group.key(), cause, collectives.now());
+    }
+    if (news) {
+      announce(group, cause);
+    }
+    for (Operation<?> operation : runningOf(group)) { // some outlive a member that left
+      collectives.fail(operation, cause);
+    }
+    collectives.failHeld();
+    return first;
+  }
+
+  /// Fails all communicators, now and in future, here only.
+  void abortAllHere(CommException cause) {
+    if (end == null) {
+      end = cause;
+      collectives.forEachGroup(group -> abortHere(group, cause));
+    }
+  }
+
+  /// A rank is lost: its communicators are aborted, here; the mesh sees to it that all ranks learn
+  /// of it. Returns what was under way with it, in words.
+  String onLost(int rank, Loss loss) {
+    List<Operation<?>> waiting =
+        collectives.underway().inOrder().stream().filter(o -> o.group().member(rank) >= 0).toList();
+    long now = collectives.now();
+    String where = FailureMessages.list(waiting, now);
+    String words = FailureMessages.loss(collectives.mesh(), rank, loss);
+    FailureMessages.Lost casualty = new FailureMessages.Lost(rank, loss.witness(), words);
+    lost.add(casualty);
+    collectives.forEachGroup(
+        group -> {
+          if (group.member(rank) >= 0) {
+            abortHere(group, FailureMessages.lost(group, casualty, runningOf(group), now));
+          }
+        });
+    return where;
+  }
+
+  /// A rank has left in order: only the operations that still wait for it fail, and those that are
+  /// submitted later and turn out to need it. It may have left before this rank has submitted what
+  /// it took its part in, such as a broadcast that it was the root of.
+  void onLeft(Group group, int rank) {
+    int member = group.member(rank);
+    if (member < 0) {
+      return;
+    }
+    for (Operation<?> operation : runningOf(group)) {
+      if (operation.needs(member)) {
+        failDeserted(operation, member);
+      }
+    }
+  }
+
+  private List<Operation<?>> runningOf(Group group) {
+    return collectives.underway().inOrder().stream().filter(o -> o.group() == group).toList();
+  }
+
+  private void tell(Group group, CommException cause, int culprit) {
+    CollectiveContext wires = collectives.wires();
+    int code = FailureMessages.code(cause);
+    String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
+        MemorySegment frame = wires.scratch();
+        CollectiveFrame.header(frame, CollectiveFrame.Type.ABORT, group.key(), code, 0, 0, 0, culprit);
+        wires.send(group.world(m), CollectiveFrame.text(frame, text));
+      }
+    }
+  }
+}

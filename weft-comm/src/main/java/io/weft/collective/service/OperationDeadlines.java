@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.CommException;
+import io.weft.cluster.Mesh;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.group.Group;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Ends operations whose hard deadline has passed. A little before, it asks all members whether
+/// they have submitted the operation, so that the error names who was silent. Long before, whoever
+/// has waited for a moment tells whom it waits for what it has submitted: two that wait for each
+/// other, in operations in which neither sends, would not learn that they disagree. Confined to the
+/// lane's thread.
+final class OperationDeadlines {
+
+  /// How long a failed operation may wait for its writes to leave before the stuck endpoints are
+  /// closed.
+  static final long SETTLE_NANOS = 1_000_000_000L;
+
+  private static final long CHECK_NANOS = 5_000_000L;
+
+  private final Collectives collectives;
+  private long lastCheck;
+  private boolean started;
+
+  OperationDeadlines(Collectives collectives) {
+    this.collectives = collectives;
+  }
+
+  void check(long now) {
+    long since = now - lastCheck;
+    if (started && since >= 0 && since < CHECK_NANOS) {
+      return;
+    }
+    // What this rank did not hear meanwhile, it must not blame others for; nor for connections
+    // that broke because they have perhaps given it up.
+    Mesh mesh = collectives.mesh();
+    boolean stalled = started && (mesh.attention().stoodStillSince(lastCheck) || mesh.isPuzzled());
+    started = true;
+    lastCheck = now;
+    collectives.observer().onTurn(now);
+    for (Operation<?> operation : List.copyOf(collectives.underway().inOrder())) {
+      if (!operation.failed()) {
+        check(operation, now, stalled);
+      }
+    }
+    for (Operation<?> operation : List.copyOf(collectives.held())) {
+      if (now - operation.deadlineNanos() >= 0) {
+        collectives
+            .failures()
+            .abort(operation.group(), FailureMessages.overdue(operation, collectives), -1);
+      }
+    }
+  }
+
+  private void check(Operation<?> operation, long now, boolean stalled) {
+    if (!operation.announced() && now - operation.submittedNanos() > operation.quietNanos()) {
+      operation.markAnnounced();
+      tell(operation, CollectiveFrame.Type.ENTERED, operation.phase(), operation.waitingFor());
+    }
+    long untilDeadline = operation.deadlineNanos() - now;
+    if (untilDeadline > operation.graceNanos()) {
+      return;
+    }
+    if (!operation.probed()) {
+      operation.markProbed();
+      probe(operation);
+      operation.putOffVerdict(now + operation.graceNanos());
+    } else if (stalled) {
+      operation.putOffVerdict(now + operation.graceNanos());
+    } else if (now - operation.verdictNanos() >= 0) {
+      CommException overdue = FailureMessages.overdue(operation, collectives);
+      List<Integer> silent = operation.silent();
+      int culprit = silent.isEmpty() ? -1 : operation.group().world(silent.getFirst());
+      collectives.failures().abort(operation.group(), overdue, culprit);
+    }
+  }
+
+  private void probe(Operation<?> operation) {
+    Group group = operation.group();
+    List<Integer> others =
+        IntStream.range(0, group.size()).filter(m -> m != group.rank()).boxed().toList();
+    tell(operation, CollectiveFrame.Type.PROBE, 0, others);
+  }
+
+  private void tell(Operation<?> operation, CollectiveFrame.Type type, int phase, List<Integer> members) {
+    for (int member : members) {
+      collectives.wires().send(operation, member, type, phase, 0, CollectiveFrame.HEADER_BYTES);
+    }
+  }
+}

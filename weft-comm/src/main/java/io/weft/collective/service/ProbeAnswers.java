@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.service;
+
+import io.weft.collective.frame.CollectiveFrame;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// What the members have answered when they were asked how far they are with one operation.
+/// Confined to the lane's thread.
+final class ProbeAnswers {
+
+  private final int rank;
+  private final CollectiveFrame.@Nullable Progress[] answers;
+
+  ProbeAnswers(int rank, int size) {
+    this.rank = rank;
+    this.answers = new CollectiveFrame.Progress[size];
+  }
+
+  void put(int member, CollectiveFrame.Progress progress) {
+    answers[member] = progress;
+  }
+
+  /// Members that have said that they did not submit it.
+  Stream<Integer> unsubmitted() {
+    return IntStream.range(0, answers.length)
+        .filter(m -> answers[m] == CollectiveFrame.Progress.NOT_SUBMITTED)
+        .boxed();
+  }
+
+  /// Members that never began it or never answered; if there are none, those in `waitingFor`.
+  List<Integer> silent(List<Integer> waitingFor) {
+    List<Integer> missing =
+        IntStream.range(0, answers.length)
+            .filter(m -> m != rank)
+            .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
+            .boxed()
+            .toList();
+    return missing.isEmpty() ? waitingFor : missing;
+  }
+
+  private static boolean isMissing(CollectiveFrame.@Nullable Progress answer) {
+    return answer == null
+        || answer == CollectiveFrame.Progress.NOT_SUBMITTED
+        || answer == CollectiveFrame.Progress.BEHIND;
+  }
+
+  /// A member that has closed the communicator may have finished the operation first.
+  private static boolean isClosedBefore(
+      CollectiveFrame.@Nullable Progress answer, int member, List<Integer> waitingFor) {
+    return answer == CollectiveFrame.Progress.CLOSED && waitingFor.contains(member);
+  }
+
+  /// What is known of a silent member.
+  String excuse(int member) {
+    CollectiveFrame.Progress answer = answers[member];
+    if (answer == null) {
+      return "did not answer";
+    }
+    return switch (answer) {
+      case NOT_SUBMITTED -> "has not submitted it";
+      case RUNNING -> "has submitted it and waits too";
+      case FINISHED -> "has finished it";
+      case CLOSED -> "has closed this communicator";
+      case BEHIND ->
+          "has not begun it, and has others to begin first or as many under way as a rank may";
+    };
+  }
+
+  @Override
+  public String toString() {
+    return Arrays.toString(answers);
+  }
+}

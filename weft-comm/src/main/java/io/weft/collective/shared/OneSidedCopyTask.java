@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.shared;
+
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.PartDescriptor;
+import io.weft.collective.message.BadCount;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// An exchange in which ranks take their parts out of the memory of others: who has something says
+/// to each where its part is and how long (SHARE); who has taken it, or cannot, says so (DONE).
+///
+/// A peer reads our input only between our SHARE and its DONE, in visits of a bounded length, and
+/// none after its region is closed. A failed operation waits for the last visit, so that nobody
+/// completes with what was stored there later. Confined to the lane's thread.
+final class OneSidedCopyTask extends MappedTask {
+
+  private final OneSidedCopyStage stage;
+  private final @Nullable PartDescriptor[] parts;
+  private final @Nullable OneSidedCopy[] copies;
+  private final BitSet sources;
+  private final BitSet readers;
+  private @Nullable MemoryRegion input;
+  private boolean prepared;
+  private boolean over;
+
+  OneSidedCopyTask(RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext wires) {
+    super(operation, phase, wires);
+    this.stage = stage;
+    this.parts = new PartDescriptor[size];
+    this.copies = new OneSidedCopy[size];
+    this.sources = stage.sources();
+    silent.or(sources);
+    silent.clear(rank);
+    this.readers = stage.readers();
+  }
+
+  @Override
+  public void start() {
+    if (readers.isEmpty()) {
+      return;
+    }
+    MemoryRegion shown = wires.register(stage.input(), this);
+    input = shown;
+    int mappable = shown.isMappable() ? 1 : 0;
+    for (int d = 1; d < size; d++) {
+      int peer = (rank + d) % size;
+      if (readers.get(peer)) {
+        stage.part(peer, shown.export()).write(wires.scratch());
+        wires.send(operation, peer, CollectiveFrame.Type.SHARE, phase, mappable, PartDescriptor.MESSAGE_BYTES);
+      }
+    }
+    if (mappable == 0) {
+      stage.keepPrivate();
+      readers.clear();
+    }
+  }
+
+  @Override
+  public void onShare(int peer, MemorySegment frame) {
+    if (!silent.get(peer)) {
+      operation.brokenBy(peer, "an offer of its memory that is not due");
+    } else if (frame.byteSize() != PartDescriptor.MESSAGE_BYTES) {
+      operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
+    } else {
+      PartDescriptor part = PartDescriptor.read(frame);
+      boolean isPrivate = CollectiveFrame.aux(frame) == 0;
+      silent.clear(peer);
+      stage.told(peer, part.rows(), isPrivate);
+      if (isPrivate) {
+        sources.clear(peer);
+      } else {
+        parts[peer] = part;
+      }
+    }
+  }
+
+  @Override
+  public void onDone(int peer, MemorySegment frame) {
+    if (!readers.get(peer)) {
+      operation.brokenBy(peer, "an end where nothing was begun");
+      return;
+    }
+    readers.clear(peer);
+    if (CollectiveFrame.aux(frame) != 0) {
+      stage.leaveUnserved(peer);
+    }
+  }
+
+  /// Copies one piece.
+  @Override
+  public int advance() {
+    if (over || !silent.isEmpty() || (prepared && sources.isEmpty())) {
+      return 0;
+    }
+    if (!prepared) {
+      return prepare() ? 1 : 0;
+    }
+    // Each begins at its right neighbour, so that not all read from one; its own part comes last.
+    for (int d = 1; d <= size; d++) {
+      int peer = (rank + d) % size;
+      OneSidedCopy copy = copies[peer];
+      if (sources.get(peer) && copy != null) {
+        boolean moved = copy.piece();
+        if (copy.done()) {
+          taken(peer, 0);
+        }
+        return moved ? 1 : 0;
+      }
+    }
+    return 0;
+  }
+
+  /// Finds room for the result, and the others' memory. False if that failed the operation.
+  private boolean prepare() {
+    prepared = true;
+    if (!stage.takes()) {
+      return true;
+    }
+    try {
+      stage.prepare();
+    } catch (BadCount count) {
+      operation.brokenBy(count.member(), count.what());
+      return false;
+    } catch (OutOfMemoryError noRoom) {
+      operation.noRoom(noRoom);
+      return false;
+    }
+    for (int peer = sources.nextSetBit(0); peer >= 0; peer = sources.nextSetBit(peer + 1)) {
+      PartDescriptor part = parts[peer];
+      if (part == null) {
+        copies[peer] = new OneSidedCopy(null, stage.ownPart(), stage.target(peer));
+      } else if (!reach(peer, part)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// False if the peer said what cannot be.
+  private boolean reach(int peer, PartDescriptor part) {
+    PeerMemory memory = wires.map(operation.group(), peer, part.region());
+    long bytes = stage.bytes(peer);
+    if (memory == null) {
+      stage.miss(peer);
+      taken(peer, 1);
+    } else if (part.isInside(memory.segment(), bytes)) {
+      MemorySegment from = memory.segment().asSlice(part.offset(), bytes);
+      copies[peer] = new OneSidedCopy(memory, from, stage.target(peer));
+    } else {
+      operation.brokenBy(
+          peer,
+          "an offer of " + part.rows() + " rows at " + part.offset() + " that its memory lacks");
+      return false;
+    }
+    return true;
+  }
+
+  private void taken(int peer, int missed) {
+    sources.clear(peer);
+    if (peer != rank) {
+      sendDone(peer, missed);
+    }
+  }
+
+  @Override
+  public boolean done() {
+    return prepared && sources.isEmpty() && readers.isEmpty();
+  }
+
+  @Override
+  public void release() {
+    if (input != null) {
+      input.close();
+    }
+  }
+
+  @Override
+  public boolean tryAbandon() {
+    over = true;
+    release();
+    return !isVisited();
+  }
+
+  private boolean isVisited() {
+    return input != null && input.isVisited();
+  }
+
+  @Override
+  public List<Integer> usedBy() {
+    return isVisited() ? stage.readers().stream().boxed().toList() : List.of();
+  }
+
+  @Override
+  public boolean needs(int peer) {
+    return sources.get(peer) || readers.get(peer);
+  }
+
+  @Override
+  public List<Integer> waitingFor() {
+    BitSet awaited = new BitSet();
+    awaited.or(silent.isEmpty() ? sources : silent);
+    awaited.or(readers);
+    awaited.clear(rank);
+    return awaited.stream().boxed().toList();
+  }
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.transport.PeerMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/// What one rank shows the other members of a communicator: a few slots, each with the contribution
+/// to one small operation; and the boards of the others. Operations are numbered in the order in
+/// which a rank begins them; number n stands in slot n modulo `SLOTS`.
+///
+/// Vocabulary: a number is *finished* on a rank when that rank will not look at anybody's slot of
+/// that number any more. Each board says up to which number all are finished.
+///
+/// Why a slot is never overwritten too early: number n is written only when every member has said
+/// that it has finished n - SLOTS, the number that stands in the slot. Its saying so comes after
+/// its loads from the slot (release), and this rank's stores come after it has heard it (acquire).
+/// So who has not finished a number finds in the slot of a member an earlier number or this one,
+/// never a later one.
+///
+/// Confined to the lane's thread.
+public final class SharedMailbox {
+
+  /// Length of a board: a page.
+  static final int BYTES = 4096;
+
+  /// Slots of a board.
+  static final int SLOTS = 8;
+
+  /// Longest contribution.
+  static final int PAYLOAD_BYTES = 432;
+
+  /// Most members: each reads what all others show, so that messages are better among many.
+  public static final int MAX_MEMBERS = 16;
+
+  /// The subject of a slot in which nothing is shown; no operation has it.
+  static final long NOTHING = 0;
+
+  /// What stands in the members' slots of one number.
+  public enum Sight {
+    /// Somebody has not written it yet.
+    OPEN,
+    /// All have written it, for the same operation.
+    SAME,
+    /// Somebody has written it for another operation.
+    OTHER
+  }
+
+  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+  /// Written once: whose board it is.
+  private static final long OWNER = 0;
+
+  /// All smaller numbers are finished here. Apart from the slots, which peers poll.
+  private static final long FINISHED = 128;
+
+  /// How many operations wait here whose caller may sleep.
+  private static final long WAITING = 256;
+
+  private static final long FIRST_SLOT = 512;
+  private static final long SLOT_BYTES = 448;
+
+  // In a slot: number + 1, what the operation is, the contribution. The first is stored last.
+  private static final long STAMP = 0;
+  private static final long SUBJECT = 8;
+  private static final long PAYLOAD = 16;
+
+  private final MemorySegment own;
+  private final long owner;
+  private final int rank;
+  private final MemorySegment[] boards;
+  private final @Nullable PeerMemory[] peers;
+  private final long[] finishedBy;
+  private final long[] written = new long[SLOTS];
+  private final SkippedSlots owed = new SkippedSlots();
+  private int missing;
+  private long next;
+  private long finished;
+  private int unfinished;
+  private int waiting;
+  private boolean ended;
+
+  /// A fresh board in memory that no peer looks at; it is cleared.
+  ///
+  /// @param owner tells it from boards that lie in the same memory later
+  /// @param rank this rank among the members
+  SharedMailbox(MemorySegment own, long owner, int rank, int members) {
+    this.own = own;
+    this.owner = owner;
+    this.rank = rank;
+    this.boards = new MemorySegment[members];
+    this.peers = new PeerMemory[members];
+    this.finishedBy = new long[members];
+    this.missing = members - 1;
+    Arrays.fill(boards, own); // until they are known
+    own.fill((byte) 0);
+    LONG.setRelease(own, OWNER, owner);
+  }
+
+  /// The board of another member, which is not known yet.
+  void put(int member, PeerMemory memory) {
+    peers[member] = memory;
+    boards[member] = memory.segment();
+    missing--;
+  }
+
+  /// Whether the boards of all members are known.
+  boolean isReady() {
+    return missing == 0;
+  }
+
+  /// The number of an operation that begins now.
+  long take() {
+    return next++;
+  }
+
+  /// Enters the boards of all others, for a short time; false if one of them is closed. Followed by
+  /// `leave`.
+  ///
+  /// Hot path.
+  boolean enter() {
+    for (int m = 0; m < peers.length; m++) {
+      PeerMemory peer = peers[m];
+      if (peer != null && !peer.visit()) {
+        leave(m);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Ends an `enter`.
+  ///
+  /// Hot path.
+  void leave() {
+    leave(peers.length);
+  }
+
+  private void leave(int end) {
+    for (int m = 0; m < end; m++) {
+      PeerMemory peer = peers[m];
+      if (peer != null) {
+        peer.leave();
+      }
+    }
+  }
+
+  /// Shows this rank's contribution to all. False, and nothing is shown, if some member may still
+  /// look at what stands in the slot, or has not been shown what stood there before. Inside
+  /// `enter`.
+  ///
+  /// Hot path.
+  boolean tryWrite(long number, long subject, MemorySegment from) {
+    if (owed.isOwedIn(number) || !hasRoom(number)) {
+      return false;
+    }
+    int index = (int) (number % SLOTS);
+    MemorySegment.copy(from, 0, own, slot(number) + PAYLOAD, from.byteSize());
+    written[index] = number;
+    unfinished |= 1 << index;
+    stamp(number, subject);
+    return true;
+  }
+
+  /// This rank shows nothing as a number that it has taken. The others must see that, or they would
+  /// wait for it with what they show as this number: so it is said in the slot, by `tryPay`.
+  void owe(long number) {
+    owed.add(number);
+  }
+
+  /// Whether there is something to pay.
+  boolean owes() {
+    return owed.size() > 0;
+  }
+
+  /// Says in a slot that nothing is shown as a number that is owed; false if there is none, or no
+  /// room yet. Inside `enter`.
+  boolean tryPay() {
+    for (int i = 0; i < owed.size(); i++) {
+      long number = owed.number(i);
+      if (hasRoom(number)) {
+        stamp(number, NOTHING);
+        owed.remove(i);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean hasRoom(long number) {
+    int index = (int) (number % SLOTS);
+    if ((unfinished >> index & 1) != 0) {
+      return false;
+    }
+    for (int m = 0; m < finishedBy.length; m++) {
+      if (m != rank && number - SLOTS >= finishedBy[m]) {
+        // Pairs with the release in `finish`: what the member has read, it has read before.
+        finishedBy[m] = (long) LONG.getAcquire(boards[m], FINISHED);
+        if (number - SLOTS >= finishedBy[m]) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private void stamp(long number, long subject) {
+    long slot = slot(number);
+    LONG.set(own, slot + SUBJECT, subject);
+    LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
+    VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
+    // Fetches the next slot's cache line from whoever has looked at it, while we wait anyway.
+    long ahead = slot(number + 1) + STAMP;
+    LONG.setOpaque(own, ahead, (long) LONG.getOpaque(own, ahead));
+  }
+
+  /// An operation begins to wait, and whoever waits for it may sleep: members wake him from now on.
+  /// Look once more before the sleep.
+  void beginWait() {
+    waiting++;
+    LONG.setOpaque(own, WAITING, (long) waiting);
+    // Pairs with the fence in `tryWrite`: either the member sees that we wait or we see its slot.
+    VarHandle.fullFence();
+  }
+
+  /// It waits no longer.
+  void endWait() {
+    waiting--;
+    if (!ended) {
+      LONG.setOpaque(own, WAITING, (long) waiting);
+    }
+  }
+
+  /// Whether a member must be woken for what was just written. Inside `enter`.
+  ///
+  /// Hot path.
+  boolean isWaiting(int member) {
+    return (long) LONG.getOpaque(boards[member], WAITING) != 0;
+  }
+
+  /// What all members show as this number. Inside `enter`, until `finish`.
+  ///
+  /// Hot path.
+  Sight look(long number, long subject) {
+    long slot = slot(number);
+    Sight sight = Sight.SAME;
+    for (int m = 0; m < boards.length; m++) {
+      if (m == rank) {
+        continue;
+      }
+      // Pairs with the release in `tryWrite`: with the stamp, the rest of the slot is seen.
+      long stamp = (long) LONG.getAcquire(boards[m], slot + STAMP);
+      if (stamp <= number) {
+        sight = Sight.OPEN;
+      } else if (stamp != number + 1 || (long) LONG.get(boards[m], slot + SUBJECT) != subject) {
+        return Sight.OTHER;
+      }
+    }
+    return sight;
+  }
+
+  /// Whether another member shows something as this number; false if its board is closed or not
+  /// known.
+  boolean shows(int member, long number) {
+    return peek(member, slot(number) + STAMP) > number;
+  }
+
+  /// Whether it has told its word there, which is not 0; the same.
+  boolean hasTold(int member, long number, long at) {
+    return shows(member, number) && peek(member, payload(number) + at) != 0;
+  }
+
+  private long peek(int member, long at) {
+    PeerMemory peer = peers[member];
+    if (peer == null || !peer.visit()) {
+      return 0;
+    }
+    long word = (long) LONG.getAcquire(boards[member], at);
+    peer.leave();
+    return word;
+  }
+
+  /// Whether a member's board is known.
+  boolean knows(int member) {
+    return member == rank || peers[member] != null;
+  }
+
+  /// A member's board; its contribution begins at `payload`. Read after `look` has said SAME and
+  /// before `finish`.
+  MemorySegment board(int member) {
+    return boards[member];
+  }
+
+  /// Adds a word to what this rank shows as this number, where it has shown 0. Inside `enter`.
+  ///
+  /// Hot path.
+  void tell(long number, long at, long word) {
+    LONG.setRelease(own, payload(number) + at, word); // pairs with the acquire in `told`
+    VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
+  }
+
+  /// What a member shows there; what it did before it said so is seen. As `board`.
+  ///
+  /// Hot path.
+  long told(int member, long number, long at) {
+    return (long) LONG.getAcquire(boards[member], payload(number) + at);
+  }
+
+  static long payload(long number) {
+    return slot(number) + PAYLOAD;
+  }
+
+  int members() {
+    return boards.length;
+  }
+
+  /// This rank looks at nobody's slot of this number any more, whether it has written its own or
+  /// not. Each number that was taken is finished once.
+  ///
+  /// Hot path.
+  void finish(long number) {
+    if (ended) {
+      return;
+    }
+    int index = (int) (number % SLOTS);
+    if (written[index] == number) {
+      unfinished &= ~(1 << index);
+    }
+    long until = next;
+    for (int left = unfinished; left != 0; left &= left - 1) {
+      until = Math.min(until, written[Integer.numberOfTrailingZeros(left)]);
+    }
+    if (until > finished) {
+      finished = until;
+      LONG.setRelease(own, FINISHED, until); // pairs with the acquire in `tryWrite`
+    }
+  }
+
+  /// This rank begins nothing more and looks at nothing any more. Nothing is written here from now
+  /// on.
+  void end() {
+    ended = true;
+    LONG.setRelease(own, FINISHED, Long.MAX_VALUE);
+  }
+
+  /// Whether nobody looks at this board any more, so that its memory may serve another one. After
+  /// `end`.
+  ///
+  /// @param gone whether a member is gone
+  boolean isForsaken(IntPredicate gone) {
+    for (int m = 0; m < peers.length; m++) {
+      if (m != rank && !gone.test(m) && !isForsakenBy(m)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isForsakenBy(int member) {
+    PeerMemory peer = peers[member];
+    if (peer == null) {
+      return true; // nothing was written before all boards were known, so it finds nothing here
+    }
+    if (!peer.visit()) {
+      return true;
+    }
+    MemorySegment theirs = boards[member];
+    boolean over =
+        (long) LONG.getAcquire(theirs, OWNER) != owner
+            || (long) LONG.getAcquire(theirs, FINISHED) >= next;
+    peer.leave();
+    return over;
+  }
+
+  private static long slot(long number) {
+    return FIRST_SLOT + number % SLOTS * SLOT_BYTES;
+  }
+}

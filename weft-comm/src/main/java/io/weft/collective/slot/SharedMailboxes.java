@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import io.weft.cluster.Mesh;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.group.Group;
+import io.weft.collective.group.LongMap;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The boards of this rank's communicators: made when a communicator first has something small to
+/// reduce, or a member says that it has; told to all members (BOARD). The board of a communicator
+/// that is closed serves another one when nobody looks at it any more. Confined to the lane's
+/// thread.
+public final class SharedMailboxes {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SharedMailboxes.class);
+  private static final long MESSAGE_BYTES = CollectiveFrame.HEADER_BYTES + RemoteRegion.WIRE_BYTES;
+
+  private final Mesh mesh;
+  private final CollectiveContext wires;
+  private final LongMap<MailboxSlots> byGroup = new LongMap<>();
+  private final List<MemoryRegion> regions = new ArrayList<>();
+  private final List<MailboxSlots> retired = new ArrayList<>();
+  private final List<MailboxSlots> owing = new ArrayList<>();
+
+  public SharedMailboxes(Mesh mesh, CollectiveContext wires) {
+    this.mesh = mesh;
+    this.wires = wires;
+  }
+
+  /// A communicator's slots; null if it has none yet.
+  public @Nullable MailboxSlots find(Group group) {
+    return byGroup.get(group.key());
+  }
+
+  /// A communicator's, made and told to its members where it has none yet.
+  MailboxSlots of(Group group) {
+    MailboxSlots slots = find(group);
+    if (slots == null) {
+      slots = new MailboxSlots(group, mesh, wires, region(), owing::add);
+      byGroup.put(group.key(), slots);
+      tell(group, slots);
+    }
+    return slots;
+  }
+
+  /// A turn: shows what is owed where there is room by now.
+  ///
+  /// Hot path.
+  public void work() {
+    if (!owing.isEmpty()) {
+      owing.removeIf(MailboxSlots::pay);
+    }
+  }
+
+  private @Nullable MemoryRegion region() {
+    for (int i = 0; i < retired.size(); i++) {
+      if (retired.get(i).isForsaken()) {
+        return retired.remove(i).region();
+      }
+    }
+    try {
+      MemoryRegion region = mesh.transport().allocate(SharedMailbox.BYTES);
+      regions.add(region);
+      return region;
+    } catch (TransportException.Registration full) {
+      LOG.debug("small operations go by messages: {}", full.getMessage());
+      return null;
+    }
+  }
+
+  private void tell(Group group, MailboxSlots slots) {
+    boolean usable = !slots.isUnusable();
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank()) {
+        MemorySegment frame = wires.scratch();
+        CollectiveFrame.header(frame, CollectiveFrame.Type.BOARD, group.key(), 0, 0, 0, 0, usable ? 1 : 0);
+        if (usable) {
+          MemoryRegion own = Objects.requireNonNull(slots.region());
+          CollectiveFrame.region(frame, CollectiveFrame.HEADER_BYTES, own.export());
+        }
+        wires.send(group.world(m), usable ? MESSAGE_BYTES : CollectiveFrame.HEADER_BYTES);
+      }
+    }
+  }
+
+  /// What a rank says of its board, in a communicator that is open here.
+  public void onBoard(Group group, int fromRank, MemorySegment frame) {
+    int member = group.member(fromRank);
+    boolean reachable = CollectiveFrame.aux(frame) != 0;
+    if (member < 0 || (reachable && frame.byteSize() < MESSAGE_BYTES)) {
+      mesh.drop(fromRank, "it sent a board that cannot be");
+      return;
+    }
+    MailboxSlots slots = of(group);
+    if (slots.knows(member) && reachable) {
+      mesh.drop(fromRank, "it sent a second board for one communicator");
+    } else if (!reachable) {
+      slots.becomeUnusable();
+    } else if (slots.isUnusable()) {
+      LOG.debug("the board of {} is of no use", group.describe(member));
+    } else if (!slots.put(member, CollectiveFrame.region(frame, CollectiveFrame.HEADER_BYTES))) {
+      slots.becomeUnusable();
+      tell(group, slots);
+    }
+  }
+
+  /// A communicator is closed.
+  public void close(Group group) {
+    MailboxSlots slots = byGroup.remove(group.key());
+    if (slots != null) {
+      slots.end();
+      owing.removeIf(each -> each == slots);
+      if (slots.region() != null) {
+        retired.add(slots);
+      }
+    }
+  }
+
+  /// The lane ends.
+  public void end() {
+    regions.forEach(MemoryRegion::close);
+    regions.clear();
+    retired.clear();
+    owing.clear();
+  }
+}

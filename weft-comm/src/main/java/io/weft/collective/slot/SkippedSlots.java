@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.slot;
+
+import java.util.Arrays;
+
+/// The numbers that a rank has taken and shows nothing as, and has not said so yet: it owes the
+/// others a look at an empty slot. In the order in which they were taken, which is that in which
+/// those of one slot are paid. Allocates only when more are owed than ever before. Confined to the
+/// lane's thread.
+final class SkippedSlots {
+
+  private final int[] owedIn = new int[SharedMailbox.SLOTS];
+  private long[] numbers = new long[SharedMailbox.SLOTS];
+  private int size;
+
+  /// One more; greater than those before.
+  void add(long number) {
+    if (size == numbers.length) {
+      numbers = Arrays.copyOf(numbers, 2 * size);
+    }
+    numbers[size++] = number;
+    owedIn[slot(number)]++;
+  }
+
+  /// How many are owed.
+  ///
+  /// Hot path.
+  int size() {
+    return size;
+  }
+
+  /// The one before which `index` others were taken that are still owed.
+  long number(int index) {
+    return numbers[index];
+  }
+
+  /// Whether something is owed in the slot of this number.
+  ///
+  /// Hot path.
+  boolean isOwedIn(long number) {
+    return owedIn[slot(number)] > 0;
+  }
+
+  /// The one at `index` is paid; those behind it move up.
+  void remove(int index) {
+    owedIn[slot(numbers[index])]--;
+    size--;
+    System.arraycopy(numbers, index + 1, numbers, index, size - index);
+  }
+
+  private static int slot(long number) {
+    return (int) (number % SharedMailbox.SLOTS);
+  }
+}

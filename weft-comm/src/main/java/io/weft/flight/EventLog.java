@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.flight;
+
+import io.weft.CommException;
+import io.weft.flight.FlightLog.Circle;
+import io.weft.flight.FlightLog.CircleState;
+import io.weft.flight.FlightLog.Event;
+import io.weft.flight.FlightLog.EventKind;
+import io.weft.flight.FlightLog.Failure;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// What befell a rank: its failures, communicators and events. Of each as many as fit; of failures
+/// and events the first ones and the latest. Times are the job's. Any thread; written rarely.
+final class EventLog {
+
+  private static final int FAILURES = 16;
+  private static final int CIRCLES = 64;
+  private static final int EVENTS = 64;
+  private static final int MOST_WORDS = 2000;
+
+  private final ArrayList<Failure> failures = new ArrayList<>();
+  private final LinkedHashMap<Long, Circle> circles = new LinkedHashMap<>();
+  private final ArrayList<Event> events = new ArrayList<>();
+  private @Nullable CommException latest;
+  private @Nullable CommException told;
+  private int toldBy;
+  private final Map<Integer, Integer> witnesses = new HashMap<>();
+
+  synchronized void opened(long key, long epoch, int instance, List<Integer> ranks) {
+    if (circles.size() == CIRCLES) {
+      forgetOne();
+    }
+    circles.put(key, new Circle(key, epoch, instance, ranks, CircleState.OPEN, FlightLog.NEVER));
+  }
+
+  /// Returns whether it was open until now.
+  synchronized boolean ended(long key, CircleState how, long nanos) {
+    Circle before = circles.get(key);
+    if (before == null || before.state() != CircleState.OPEN) {
+      return false;
+    }
+    circles.put(
+        key, new Circle(key, before.epoch(), before.instance(), before.ranks(), how, nanos));
+    return true;
+  }
+
+  synchronized boolean closed(long key) {
+    Circle circle = circles.get(key);
+    return circle != null && circle.state() == CircleState.CLOSED;
+  }
+
+  synchronized void told(int fromRank, CommException cause, long nanos) {
+    told = cause;
+    toldBy = fromRank;
+    happened(nanos, EventKind.ABORTED, fromRank, words(cause));
+  }
+
+  /// The rank is lost, as `witness` told; -1 = as this rank noticed.
+  synchronized void lost(int rank, int witness) {
+    witnesses.putIfAbsent(rank, witness);
+  }
+
+  synchronized void happened(long nanos, EventKind kind, int rank, String words) {
+    if (events.size() == EVENTS) {
+      events.remove(EVENTS / 2);
+    }
+    events.add(new Event(nanos, kind, rank, shortened(words)));
+  }
+
+  /// Returns whether it is another failure than the one before, which hits many operations.
+  synchronized boolean failed(
+      long nanos, long communicator, CommException cause, String operation) {
+    if (Objects.equals(cause, latest)) {
+      return false;
+    }
+    latest = cause;
+    if (failures.size() == FAILURES) {
+      failures.remove(1);
+    }
+    String type = cause.getClass().getSimpleName();
+    failures.add(new Failure(nanos, communicator, type, teller(cause), operation, words(cause)));
+    return true;
+  }
+
+  synchronized List<Failure> failures() {
+    return List.copyOf(failures);
+  }
+
+  synchronized List<Circle> circles() {
+    return List.copyOf(circles.values());
+  }
+
+  synchronized List<Event> events() {
+    return List.copyOf(events);
+  }
+
+  /// One that was closed rather than one that is open or failed.
+  private void forgetOne() {
+    long victim =
+        circles.values().stream()
+            .filter(circle -> circle.state() == CircleState.CLOSED)
+            .findFirst()
+            .or(() -> circles.values().stream().findFirst())
+            .map(Circle::key)
+            .orElseThrow();
+    circles.remove(victim);
+  }
+
+  private int teller(CommException cause) {
+    return switch (cause) {
+      case CommException.PeerLost lost -> witnesses.getOrDefault(lost.rank(), -1);
+      case CommException.Excluded excluded -> excluded.witness();
+      default -> Objects.equals(cause, told) ? toldBy : -1;
+    };
+  }
+
+  private static String words(CommException cause) {
+    return shortened(Objects.requireNonNullElse(cause.getMessage(), cause.toString()));
+  }
+
+  private static String shortened(String words) {
+    return words.length() <= MOST_WORDS ? words : words.substring(0, MOST_WORDS) + "…";
+  }
+}

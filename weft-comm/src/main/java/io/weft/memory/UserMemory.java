@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+
+/// Whether a user's tensor can be lent to an operation: other threads read it, and write it where
+/// it is an output. Asked on the user's thread, before anything is begun. Stateless; any thread.
+public final class UserMemory {
+
+  /// Never started: asks whether memory is open to threads other than its owner.
+  private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+  private UserMemory() {}
+
+  /// Throws `IllegalArgumentException` with what to do if other threads cannot read it.
+  ///
+  /// Hot path.
+  ///
+  /// @param borrower the name of the operation or edge
+  /// @param role "input"
+  public static void checkReadable(String borrower, String role, TensorView tensor) {
+    if (!isOpen(tensor.data())) {
+      throw refused(borrower, role, tensor);
+    }
+  }
+
+  /// The same for one that is written too.
+  ///
+  /// Hot path.
+  public static void checkWritable(String borrower, String role, TensorView tensor) {
+    if (!isOpen(tensor.data()) || tensor.data().isReadOnly()) {
+      throw refused(borrower, role, tensor);
+    }
+  }
+
+  private static boolean isOpen(MemorySegment data) {
+    return data.scope().isAlive() && data.isAccessibleBy(SOME_THREAD);
+  }
+
+  private static IllegalArgumentException refused(String borrower, String role, TensorView tensor) {
+    MemorySegment data = tensor.data();
+    String why;
+    if (!data.scope().isAlive()) {
+      why = "lies in an arena that is closed; keep the arena open until the operation is done";
+    } else if (!data.isAccessibleBy(SOME_THREAD)) {
+      why =
+          "lies in an arena that is confined to one thread, but others work on it; allocate it with"
+              + " Weft.allocate, or with Arena.ofShared() or Arena.ofAuto()";
+    } else {
+      why = "is read-only, but the operation writes it; give it memory that can be written";
+    }
+    return new IllegalArgumentException(
+        "operation '" + borrower + "': its " + role + " " + tensor.signature() + " " + why);
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.route;
+
+import io.weft.WeftConfig.TransferBuffers;
+import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.Transport;
+import io.weft.transport.pool.BufferPool;
+import io.weft.transport.pool.SliceLease;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/// The memory where tensors arrive: one registered pool, of which each edge keeps the last piece
+/// for its next tensor [JIA17 §3.3]. Confined to the lane's thread, but for what consumers give
+/// back, which the lane collects; once the lane is over, they free it themselves.
+public final class ReceiveBuffers {
+
+  private final Transport transport;
+  private final TransferBuffers buffers;
+  private final long memoryBytes;
+  private final BufferPool pool;
+  private final Routes routes;
+  private final AtomicReference<@Nullable Received> returned = new AtomicReference<>();
+  private final AtomicInteger leases = new AtomicInteger();
+  private final List<ReceiveBuffer> leaving = new ArrayList<>();
+  private volatile long registrations;
+  private volatile boolean over;
+
+  public ReceiveBuffers(Transport transport, TransferBuffers buffers, long memoryBytes, Routes routes) {
+    this.transport = transport;
+    this.buffers = buffers;
+    this.memoryBytes = memoryBytes;
+    this.pool = BufferPool.of(transport, memoryBytes);
+    this.routes = routes;
+  }
+
+  /// Whether a tensor of this length can ever arrive.
+  public boolean canHold(long bytes) {
+    return bytes <= Long.highestOneBit(memoryBytes);
+  }
+
+  public long memoryBytes() {
+    return memoryBytes;
+  }
+
+  /// Memory for a tensor that can be held; null if there is no room now.
+  public @Nullable ReceiveBuffer take(Route route, long bytes) {
+    ReceiveBuffer kept = route.takeKept();
+    if (kept != null) {
+      if (kept.memory().byteSize() == bytes) {
+        return kept;
+      }
+      discard(kept);
+    }
+    Optional<SliceLease> piece = pool.tryLease(bytes);
+    if (piece.isEmpty() && discardKept()) {
+      piece = pool.tryLease(bytes);
+    }
+    return piece.isEmpty() ? null : new ReceiveBuffer(piece.get(), bytes);
+  }
+
+  private boolean discardKept() {
+    boolean found = false;
+    for (Route route : routes.all()) {
+      ReceiveBuffer kept = route.takeKept();
+      if (kept != null) {
+        discard(kept);
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  /// What a peer needs to write there.
+  @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+  public RemoteRegion export(ReceiveBuffer landing) {
+    if (!landing.isRegistered()) {
+      registrations++;
+    }
+    return landing.export(transport);
+  }
+
+  /// Gives a tensor to its consumer.
+  public Received give(Route route, ReceiveBuffer landing, TensorSignature signature) {
+    leases.getAndIncrement();
+    return new Received(this, route, landing, signature);
+  }
+
+  /// Nobody has seen what lies there, but a peer may be writing it.
+  public void discard(ReceiveBuffer landing) {
+    if (landing.withdraw()) {
+      leaving.add(landing);
+    } else {
+      landing.free();
+    }
+  }
+
+  /// Any thread.
+  public void giveBack(Received tensor) {
+    Received seen;
+    do {
+      seen = returned.get();
+      tensor.next = seen;
+    } while (!returned.compareAndSet(seen, tensor));
+    if (over) {
+      freeAll();
+    }
+  }
+
+  /// Takes what consumers have given back.
+  ///
+  /// Hot path.
+  public int collect() {
+    if (!leaving.isEmpty()) {
+      leaving.removeIf(ReceiveBuffers::hasLeft);
+    }
+    Received tensor = returned.get() == null ? null : returned.getAndSet(null);
+    int collected = 0;
+    for (; tensor != null; tensor = tensor.next) {
+      collected++;
+      leases.getAndDecrement();
+      if (buffers == TransferBuffers.FRESH || over || !tensor.route.keep(tensor.landing)) {
+        discard(tensor.landing);
+      }
+    }
+    return collected;
+  }
+
+  private static boolean hasLeft(ReceiveBuffer landing) {
+    boolean left = !landing.withdraw();
+    if (left) {
+      landing.free();
+    }
+    return left;
+  }
+
+  /// Any thread.
+  public long leases() {
+    return leases.get();
+  }
+
+  /// Any thread.
+  public long registrations() {
+    return registrations;
+  }
+
+  public int leaving() {
+    return leaving.size();
+  }
+
+  /// The transport is closed: frees what no consumer holds; the rest follows.
+  public void end() {
+    over = true; // volatile: what was given back before is freed here, later by who gives it back
+    freeAll();
+  }
+
+  private synchronized void freeAll() {
+    int unused = collect();
+    boolean unusedToo = discardKept();
+    if (leases.get() == 0 && leaving.isEmpty()) {
+      pool.close();
+    }
+  }
+}

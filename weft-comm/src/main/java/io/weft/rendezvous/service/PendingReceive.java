@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.route.ReceiveBuffer;
+import io.weft.rendezvous.route.Route;
+import io.weft.transport.Completion;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.TransportException;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// A receive of this rank, from its submission to its arrival.
+final class PendingReceive extends PendingSide implements OutboundItem {
+
+  /// Where it stands.
+  enum Stand {
+    /// In the table, or asked of the peer.
+    ASKED,
+    /// Asked, with the place where the peer may write.
+    ASKED_INTO,
+    /// The peer may write.
+    AWAITS_WRITE,
+    /// The whole tensor is here, but there is no memory to give it in.
+    AWAITS_MEMORY,
+    /// Reads, or waits for memory or room to read.
+    READS,
+    OVER
+  }
+
+  final RendezvousKey key;
+  final long limitNanos;
+  Stand stand = Stand.ASKED;
+
+  /// By the lane's attention.
+  long deadline;
+
+  @Nullable ReceiveBuffer landing;
+  @Nullable TensorSignature signature;
+
+  /// The tensor, in `AWAITS_MEMORY`.
+  byte @Nullable [] early;
+
+  private final Consumer<? super Arrival> receiver;
+  private @Nullable DestinationSide side;
+  private @Nullable RendezvousPeer peer;
+  private int id;
+  private @Nullable Arrival arrival;
+
+  // A read of the producer's memory.
+  private int token;
+  private @Nullable RemoteRegion from;
+  private long readBytes;
+  private long partBytes;
+  private boolean posted;
+  private final Completion read = new PartRead();
+
+  PendingReceive(Route route, RendezvousKey key, long limitNanos, Consumer<? super Arrival> receiver) {
+    super(route, key.frame(), key.iteration());
+    this.key = key;
+    this.limitNanos = limitNanos;
+    this.receiver = receiver;
+  }
+
+  @Override
+  void enter(MeshRendezvous rendezvous) {
+    side = rendezvous.destination();
+    side.enter(this);
+  }
+
+  @Override
+  boolean dependsOn(int rank) {
+    return edge().source() == rank;
+  }
+
+  @Override
+  void fail(CommException cause) {
+    side().fail(this, cause);
+  }
+
+  private DestinationSide side() {
+    return Objects.requireNonNull(side, "not entered");
+  }
+
+  /// Null where the producer is this rank.
+  @Nullable RendezvousPeer peer() {
+    return peer;
+  }
+
+  int id() {
+    return id;
+  }
+
+  /// It is asked of a peer, under this number.
+  void asks(RendezvousPeer source, int slot) {
+    peer = source;
+    id = slot;
+  }
+
+  TensorSignature live() {
+    return Objects.requireNonNull(signature, "not known");
+  }
+
+  ReceiveBuffer there() {
+    return Objects.requireNonNull(landing, "no memory");
+  }
+
+  // --- reading
+
+  void reads(int releaseToken, RemoteRegion region) {
+    stand = Stand.READS;
+    token = releaseToken;
+    from = region;
+  }
+
+  int token() {
+    return token;
+  }
+
+  RemoteRegion from() {
+    return Objects.requireNonNull(from, "nothing to read");
+  }
+
+  long readBytes() {
+    return readBytes;
+  }
+
+  /// Whether the transport has a read of it.
+  boolean isPosted() {
+    return posted;
+  }
+
+  /// Before a part is posted.
+  Completion part(long bytes) {
+    if (partBytes == 0) {
+      read.arm(1);
+    }
+    partBytes = bytes;
+    return read;
+  }
+
+  void posted() {
+    posted = true;
+  }
+
+  private final class PartRead extends Completion {
+    @Override
+    protected void onSuccess() {
+      readBytes += partBytes;
+      partBytes = 0;
+      posted = false;
+      side().onRead(PendingReceive.this, null);
+    }
+
+    @Override
+    protected void onFailure(TransportException first) {
+      partBytes = 0;
+      posted = false;
+      side().onRead(PendingReceive.this, first);
+    }
+  }
+
+  // --- the end
+
+  void ends(Arrival with) {
+    stand = Stand.OVER;
+    arrival = with;
+  }
+
+  /// Tells the receiver.
+  void tell() {
+    receiver.accept(Objects.requireNonNull(arrival, "not over"));
+  }
+
+  // --- on the way
+
+  @Override
+  public boolean write(ItemWriter message) {
+    return switch (stand) {
+      case ASKED ->
+          message.request(id, route.told(), key.step(), frame, iteration, side().asksForWrites());
+      case ASKED_INTO ->
+          message.requestInto(
+              id, route.told(), key.step(), frame, iteration, live(), side().export(there()));
+      case AWAITS_WRITE, AWAITS_MEMORY, READS, OVER -> true;
+    };
+  }
+
+  @Override
+  public boolean asks() {
+    return stand == Stand.ASKED || stand == Stand.ASKED_INTO;
+  }
+}

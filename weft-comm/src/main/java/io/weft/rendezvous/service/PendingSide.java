@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.route.Route;
+import org.jspecify.annotations.Nullable;
+
+/// One of the two sides of a tensor that have not met, or are under way: a link of its step and of
+/// the table, so that holding it allocates nothing. Confined to the lane's thread once it has
+/// entered.
+abstract sealed class PendingSide extends Submission permits ParkedRequest, Publication, PendingReceive {
+
+  final Route route;
+  final long frame;
+  final long iteration;
+
+  /// Null before it has entered and after it has left.
+  @Nullable Step step;
+
+  @Nullable PendingSide before;
+  @Nullable PendingSide after;
+
+  /// In the table.
+  @Nullable PendingSide chain;
+
+  PendingSide(Route route, long frame, long iteration) {
+    this.route = route;
+    this.frame = frame;
+    this.iteration = iteration;
+  }
+
+  @Override
+  final void broken(MeshRendezvous rendezvous, Throwable thrown) {
+    rendezvous.endings().end(this, rendezvous.words().broken(edge(), thrown));
+  }
+
+  final Edge edge() {
+    return route.edge();
+  }
+
+  /// Ends it with this; it has left its step and the table.
+  abstract void fail(CommException cause);
+
+  /// Whether it ends with the loss of this rank.
+  abstract boolean dependsOn(int rank);
+
+  final boolean isSame(Route otherRoute, Step otherStep, long otherFrame, long otherIteration) {
+    return route == otherRoute
+        && step == otherStep
+        && frame == otherFrame
+        && iteration == otherIteration;
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import io.weft.memory.UserMemory;
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousCounts;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.ReceiveRequest;
+import io.weft.rendezvous.route.Route;
+import io.weft.tensor.TensorView;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/// The rendezvous as its users see it: checks what they say and submits it to the lane. Any thread.
+final class RendezvousClient implements Rendezvous {
+
+  private final MeshRendezvous behind;
+  private final Submissions submissions;
+
+  RendezvousClient(MeshRendezvous behind, Submissions submissions) {
+    this.behind = behind;
+    this.submissions = submissions;
+  }
+
+  @Override
+  public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
+    Route route = route(key, key.edge().source());
+    UserMemory.checkReadable(key.edge().name(), "tensor", tensor);
+    submissions.submit(new Publication(route, key, tensor, release), behind);
+  }
+
+  @Override
+  public void publishAll(List<Offer> offers) {
+    List<Publication> all = new ArrayList<>(offers.size());
+    for (Offer it : offers) {
+      RendezvousKey key = it.key();
+      UserMemory.checkReadable(key.edge().name(), "tensor", it.tensor());
+      all.add(new Publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
+    }
+    submissions.submit(new Batch(all), behind);
+  }
+
+  @Override
+  public void publishDead(RendezvousKey key) {
+    Route route = route(key, key.edge().source());
+    submissions.submit(new Publication(route, key, null, RendezvousClient::nothing), behind);
+  }
+
+  /// The release of what is dead.
+  private static void nothing() {}
+
+  @Override
+  public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
+    submissions.submit(reception(key, limit, receiver), behind);
+  }
+
+  @Override
+  public void receiveAll(List<ReceiveRequest> wishes, Duration limit) {
+    List<PendingReceive> all = new ArrayList<>(wishes.size());
+    for (ReceiveRequest wish : wishes) {
+      all.add(reception(wish.key(), limit, wish.receiver()));
+    }
+    submissions.submit(new Batch(all), behind);
+  }
+
+  private PendingReceive reception(
+      RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
+    return new PendingReceive(route(key, key.edge().destination()), key, Span.nanos(limit), receiver);
+  }
+
+  private Route route(RendezvousKey key, int end) {
+    Edge edge = key.edge();
+    int size = behind.size();
+    if (end != behind.rank() || edge.source() >= size || edge.destination() >= size) {
+      throw new IllegalArgumentException(
+          "edge "
+              + edge
+              + " is none of rank "
+              + behind.rank()
+              + " of "
+              + size
+              + "; publish at its source, receive at its destination");
+    }
+    return behind.routes().of(edge);
+  }
+
+  @Override
+  public void abort(long step, String why) {
+    submissions.submit(new Abort(step, behind.words().aborted(step, why)), behind);
+  }
+
+  @Override
+  public void end(long step) {
+    if (step < 0) {
+      throw new IllegalArgumentException("step " + step + " is negative");
+    }
+    submissions.submit(new End(step), behind);
+  }
+
+  @Override
+  public RendezvousCounts counts() {
+    return behind.counts();
+  }
+
+  /// What enters in one duty cycle.
+  private static final class Batch extends Submission {
+    private final List<? extends Submission> all;
+
+    Batch(List<? extends Submission> all) {
+      this.all = all;
+    }
+
+    @Override
+    void enter(MeshRendezvous rendezvous) {
+      for (Submission one : all) {
+        rendezvous.enter(one);
+      }
+    }
+  }
+
+  private static final class Abort extends Submission {
+    private final long step;
+    private final CommException cause;
+
+    Abort(long step, CommException cause) {
+      this.step = step;
+      this.cause = cause;
+    }
+
+    @Override
+    void enter(MeshRendezvous rendezvous) {
+      rendezvous.endings().abort(step, cause);
+    }
+  }
+
+  private static final class End extends Submission {
+    private final long step;
+
+    End(long step) {
+      this.step = step;
+    }
+
+    @Override
+    void enter(MeshRendezvous rendezvous) {
+      rendezvous.endings().end(step);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.cluster.Mesh;
+import io.weft.rendezvous.frame.ItemWriter;
+import io.weft.rendezvous.route.Route;
+import io.weft.transport.PostResult;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What this rank has to say to another, and what the other's numbers mean. What waits is bounded
+/// by the receives of both ranks. Confined to the lane's thread.
+final class RendezvousPeer {
+
+  /// Most edges from one rank to another.
+  static final int MAX_EDGES = 1 << 16;
+
+  private final int rank;
+  private final ArrayDeque<OutboundItem> items = new ArrayDeque<>();
+  private final ArrayList<OutboundItem> batch = new ArrayList<>();
+  private final List<Route> told = new ArrayList<>();
+  private final List<RendezvousPeer> talking;
+  private int asked;
+  private int parked;
+  private boolean isTalking;
+  private boolean gone;
+  private boolean quiet;
+
+  /// @param talking to which it adds itself when there is something to say
+  RendezvousPeer(int rank, List<RendezvousPeer> talking) {
+    this.rank = rank;
+    this.talking = talking;
+  }
+
+  int rank() {
+    return rank;
+  }
+
+  /// Nothing is said to a peer that is gone.
+  ///
+  /// Hot path.
+  void post(OutboundItem item) {
+    if (gone || quiet) {
+      return;
+    }
+    items.add(item);
+    if (!isTalking) {
+      isTalking = true;
+      talking.add(this);
+    }
+  }
+
+  /// It was taken from those who have something to say.
+  void hush() {
+    isTalking = false;
+  }
+
+  boolean isGone() {
+    return gone;
+  }
+
+  boolean owes() {
+    return !items.isEmpty();
+  }
+
+  /// Says what it owes and nothing more: this rank leaves, and its good-bye explains all that
+  /// fails.
+  void quit() {
+    quiet = true;
+  }
+
+  /// Says nothing more.
+  void leave() {
+    gone = true;
+    items.clear();
+  }
+
+  /// The next number for an edge that this rank asks of it, or -1 if there are too many.
+  int nextEdge() {
+    return asked == MAX_EDGES ? -1 : asked++;
+  }
+
+  /// The peer gives an edge its next number; false if that is not the next, or they are too many.
+  boolean define(int number, Route route) {
+    return number == told.size() && number < MAX_EDGES && told.add(route);
+  }
+
+  /// What the peer means; null if it has not said so.
+  @Nullable Route route(int number) {
+    return number >= 0 && number < told.size() ? told.get(number) : null;
+  }
+
+  /// Requests of the peer that wait here.
+  int park(int change) {
+    parked += change;
+    return parked;
+  }
+
+  /// Sends what waits, as far as there is room. Returns how many messages left.
+  ///
+  /// Hot path.
+  ///
+  /// @param most items of one message
+  int flush(Mesh mesh, ItemWriter writer, int most, RendezvousCounters traffic) {
+    int sent = 0;
+    while (!items.isEmpty()) {
+      writer.begin();
+      boolean asks = false;
+      while (writer.items() < most && !items.isEmpty()) {
+        OutboundItem item = items.getFirst();
+        if (!item.write(writer)) {
+          break;
+        }
+        asks |= item.asks();
+        batch.add(items.removeFirst());
+      }
+      if (writer.items() > 0
+          && mesh.endpoint(rank).trySend(writer.end()) == PostResult.BACK_PRESSURED) {
+        for (int i = batch.size() - 1; i >= 0; i--) {
+          items.addFirst(batch.get(i));
+        }
+        batch.clear();
+        return sent;
+      }
+      traffic.sent(writer.items() > 0, asks);
+      for (int i = 0; i < batch.size(); i++) {
+        batch.get(i).sent();
+      }
+      batch.clear();
+      sent++;
+    }
+    return sent;
+  }
+}

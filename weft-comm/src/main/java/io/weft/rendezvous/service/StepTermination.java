@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous.service;
+
+import io.weft.CommException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// How steps end, and what the loss of a peer or of everything ends: whatever is pending of it
+/// fails, and who was asked is told. Confined to the lane's thread.
+final class StepTermination {
+
+  private final MeshRendezvous owner;
+  private final Map<Integer, CommException> losses = new HashMap<>();
+  private @Nullable CommException failure;
+
+  StepTermination(MeshRendezvous owner) {
+    this.owner = owner;
+  }
+
+  /// Why nothing can be received from this rank, or null.
+  @Nullable CommException loss(int rank) {
+    return losses.get(rank);
+  }
+
+  /// Why nothing can be received any more, or null.
+  @Nullable CommException failure() {
+    return failure;
+  }
+
+  /// Fails what is pending of a step and what comes later.
+  void abort(long number, CommException cause) {
+    Step step = owner.steps().open(number);
+    if (step != null) {
+      step.fail(cause);
+      clear(step, cause);
+    }
+  }
+
+  void end(long number) {
+    Step step = owner.steps().end(number);
+    if (step != null) {
+      clear(step, owner.words().ended(number));
+    }
+  }
+
+  /// Fails what is pending of a step; those who were asked are told.
+  private void clear(Step step, CommException cause) {
+    List<RendezvousPeer> told = new ArrayList<>();
+    for (PendingSide pending : step.all()) {
+      if (pending instanceof PendingReceive it && it.peer() != null && !told.contains(it.peer())) {
+        RendezvousPeer peer = Objects.requireNonNull(it.peer());
+        told.add(peer);
+        long number = step.number();
+        peer.post(message -> message.cancel(-1, number));
+      }
+      end(pending, cause);
+    }
+  }
+
+  void end(PendingSide pending, CommException cause) {
+    if (pending instanceof ParkedRequest request) {
+      owner.source().drop(request);
+    } else {
+      owner.leave(pending);
+    }
+    pending.fail(cause);
+  }
+
+  /// A peer does not want one of its requests any more, or none of a step.
+  void onCancel(RendezvousPeer from, int id, long number) {
+    Step step = number < 0 || owner.steps().hasEnded(number) ? null : owner.steps().open(number);
+    if (step != null) {
+      for (PendingSide pending : step.all()) {
+        if (pending instanceof ParkedRequest request
+            && request.peer == from
+            && (id == -1 || request.id == id)) {
+          owner.source().drop(request);
+        }
+      }
+    }
+  }
+
+  /// A rank is gone. Returns what waited for it, in words; empty = nothing.
+  String lose(int rank, CommException cause) {
+    losses.put(rank, cause);
+    owner.peer(rank).leave();
+    StringBuilder waited = new StringBuilder();
+    for (Step step : owner.steps().snapshot()) {
+      for (PendingSide pending : step.all()) {
+        if (pending.dependsOn(rank)) {
+          if (pending instanceof PendingReceive it && waited.isEmpty()) {
+            waited.append("receive of ").append(it.key);
+          }
+          end(pending, cause);
+        }
+      }
+    }
+    return waited.toString();
+  }
+
+  /// Nothing can be received any more; the first reason counts.
+  void failAll(CommException cause) {
+    failure = Objects.requireNonNullElse(failure, cause);
+    for (Step step : owner.steps().snapshot()) {
+      for (PendingSide pending : step.all()) {
+        end(pending, cause);
+      }
+    }
+  }
+}

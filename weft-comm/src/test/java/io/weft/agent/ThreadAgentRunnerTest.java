@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class ThreadAgentRunnerTest {
+
+  /// Runs queued commands; notes if two threads are ever inside.
+  private static class Counter implements Agent {
+    final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    final AtomicInteger inside = new AtomicInteger();
+    final AtomicInteger collisions = new AtomicInteger();
+    final CountDownLatch closed = new CountDownLatch(1);
+    final CountDownLatch crashed = new CountDownLatch(1);
+    private volatile Thread waiter;
+
+    @Override
+    public String role() {
+      return "test-lane";
+    }
+
+    @Override
+    public int work(long nowNanos) {
+      if (inside.incrementAndGet() > 1) {
+        collisions.incrementAndGet();
+      }
+      int done = 0;
+      for (Runnable r = commands.poll(); r != null; r = commands.poll()) {
+        r.run();
+        done++;
+      }
+      inside.decrementAndGet();
+      return done;
+    }
+
+    @Override
+    public void await(long maxNanos) {
+      waiter = Thread.currentThread();
+      LockSupport.parkNanos(maxNanos);
+      waiter = null;
+    }
+
+    @Override
+    public void wake() {
+      LockSupport.unpark(waiter);
+    }
+
+    @Override
+    public boolean busy() {
+      return false;
+    }
+
+    @Override
+    public boolean hasCommands() {
+      return !commands.isEmpty();
+    }
+
+    @Override
+    public void crash(Throwable cause) {
+      crashed.countDown();
+    }
+
+    @Override
+    public void close() {
+      closed.countDown();
+    }
+  }
+
+  private static AgentRunner lane(Counter agent) {
+    return AgentRunners.THREADS.lane(
+        agent, new IdleStrategy(10, 0, 10, 300_000), new IdleStrategy(100, 0, 10, 300_000));
+  }
+
+  @Test
+  void aCommandIsTakenByTheLanesThread() throws InterruptedException {
+    Counter agent = new Counter();
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      CountDownLatch ran = new CountDownLatch(1);
+      agent.commands.add(ran::countDown);
+      lane.commandQueued();
+      assertThat(ran.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(agent.closed.getCount()).isZero();
+  }
+
+  @Test
+  void commandsThatNobodyWaitsForAreTakenAfterCallersHaveDriven() throws InterruptedException {
+    Counter agent = new Counter();
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      for (int many = 0; many < 3; many++) {
+        callOften(agent, lane);
+        CountDownLatch ran = new CountDownLatch(1 + many);
+        for (int i = 0; i <= many; i++) {
+          agent.commands.add(ran::countDown);
+          lane.commandQueued();
+        }
+        assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void manyCallersNeverMeetInsideTheAgent() throws InterruptedException {
+    Counter agent = new Counter();
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      Thread[] callers = new Thread[4];
+      for (int i = 0; i < callers.length; i++) {
+        callers[i] = Thread.ofPlatform().start(() -> callOften(agent, lane));
+      }
+      for (Thread caller : callers) {
+        caller.join();
+      }
+      assertThat(agent.collisions).hasValue(0);
+    }
+  }
+
+  private static void callOften(Counter agent, AgentRunner lane) {
+    for (int i = 0; i < 2000; i++) {
+      AtomicInteger done = new AtomicInteger();
+      agent.commands.add(done::incrementAndGet);
+      lane.commandQueued();
+      while (done.get() == 0) {
+        var unused = lane.drive(() -> done.get() > 0, lane.nanos() + 1_000_000);
+      }
+    }
+  }
+
+  @Test
+  void anAgentThatThrowsIsToldToCrash() throws InterruptedException {
+    Counter agent = new Counter();
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      agent.commands.add(
+          () -> {
+            throw new IllegalStateException("a defect");
+          });
+      lane.commandQueued();
+      assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void anAgentThatCannotWaitIsToldToCrash() throws InterruptedException {
+    Counter agent =
+        new Counter() {
+          @Override
+          public void await(long maxNanos) {
+            throw new StackOverflowError();
+          }
+        };
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
+      waitUntilOver(lane);
+    }
+  }
+
+  @Test
+  void aLaneIsOverWhateverTheAgentThrowsWhenItCrashes() throws InterruptedException {
+    Counter agent =
+        new Counter() {
+          @Override
+          public void crash(Throwable cause) {
+            super.crash(cause);
+            throw new IllegalStateException("another defect");
+          }
+        };
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      agent.commands.add(
+          () -> {
+            throw new AssertionError("a defect");
+          });
+      while (agent.crashed.getCount() > 0) {
+        var unused = lane.drive(() -> false, lane.nanos() + 1_000_000);
+      }
+      waitUntilOver(lane);
+      assertThat(lane.drive(() -> false, Long.MAX_VALUE)).as("somebody turns it").isFalse();
+    }
+  }
+
+  private static void waitUntilOver(AgentRunner lane) {
+    while (!lane.isOver()) { // the test's own limit ends this
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isRefused(Runnable closing) {
+    try {
+      closing.run();
+      return false;
+    } catch (IllegalStateException refusal) {
+      return true;
+    }
+  }
+
+  @Test
+  void whoeverTurnsTheAgentIsInside() throws InterruptedException {
+    Counter agent = new Counter();
+    try (AgentRunner lane = lane(agent)) {
+      lane.start();
+      for (int i = 0; i < 200; i++) {
+        AtomicInteger inside = new AtomicInteger(-1);
+        AtomicInteger refused = new AtomicInteger();
+        agent.commands.add(
+            () -> {
+              if (isRefused(lane::close)) {
+                refused.incrementAndGet();
+              }
+              inside.set(lane.isInside() ? 1 : 0);
+            });
+        lane.commandQueued();
+        while (inside.get() < 0) {
+          if (i % 2 == 0) {
+            var unused = lane.drive(() -> inside.get() >= 0, lane.nanos() + 1_000_000);
+          }
+        }
+        assertThat(inside).hasValue(1);
+        assertThat(refused).hasValue(1);
+        assertThat(lane.isInside()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void aCallerStopsDrivingAtItsDeadline() {
+    try (AgentRunner lane = lane(new Counter())) {
+      lane.start();
+      long start = lane.nanos();
+      while (lane.nanos() - start < 5_000_000) {
+        var unused = lane.drive(() -> false, start + 5_000_000);
+      }
+      assertThat(lane.nanos() - start).isLessThan(5_000_000_000L);
+    }
+  }
+}

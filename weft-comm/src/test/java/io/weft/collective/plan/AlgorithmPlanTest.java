@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.collective.schedule.Algorithm;
+import io.weft.collective.schedule.BinomialTree;
+import io.weft.collective.schedule.Direct;
+import io.weft.collective.schedule.HalvingDoubling;
+import io.weft.collective.schedule.RecursiveDoubling;
+import io.weft.collective.schedule.Ring;
+import io.weft.collective.schedule.Step;
+import io.weft.collective.schedule.Step.ReceiveCopy;
+import io.weft.collective.schedule.Step.ReceiveReduce;
+import io.weft.collective.schedule.Step.Send;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AlgorithmPlanTest {
+
+  @Test
+  void theRingOfTwoReducesOneHalfAndCopiesTheOther() {
+    AlgorithmPlan plan = AlgorithmPlan.of(Ring.allreduce(), 0, 2);
+    assertThat(plan.sends()).hasSize(2);
+    Sending first = plan.sends().get(0);
+    assertThat(first.chunk()).isZero();
+    assertThat(first.staged()).isTrue();
+    assertThat(first.received()).isFalse();
+    Sending second = plan.sends().get(1);
+    assertThat(second.chunk()).isEqualTo(1);
+    assertThat(second.staged()).isFalse();
+    assertThat(second.needs()).containsExactly(0);
+    assertThat(plan.receives()).hasSize(2);
+    Receiving reduce = plan.receives().get(0);
+    assertThat(reduce.chunk()).isEqualTo(1);
+    assertThat(reduce.reduce()).isTrue();
+    assertThat(reduce.last()).isTrue();
+    assertThat(plan.receives().get(1).reduce()).isFalse();
+  }
+
+  @Test
+  void twoRanksKeepStepWhereBothSendInARound() {
+    AlgorithmPlan ring = AlgorithmPlan.of(Ring.allreduce(), 1, 2);
+    assertThat(ring.sends().get(0).beside()).isZero();
+    assertThat(ring.sends().get(1).beside()).isEqualTo(1);
+    assertThat(ring.keepsStep()).isTrue();
+    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
+    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
+    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).sends()).noneMatch(Sending::hasBeside);
+    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
+    assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
+    assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).keepsStep()).isFalse();
+  }
+
+  @Test
+  void recursiveDoublingMustSendBeforeItCombines() {
+    AlgorithmPlan plan = AlgorithmPlan.of(new RecursiveDoubling(), 0, 4);
+    assertThat(plan.receives().get(0).after()).containsExactly(0);
+    assertThat(plan.receives().get(1).after()).containsExactly(0, 1);
+    assertThat(plan.sends().get(1).needs()).containsExactly(0);
+  }
+
+  @Test
+  void everyChunkIsAveragedOnceOnItsWay() {
+    for (var algorithm :
+        List.of(
+            Ring.allreduce(),
+            Direct.allreduce(),
+            new RecursiveDoubling(),
+            new HalvingDoubling(),
+            BinomialTree.allreduce())) {
+      for (int n = 2; n <= 33; n++) {
+        int[] divided = new int[algorithm.chunks(n)];
+        int[] copied = new int[algorithm.chunks(n)];
+        for (int r = 0; r < n; r++) {
+          AlgorithmPlan plan = AlgorithmPlan.of(algorithm, r, n);
+          boolean[] mine = new boolean[divided.length];
+          for (Receiving receiving : plan.receives()) {
+            for (int c = 0; c < receiving.chunks(); c++) {
+              mine[receiving.chunk() + c] |= receiving.last();
+            }
+          }
+          for (int c = 0; c < divided.length; c++) {
+            if (mine[c]) {
+              divided[c]++;
+            } else {
+              copied[c]++;
+            }
+          }
+        }
+        for (int c = 0; c < divided.length; c++) {
+          assertThat(divided[c]).as("%s, %d ranks, chunk %d", algorithm, n, c).isPositive();
+          assertThat(divided[c] + copied[c]).isEqualTo(n);
+        }
+      }
+    }
+  }
+
+  @Test
+  void onlyTheOwnerAveragesWhatIsScattered() {
+    for (var algorithm : List.of(Ring.reduceScatter(), Direct.reduceScatter())) {
+      for (int n = 2; n <= 33; n++) {
+        for (int r = 0; r < n; r++) {
+          int rank = r;
+          assertThat(AlgorithmPlan.of(algorithm, r, n).receives())
+              .filteredOn(Receiving::last)
+              .as("%s, rank %d of %d", algorithm, r, n)
+              .singleElement()
+              .matches(receiving -> receiving.chunk() == rank);
+        }
+      }
+    }
+  }
+
+  @Test
+  void halvingMovesHalfOfWhatIsLeftInOnePieceAndDoublingAllThatIsThere() {
+    AlgorithmPlan plan = AlgorithmPlan.of(new HalvingDoubling(), 5, 16);
+    assertThat(plan.sends()).extracting(Sending::chunks).containsExactly(8, 4, 2, 1, 1, 2, 4, 8);
+    assertThat(plan.receives())
+        .extracting(Receiving::chunks)
+        .containsExactly(8, 4, 2, 1, 1, 2, 4, 8);
+    // What it has at the end of halving, and what it has been given since.
+    assertThat(plan.sends().getLast().needs()).containsExactly(3, 4, 5, 6);
+    assertThat(plan.receives().getLast().after()).containsExactly(0);
+  }
+
+  @Test
+  void chunksOfDifferentHistoriesAreNotJoined() {
+    assertThatThrownBy(() -> AlgorithmPlan.of(new Joiner(), 0, 2))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("chunks 0 to 1");
+  }
+
+  /// Sends on together what it has been sent and what it has not.
+  private record Joiner() implements Algorithm {
+    @Override
+    public String name() {
+      return "joiner";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return 2;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      return rank == 0
+          ? List.of(List.of(new ReceiveReduce(0, 1)), List.of(new Send(0, 2, 1)))
+          : List.of(List.of(new Send(0, 0)), List.of(new ReceiveCopy(0, 2, 0)));
+    }
+  }
+
+  @Test
+  void streamsKeepTheOrderOfTheSchedule() {
+    AlgorithmPlan plan = AlgorithmPlan.of(Ring.allreduce(), 1, 4);
+    assertThat(plan.outgoing()).hasSize(1);
+    assertThat(plan.outgoing().getFirst().peer()).isEqualTo(2);
+    assertThat(plan.outgoing().getFirst().steps()).containsExactly(0, 1, 2, 3, 4, 5);
+    assertThat(plan.incoming().getFirst().peer()).isZero();
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.flight;
+
+import io.weft.flight.FlightLog.Flight;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.TreeSet;
+
+/// How ranks, operations and times are told.
+final class FlightWords {
+
+  private static final int MOST = 300;
+
+  private FlightWords() {}
+
+  /// `rank 3`, `ranks 0-2,7`; ascending.
+  static String ranks(Collection<Integer> ranks) {
+    var text = new StringBuilder();
+    Iterator<Integer> ascending = new TreeSet<>(ranks).iterator();
+    int first = -1;
+    int last = -1;
+    while (ascending.hasNext()) {
+      int rank = ascending.next();
+      if (last >= 0 && rank == last + 1) {
+        last = rank;
+      } else {
+        range(first, last, text);
+        first = rank;
+        last = rank;
+      }
+    }
+    range(first, last, text);
+    return (ranks.size() == 1 ? "rank " : "ranks ") + text;
+  }
+
+  private static void range(int first, int last, StringBuilder into) {
+    if (first >= 0) {
+      into.append(into.isEmpty() ? "" : ",").append(first);
+      into.append(last > first ? "-" + last : "");
+    }
+  }
+
+  /// `allreduce 'dense/kernel'`.
+  static String operation(Flight flight) {
+    return printable(flight.words().split(" ", 2)[0] + " '" + flight.name() + "'");
+  }
+
+  /// `allreduce 'dense/kernel' (use 312)`.
+  static String use(Flight flight) {
+    return operation(flight) + (flight.use() == 0 ? "" : " (use " + flight.use() + ")");
+  }
+
+  /// `4.1 s`.
+  static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.1f s", Math.max(0, nanos) / 1e9);
+  }
+
+  /// On one line, without what could move a terminal's cursor, and not too long.
+  static String printable(String text) {
+    var plain = new StringBuilder();
+    text.codePoints().limit(MOST).forEach(c -> plain.appendCodePoint(moves(c) ? '?' : c));
+    return text.codePointCount(0, text.length()) > MOST ? plain + "…" : plain.toString();
+  }
+
+  private static boolean moves(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          true;
+      default -> false;
+    };
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.job;
+
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// A host and how many ranks it takes.
+///
+/// @param name as ssh knows it
+/// @param slots at least 1
+public record HostSlots(String name, int slots) {
+
+  private static final int MOST_BYTES = 1 << 22;
+  private static final Pattern ENTRY =
+      Pattern.compile("([A-Za-z0-9_.@%-]+|\\[[0-9A-Fa-f:%.]+])(?::([0-9]{1,6}))?");
+  private static final Pattern LINE = Pattern.compile("(\\S+)(?:\\s+slots\\s*=\\s*([0-9]{1,6}))?");
+
+  /// Throws `IllegalArgumentException` where the name could be taken for an option, or there is no
+  /// slot.
+  public HostSlots {
+    if (slots < 1) {
+      throw new IllegalArgumentException(
+          "host " + name + " has " + slots + " slots, not 1 or more");
+    }
+    if (name.startsWith("-")) {
+      throw new IllegalArgumentException("host '" + name + "' begins with a hyphen");
+    }
+  }
+
+  /// Reads `h1:4,h2`. Throws `IllegalArgumentException` with what is wrong.
+  public static List<HostSlots> parseList(String list) {
+    return Arrays.stream(list.split(",", -1)).map(entry -> parse(entry.strip())).toList();
+  }
+
+  /// Reads a file of one host per line, `h1 slots=4` or `h1:4`; `#` begins a comment. Throws
+  /// `IllegalArgumentException` naming the line.
+  public static List<HostSlots> readFile(Path file) {
+    List<String> lines;
+    try {
+      lines = ForeignFile.named(file).text(MOST_BYTES).lines().toList();
+    } catch (IOException unreadable) {
+      throw new IllegalArgumentException(
+          "host file " + file + " cannot be read: " + Refusal.reason(unreadable), unreadable);
+    }
+    var hosts = new ArrayList<HostSlots>();
+    for (int number = 1; number <= lines.size(); number++) {
+      String line = lines.get(number - 1).replaceFirst("#.*", "").strip();
+      if (line.isEmpty()) {
+        continue;
+      }
+      Matcher matcher = LINE.matcher(line);
+      if (!matcher.matches()) {
+        throw new IllegalArgumentException(
+            file + ", line " + number + ": '" + line + "' is not HOST, HOST:SLOTS or HOST slots=N");
+      }
+      HostSlots host = parse(matcher.group(1));
+      hosts.add(
+          matcher.group(2) == null
+              ? host
+              : new HostSlots(host.name(), Integer.parseInt(matcher.group(2))));
+    }
+    if (hosts.isEmpty()) {
+      throw new IllegalArgumentException("host file " + file + " names no host");
+    }
+    return hosts;
+  }
+
+  private static HostSlots parse(String entry) {
+    Matcher matcher = ENTRY.matcher(entry);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException("'" + entry + "' is not HOST or HOST:SLOTS");
+    }
+    int slots = matcher.group(2) == null ? 1 : Integer.parseInt(matcher.group(2));
+    return new HostSlots(matcher.group(1).replaceAll("[\\[\\]]", ""), slots);
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.perf.traffic;
+
+import io.weft.rendezvous.Rendezvous;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/// One worker in one case, from its first step until the window is over. Runs in callbacks on the
+/// lane's thread and on the timer's, in turn.
+final class TrafficWorker {
+
+  private final StepTransfers exchange;
+  private final Duration compute;
+  private final ScheduledExecutorService timer;
+  private final MeasuringWindow window;
+  private final CaseEnd verdict;
+  private long number;
+  private long begun;
+
+  /// @param first number of its first step
+  /// @param cell what it shares with the others
+  TrafficWorker(TrafficPlan plan, Rendezvous rendezvous, int worker, long first, Cell cell) {
+    this.exchange =
+        StepTransfers.of(plan, TrafficPlan.CLIENT, rendezvous, worker, cell.verdict()::wrong);
+    this.compute = plan.compute();
+    this.timer = cell.timer();
+    this.window = cell.window();
+    this.verdict = cell.verdict();
+    this.number = first;
+  }
+
+  /// What all workers of a case share.
+  ///
+  /// @param timer what computes
+  /// @param window when is measured
+  /// @param verdict hears when a worker has ended
+  record Cell(ScheduledExecutorService timer, MeasuringWindow window, CaseEnd verdict) {}
+
+  void start() {
+    begun = System.nanoTime();
+    exchange.receive(number, last -> arrived());
+  }
+
+  private void arrived() {
+    if (compute.isZero()) {
+      send();
+    } else {
+      var unused = timer.schedule(this::send, Span.nanos(compute), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void send() {
+    long now = System.nanoTime();
+    long at = number++;
+    boolean last = window.isOver(now) || verdict.isWrong();
+    window.record(begun, now);
+    exchange.send(
+        at,
+        last,
+        () -> {
+          exchange.end(at);
+          if (last) {
+            verdict.ended();
+          }
+        });
+    if (!last) {
+      start();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.region.RegionTable;
+import java.io.IOException;
+
+/// What one opening of the transport shows to its peers, and what it knows of its own regions.
+final class LocalFiles implements AutoCloseable {
+
+  private final ProcessDomain host;
+  private final RegionTable table;
+  private final ControlFile control;
+  private final AccessTracker visitors = new AccessTracker();
+  private final ExtentPool pool;
+  private int links;
+
+  /// For the regions of `table`. Throws `IOException` with the reason when memory cannot be had.
+  LocalFiles(ProcessDomain host, RegionTable table) throws IOException {
+    this.host = host;
+    this.table = table;
+    control = new ControlFile(prefix(table.incarnation()));
+    pool = new ExtentPool(prefix(table.incarnation()), control, visitors);
+  }
+
+  /// How the names of a transport's memory files begin.
+  static String prefix(long incarnation) {
+    return "weft-" + Long.toHexString(incarnation) + "-";
+  }
+
+  String prefix() {
+    return prefix(incarnation());
+  }
+
+  ProcessDomain host() {
+    return host;
+  }
+
+  long incarnation() {
+    return table.incarnation();
+  }
+
+  RegionTable table() {
+    return table;
+  }
+
+  ControlFile control() {
+    return control;
+  }
+
+  AccessTracker visitors() {
+    return visitors;
+  }
+
+  ExtentPool pool() {
+    return pool;
+  }
+
+  int nextLink() {
+    return links++;
+  }
+
+  @Override
+  public void close() {
+    control.close();
+    pool.close();
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// How two ends of a proved TCP connection find out whether they share memory: each tells where its
+/// own lies, tries to map the other's and says whether it could. If one could not, neither uses it.
+final class MemoryNegotiation {
+
+  /// What both know when it is over.
+  enum NegotiationResult {
+    UNDECIDED,
+    SHARED,
+    APART
+  }
+
+  private final LocalFiles home;
+  private final int linkNumber;
+  private final MemorySegment link;
+  private final int linkDescriptor;
+  private final @Nullable MemoryFile file;
+  private String problem;
+  private ShmGreeting.@Nullable Hello hello;
+  private @Nullable MemorySegment peerControl;
+  private @Nullable MemorySegment peerLink;
+  private NegotiationResult outcome = NegotiationResult.UNDECIDED;
+
+  /// Makes the link file for this connection.
+  MemoryNegotiation(LocalFiles home) {
+    this.home = home;
+    linkNumber = home.nextLink();
+    MemoryFile made = null;
+    String trouble = "";
+    try {
+      made =
+          MemoryFile.create(linkName(home.prefix(), linkNumber), ControlLayout.LINK_BYTES, Arena.ofAuto());
+    } catch (IOException e) {
+      trouble = "no link file: " + e.getMessage();
+    }
+    file = made;
+    link = made == null ? MemorySegment.NULL : made.memory();
+    linkDescriptor = made == null ? -1 : made.descriptor();
+    problem = trouble;
+  }
+
+  private static String linkName(String prefix, int number) {
+    return prefix + "link-" + number;
+  }
+
+  /// What is said first.
+  ShmGreeting open() {
+    return new ShmGreeting.Hello(
+        problem.isEmpty() ? home.host().identity() : "",
+        ProcessHandle.current().pid(),
+        home.control().descriptor(),
+        linkDescriptor,
+        linkNumber,
+        home.incarnation());
+  }
+
+  /// Takes what the peer says; the answer, or null.
+  @Nullable ShmGreeting hear(ShmGreeting greeting) throws ShmFault {
+    return switch (greeting) {
+      case ShmGreeting.Hello heard when hello == null -> {
+        hello = heard;
+        map(heard);
+        yield new ShmGreeting.Decision(problem);
+      }
+      case ShmGreeting.Decision verdict when hello != null && outcome == NegotiationResult.UNDECIDED -> {
+        if (problem.isEmpty() && !verdict.problem().isEmpty()) {
+          problem = "the peer says: " + verdict.problem();
+        }
+        decide();
+        yield null;
+      }
+      default -> throw new ShmFault("a greeting out of turn");
+    };
+  }
+
+  private void map(ShmGreeting.Hello heard) {
+    if (!problem.isEmpty()) {
+      return;
+    }
+    problem = home.host().apartFrom(heard.host());
+    if (!problem.isEmpty()) {
+      return;
+    }
+    try {
+      String prefix = LocalFiles.prefix(heard.incarnation());
+      peerControl = ControlFile.ofPeer(heard.process(), heard.control(), prefix);
+      peerLink =
+          MemoryFile.open(
+              heard.process(),
+              heard.link(),
+              linkName(prefix, heard.linkNumber()),
+              ControlLayout.LINK_BYTES,
+              Arena.ofAuto());
+    } catch (IOException e) {
+      problem = "its memory cannot be mapped: " + e.getMessage();
+    }
+  }
+
+  private void decide() {
+    outcome = problem.isEmpty() ? NegotiationResult.SHARED : NegotiationResult.APART;
+    close();
+  }
+
+  /// Nobody needs to open the link file any more; what is mapped stays.
+  void close() {
+    MemoryFile open = file;
+    if (open != null && !closed) {
+      closed = true;
+      open.closeDescriptor();
+    }
+  }
+
+  private boolean closed;
+
+  NegotiationResult outcome() {
+    return outcome;
+  }
+
+  /// Why memory is not shared; empty where it is.
+  String problem() {
+    return problem;
+  }
+
+  /// Whether the two might share memory, were they started otherwise.
+  boolean isOneMachine() {
+    ShmGreeting.Hello heard = hello;
+    return heard != null && home.host().isOneMachineWith(heard.host());
+  }
+
+  ShmGreeting.Hello peer() {
+    ShmGreeting.Hello heard = hello;
+    if (heard == null) {
+      throw new IllegalStateException("the peer has said nothing yet");
+    }
+    return heard;
+  }
+
+  MemorySegment link() {
+    return link;
+  }
+
+  MemorySegment peerControl() {
+    return mapped(peerControl);
+  }
+
+  MemorySegment peerLink() {
+    return mapped(peerLink);
+  }
+
+  private static MemorySegment mapped(@Nullable MemorySegment memory) {
+    if (memory == null) {
+      throw new IllegalStateException("the peer's memory is not mapped");
+    }
+    return memory;
+  }
+}

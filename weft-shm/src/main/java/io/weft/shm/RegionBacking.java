@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.shm;
+
+import io.weft.transport.region.RegionOwner;
+import org.jspecify.annotations.Nullable;
+
+/// One region's memory: pages of an extent that it alone has, a part of such pages, or memory that
+/// peers cannot map. Any thread.
+final class RegionBacking implements RegionOwner {
+
+  private static final int SPINS = 2_000;
+
+  private final ControlFile control;
+  private final AccessTracker visitors;
+  private final @Nullable ExtentPool pool;
+  private final @Nullable Extent extent;
+  private final int page;
+  private final int pages;
+  // Keeps registered memory alive.
+  private @Nullable Object owner;
+  private int key;
+
+  /// Pages of a pool, or, without one, memory that belongs to somebody else.
+  RegionBacking(
+      ControlFile control,
+      AccessTracker visitors,
+      @Nullable ExtentPool pool,
+      @Nullable Extent extent,
+      int page,
+      int pages) {
+    this.control = control;
+    this.visitors = visitors;
+    this.pool = pool;
+    this.extent = extent;
+    this.page = page;
+    this.pages = pages;
+  }
+
+  void keep(Object some) {
+    owner = some;
+  }
+
+  /// Shows the region to peers, under its key; `offset` is that in the extent.
+  void show(int itsKey, long offset, long bytes) {
+    key = itsKey;
+    if (extent == null) {
+      control.showPrivate(key);
+    } else {
+      control.show(key, extent, offset, bytes);
+    }
+  }
+
+  @Override
+  public void withdrawn() {
+    control.hide(key);
+    // A visit is short, unless its process is stopped.
+    for (int i = 0; i < SPINS && visitors.areInside(key); i++) {
+      Thread.onSpinWait();
+    }
+    owner = null;
+    if (pool != null) {
+      pool.giveBack(this);
+    }
+  }
+
+  @Override
+  public boolean isMappable() {
+    return extent != null;
+  }
+
+  @Override
+  public boolean isVisited() {
+    return visitors.areInside(key);
+  }
+
+  @Nullable Extent extent() {
+    return extent;
+  }
+
+  /// What keeps registered memory alive.
+  @Nullable Object owner() {
+    return owner;
+  }
+
+  int page() {
+    return page;
+  }
+
+  int pages() {
+    return pages;
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.session;
+
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+
+/// Deadlines by `System.nanoTime`.
+final class StepDeadlines {
+
+  private StepDeadlines() {}
+
+  static long in(Duration limit) {
+    return System.nanoTime() + Span.nanos(limit);
+  }
+
+  /// At least nothing.
+  static Duration left(long deadline) {
+    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+  }
+
+  static boolean isOver(long deadline) {
+    return System.nanoTime() - deadline >= 0;
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.job;
+
+import io.weft.CommException;
+import io.weft.Handle;
+
+/// What became of operations that are to fail.
+public final class ExpectedFailures {
+
+  private ExpectedFailures() {}
+
+  /// Waits for the operation's end. Throws `AssertionError` if it succeeds.
+  public static CommException of(Handle<?> handle) throws InterruptedException {
+    Object result;
+    try {
+      result = handle.await();
+    } catch (CommException failure) {
+      return failure;
+    }
+    throw new AssertionError("it did not fail, it returned " + result);
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.testkit.sim.clock.ScheduledEvent;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.testkit.sim.network.Network;
+import io.weft.transport.limit.Span;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/// Lets the faults of a script strike.
+final class FaultInjector {
+
+  /// Longest pause before a sender whose bytes were not acknowledged tries again.
+  private static final long RETRANSMISSION_NANOS = 400_000_000;
+
+  private final World<?> world;
+  private final Timeline timeline;
+  private final Network network;
+  private final RandomGenerator random;
+  private final List<SimFault> struck = new ArrayList<>();
+
+  FaultInjector(World<?> world, RandomGenerator random) {
+    this.world = world;
+    this.timeline = world.timeline();
+    this.network = world.network();
+    this.random = random;
+  }
+
+  List<SimFault> struck() {
+    return struck;
+  }
+
+  void prepare(SimFault fault) {
+    at(Span.nanos(fault.at()), () -> strike(fault));
+  }
+
+  private void at(long nanos, Runnable action) {
+    timeline.at(
+        nanos,
+        new ScheduledEvent() {
+          @Override
+          protected void happen() {
+            action.run();
+          }
+        });
+  }
+
+  private void after(java.time.Duration length, Runnable action) {
+    at(timeline.now() + Span.nanos(length), action);
+  }
+
+  private void strike(SimFault fault) {
+    struck.add(fault);
+    world.say(What.FAULT, world.present(rankOf(fault)), fault.toString());
+    switch (fault) {
+      case SimFault.Delay delay -> {
+        Network.DelayRule fog = new Network.DelayRule(delay.from(), delay.to(), Span.nanos(delay.extra()));
+        network.thicken(fog);
+        after(delay.length(), () -> network.clear(fog));
+      }
+      case SimFault.Slow slow -> {
+        SimProcess process = world.present(slow.rank());
+        long usual = world.terms().pace().turnNanos();
+        process.turnTakes(Span.nanos(slow.turn()));
+        after(slow.length(), () -> process.turnTakes(usual));
+      }
+      case SimFault.Pause pause ->
+          world.present(pause.rank()).stopUntil(timeline.now() + Span.nanos(pause.length()));
+      case SimFault.Crash crash -> {
+        Network.Death death = random.nextBoolean() ? Network.Death.CLOSED : Network.Death.RESET;
+        kill(world.present(crash.rank()), death, fault.toString());
+      }
+      case SimFault.HostCrash crash -> {
+        for (int rank = 0; rank < world.terms().ranks(); rank++) {
+          if (world.terms().hostOf(rank) == crash.host()) {
+            kill(world.present(rank), Network.Death.SILENT, fault.toString());
+          }
+        }
+      }
+      case SimFault.Restart restart -> world.restart(restart.rank(), restart.memory());
+      case SimFault.Partition partition -> divide(partition);
+      case SimFault.Cut cut -> network.snapNext(cut.from(), cut.to(), random.nextDouble());
+      case SimFault.ClockJump jump -> world.present(jump.rank()).skew(Span.nanos(jump.by()));
+    }
+  }
+
+  private void kill(SimProcess process, Network.Death death, String why) {
+    if (!process.isDead()) {
+      network.kill(process, death);
+      process.die(why);
+    }
+  }
+
+  private void divide(SimFault.Partition partition) {
+    BitSet inside = new BitSet();
+    partition.ranks().forEach(inside::set);
+    BitSet outside = new BitSet();
+    outside.set(0, world.terms().ranks());
+    outside.andNot(inside);
+    List<Network.Wall> walls = new ArrayList<>();
+    if (partition.direction() != SimFault.Direction.INWARD) {
+      walls.add(new Network.Wall(inside, outside));
+    }
+    if (partition.direction() != SimFault.Direction.OUTWARD) {
+      walls.add(new Network.Wall(outside, inside));
+    }
+    walls.forEach(network::raise);
+    if (partition.resetAfter().compareTo(partition.length()) < 0) {
+      after(partition.resetAfter(), network::giveUpHeld);
+    }
+    after(
+        partition.length(),
+        () -> walls.forEach(wall -> network.remove(wall, RETRANSMISSION_NANOS)));
+  }
+
+  /// Whose line in the trace tells of it.
+  private int rankOf(SimFault fault) {
+    return switch (fault) {
+      case SimFault.Delay delay -> delay.from();
+      case SimFault.Slow slow -> slow.rank();
+      case SimFault.Pause pause -> pause.rank();
+      case SimFault.Crash crash -> crash.rank();
+      case SimFault.HostCrash crash -> firstOn(crash.host());
+      case SimFault.Restart restart -> restart.rank();
+      case SimFault.Partition partition -> first(partition.ranks());
+      case SimFault.Cut cut -> cut.from();
+      case SimFault.ClockJump jump -> jump.rank();
+    };
+  }
+
+  private int firstOn(int host) {
+    int rank = 0;
+    while (world.terms().hostOf(rank) != host) {
+      rank++;
+    }
+    return rank;
+  }
+
+  private static int first(Set<Integer> ranks) {
+    return ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
+  }
+}

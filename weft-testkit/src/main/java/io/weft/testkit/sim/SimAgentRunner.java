@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim;
+
+import io.weft.agent.Agent;
+import io.weft.agent.AgentRunner;
+import io.weft.testkit.sim.clock.ScheduledEvent;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Turns an agent in virtual time: when something has come for it or was submitted, again at once
+/// while it finds work, and every few milliseconds when nothing happens.
+final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
+
+  private final SimProcess process;
+  private final Agent agent;
+  private @Nullable BooleanSupplier awaited;
+  private @Nullable Throwable defect;
+  private boolean started;
+  private boolean inside;
+  private boolean closed;
+  private boolean over;
+
+  SimAgentRunner(SimProcess process, Agent agent) {
+    this.process = process;
+    this.agent = agent;
+  }
+
+  Agent agent() {
+    return agent;
+  }
+
+  /// What the agent has died of; null if it has not.
+  @Nullable Throwable defect() {
+    return defect;
+  }
+
+  @Override
+  public void start() {
+    started = true;
+    turnBy(process.timeline().now());
+  }
+
+  @Override
+  public void commandQueued() {
+    turnBy(process.timeline().now());
+  }
+
+  @Override
+  public boolean isInside() {
+    return inside;
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
+  }
+
+  @Override
+  public long nanos() {
+    return process.nanos();
+  }
+
+  /// The next turn comes by then, or as soon as the processor is free.
+  void turnBy(long nanos) {
+    if (started && !closed) {
+      process.timeline().notAfter(Math.max(nanos, process.freeNanos()), this);
+    }
+  }
+
+  @Override
+  protected void happen() {
+    if (closed) {
+      return;
+    }
+    long free = process.freeNanos();
+    if (free > process.timeline().now()) {
+      process.timeline().at(free, this);
+      return;
+    }
+    process.works();
+    int work = turn();
+    turnBy(work > 0 ? process.busyUntil() : process.timeline().now() + process.idleNanos());
+    BooleanSupplier done = awaited;
+    if (done != null && (closed || done.getAsBoolean())) {
+      process.strand().resumeAt(process.busyUntil());
+    }
+  }
+
+  private int turn() {
+    inside = true;
+    try {
+      return agent.work(process.nanos());
+    } catch (RuntimeException | Error e) {
+      defect = e;
+      closed = true;
+      agent.crash(e);
+      over = true;
+      return 1;
+    } finally {
+      inside = false;
+    }
+  }
+
+  @Override
+  public boolean drive(BooleanSupplier done, long deadlineNanos) {
+    process.requireOwnThread();
+    turnBy(process.timeline().now());
+    awaited = done;
+    try {
+      while (!closed && !done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
+        process.block(process.moment(deadlineNanos));
+      }
+    } finally {
+      awaited = null;
+    }
+    return !closed;
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      halt();
+      process.forget(this);
+      process.requireOwnThread();
+      agent.close();
+      over = true;
+    }
+  }
+
+  /// Ends the turning and nothing else.
+  void halt() {
+    closed = true;
+    process.timeline().cancel(this);
+  }
+}

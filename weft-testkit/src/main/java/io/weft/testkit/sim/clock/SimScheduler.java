@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.clock;
+
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Passes the right to run between the programs of a simulation: one thread has it at any time.
+/// Whoever waits lets the timeline go on, on its own thread, until the next program's moment comes;
+/// so a wait costs a change of threads only where another program is due. The handing over orders
+/// what the threads see.
+public final class SimScheduler {
+
+  private static final long LOOK_NANOS = 200_000_000;
+
+  private final Timeline timeline;
+  private final Duration patience;
+  private final List<SimThread> strands = new ArrayList<>();
+  private final SimThread root;
+  private @Nullable SimThread next;
+  private volatile @Nullable SimThread running;
+  private volatile boolean stopped;
+  private volatile @Nullable Throwable broken;
+  private long limitNanos;
+  private int alive;
+  private boolean closing;
+
+  /// Made by the thread that will call `run`, and holds the baton meanwhile.
+  ///
+  /// @param patience how long a program may keep the baton in real time
+  public SimScheduler(Timeline timeline, Duration patience) {
+    this.timeline = timeline;
+    this.patience = patience;
+    this.root = new SimThread(this, "root", null, () -> 0);
+  }
+
+  /// A program that begins when it is started.
+  ///
+  /// @param notBefore a moment before which it must not run: what it waits for is put off so long
+  public SimThread strand(String name, Runnable program, LongSupplier notBefore) {
+    SimThread strand = new SimThread(this, name, program, notBefore);
+    strands.add(strand);
+    alive++;
+    return strand;
+  }
+
+  /// Lets all happen until every program has ended or `limitNanos` of virtual time are over.
+  /// Returns the programs that have not ended; each of them may be looked at, then `close`. Throws
+  /// `IllegalStateException` if a program blocks in real time, or what an event has thrown.
+  public List<SimThread> run(long limitNanos) throws InterruptedException {
+    this.limitNanos = limitNanos;
+    driveUntilDue(root);
+    throwIfBroken();
+    return strands.stream().filter(strand -> !strand.hasEnded()).toList();
+  }
+
+  /// Kills the programs that have not ended, in order, and waits until they have unwound.
+  public void close(Error cause) throws InterruptedException {
+    closing = true;
+    for (SimThread strand : List.copyOf(strands)) {
+      if (!strand.hasEnded()) {
+        strand.kill(cause);
+        hand(strand, root);
+      }
+    }
+    throwIfBroken();
+  }
+
+  private void throwIfBroken() throws InterruptedException {
+    Throwable cause = broken;
+    if (cause instanceof InterruptedException interrupted) {
+      throw interrupted;
+    }
+    if (cause != null) {
+      throw new IllegalStateException("the simulation has broken at " + timeline.now(), cause);
+    }
+  }
+
+  Timeline timeline() {
+    return timeline;
+  }
+
+  void next(SimThread strand) {
+    next = strand;
+  }
+
+  /// The calling program has ended.
+  void leave() {
+    alive--;
+    if (closing) {
+      root.give();
+    } else {
+      driveUntilDue(null);
+    }
+  }
+
+  /// Lets events happen until it is the caller's turn again. `self` is null if the caller ends.
+  void driveUntilDue(@Nullable SimThread self) {
+    while (true) {
+      SimThread due = next;
+      if (due == null && !goesOn()) {
+        due = root;
+      }
+      if (due != null) {
+        next = null;
+        if (due != self) {
+          hand(due, self);
+        }
+        return;
+      }
+    }
+  }
+
+  /// One event; false if the simulation is over.
+  private boolean goesOn() {
+    if (alive == 0 || stopped || closing) {
+      return false;
+    }
+    try {
+      return timeline.step(limitNanos);
+    } catch (Throwable defect) {
+      broken = defect;
+      stopped = true;
+      return false;
+    }
+  }
+
+  private void hand(SimThread to, @Nullable SimThread from) {
+    running = to;
+    to.give();
+    if (from == root) {
+      watch();
+    } else if (from != null) {
+      from.awaitBaton();
+    }
+  }
+
+  /// The starting thread's wait: it looks whether the programs go on in real time.
+  private void watch() {
+    long seen = -1;
+    long since = System.nanoTime();
+    while (!root.awaitBaton(LOOK_NANOS)) {
+      if (Thread.interrupted()) {
+        broken = new InterruptedException("interrupted in a simulation");
+        stopped = true;
+      }
+      long happened = timeline.happened();
+      if (happened != seen) {
+        seen = happened;
+        since = System.nanoTime();
+      } else if (System.nanoTime() - since > Span.nanos(patience)) {
+        throw stuck();
+      }
+    }
+  }
+
+  private IllegalStateException stuck() {
+    SimThread holder = running;
+    IllegalStateException failure =
+        new IllegalStateException(
+            holder
+                + " has kept the simulation waiting for "
+                + Span.millis(patience) / 1000.0
+                + " s of real time: it computes for ever, or waits for something outside virtual"
+                + " time (a lock, a queue, a sleep); its stack is this exception's");
+    if (holder != null) {
+      failure.setStackTrace(holder.stack());
+    }
+    return failure;
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.clock;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// A blocking program in virtual time: a thread that runs only while it holds the baton. When it
+/// waits, time goes on without it. All methods are called by whoever holds the baton.
+public final class SimThread {
+
+  private final SimScheduler baton;
+  private final String name;
+  private final Thread thread;
+  private final LongSupplier notBefore;
+  private final Resumption resumption = new Resumption();
+  private volatile boolean holding;
+  private boolean waiting;
+  private boolean ended;
+  private long waitingSince;
+  private @Nullable Error death;
+
+  /// `body` is the program; null for the thread that starts the simulation, which has one already.
+  SimThread(SimScheduler baton, String name, @Nullable Runnable body, LongSupplier notBefore) {
+    this.baton = baton;
+    this.name = name;
+    this.notBefore = notBefore;
+    this.thread =
+        body == null
+            ? Thread.currentThread()
+            : Thread.ofVirtual().name(name).unstarted(() -> live(body));
+  }
+
+  private void live(Runnable body) {
+    awaitBaton();
+    try {
+      if (death == null) {
+        body.run();
+      }
+    } finally {
+      ended = true;
+      baton.leave();
+    }
+  }
+
+  /// Begins at this moment.
+  public void startAt(long nanos) {
+    waiting = true;
+    waitingSince = nanos;
+    thread.start();
+    baton.timeline().at(nanos, resumption);
+  }
+
+  /// Waits until it is resumed, or returns early for no reason. Only by its own thread. Throws what
+  /// it was killed with.
+  public void block() {
+    throwIfDead();
+    waiting = true;
+    waitingSince = baton.timeline().now();
+    baton.driveUntilDue(this);
+    waiting = false;
+    throwIfDead();
+  }
+
+  /// The same until a moment at the latest.
+  public void blockUntil(long nanos) {
+    baton.timeline().notAfter(nanos, resumption);
+    block();
+    baton.timeline().cancel(resumption);
+  }
+
+  /// Ends its wait at this moment, or when its process may run again; nothing if it does not wait.
+  public void resumeAt(long nanos) {
+    if (waiting && !ended) {
+      baton.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
+    }
+  }
+
+  /// Ends it: its present wait and all later ones throw this.
+  public void kill(Error cause) {
+    if (death == null) {
+      death = cause;
+      if (waiting && !ended) {
+        baton.timeline().notAfter(baton.timeline().now(), resumption);
+      }
+    }
+  }
+
+  /// Throws what it was killed with.
+  public void throwIfDead() {
+    Error cause = death;
+    if (cause != null) {
+      throw cause;
+    }
+  }
+
+  /// Whether the caller is its thread.
+  public boolean isCurrent() {
+    return Thread.currentThread() == thread;
+  }
+
+  /// Whether the program has returned or thrown.
+  public boolean hasEnded() {
+    return ended;
+  }
+
+  /// Since when it waits.
+  public long waitingSinceNanos() {
+    return waitingSince;
+  }
+
+  /// Where it stands now.
+  public StackTraceElement[] stack() {
+    return thread.getStackTrace();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  void give() {
+    holding = true; // volatile: releases all that happened before to awaitBaton
+    LockSupport.unpark(thread);
+  }
+
+  void awaitBaton() {
+    while (!holding) {
+      LockSupport.park(this);
+    }
+    holding = false;
+  }
+
+  /// Waits for the baton at most so long in real time; returns whether it has come.
+  boolean awaitBaton(long realNanos) {
+    if (!holding) {
+      LockSupport.parkNanos(this, realNanos);
+    }
+    boolean came = holding;
+    if (came) {
+      holding = false;
+    }
+    return came;
+  }
+
+  private final class Resumption extends ScheduledEvent {
+    @Override
+    protected void happen() {
+      if (!waiting || ended) {
+        return;
+      }
+      long free = death == null ? notBefore.getAsLong() : 0;
+      if (free > baton.timeline().now()) {
+        baton.timeline().at(free, this);
+      } else {
+        baton.next(SimThread.this);
+      }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import io.weft.testkit.sim.clock.ScheduledEvent;
+import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.network.Journal.What;
+import io.weft.testkit.sim.network.Network.DelayRule;
+import io.weft.testkit.sim.network.Network.Wall;
+import io.weft.transport.limit.Span;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/// What is wrong with the ways of a network: walls that hold bytes, fogs that slow them,
+/// connections that will snap.
+final class NetworkFaults {
+
+  private final Network network;
+  private final RandomGenerator random;
+  private final List<Wall> walls = new ArrayList<>();
+  private final List<DelayRule> fogs = new ArrayList<>();
+  private final List<Snap> snaps = new ArrayList<>();
+  private final List<Credit> credits = new ArrayList<>();
+  private final List<SimEndpoint> holding = new ArrayList<>();
+
+  private record Snap(int fromRank, int toRank, double share) {}
+
+  private record Credit(SimEndpoint end, long bytes) {}
+
+  NetworkFaults(Network network, RandomGenerator random) {
+    this.network = network;
+    this.random = random;
+  }
+
+  private Timeline timeline() {
+    return network.timeline();
+  }
+
+  // --- fog
+
+  void thicken(DelayRule fog) {
+    fogs.add(fog);
+  }
+
+  void clear(DelayRule fog) {
+    fogs.remove(fog);
+  }
+
+  long extraNanos(int fromRank, int toRank) {
+    long extra = 0;
+    for (int i = 0; i < fogs.size(); i++) {
+      DelayRule fog = fogs.get(i);
+      if (fog.from() == fromRank && fog.to() == toRank) {
+        extra += fog.nanos();
+      }
+    }
+    return extra;
+  }
+
+  // --- walls
+
+  void raise(Wall wall) {
+    walls.add(wall);
+  }
+
+  private boolean blocks(int fromRank, int toRank) {
+    for (int i = 0; i < walls.size(); i++) {
+      if (walls.get(i).stands(fromRank, toRank)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Keeps a parcel if a wall stands in its way, or if earlier ones are kept.
+  boolean holds(SimPacket parcel) {
+    SimEndpoint from = parcel.from;
+    ArrayDeque<SimPacket> held = from.held();
+    if (held == null) {
+      if (walls.isEmpty() || !blocks(from.transport().station().rank(), Network.rankBehind(from))) {
+        return false;
+      }
+      held = new ArrayDeque<>();
+      from.hold(held);
+      holding.add(from);
+    }
+    held.add(parcel);
+    return true;
+  }
+
+  /// The peer of `end` has taken something; the news of it needs the way back.
+  void free(SimEndpoint end, long bytes) {
+    if (!walls.isEmpty() && blocks(Network.rankBehind(end), end.transport().station().rank())) {
+      credits.add(new Credit(end, bytes));
+    } else {
+      end.free(bytes);
+    }
+  }
+
+  void remove(Wall wall, long mostNanos) {
+    walls.remove(wall);
+    for (SimEndpoint end : holding) {
+      long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
+      long way = Span.nanos(network.between().latency());
+      timeline().at(timeline().now() + way + again, new Release(end));
+    }
+    holding.clear();
+    List<Credit> due = List.copyOf(credits);
+    credits.clear();
+    due.forEach(credit -> free(credit.end(), credit.bytes()));
+  }
+
+  private final class Release extends ScheduledEvent {
+    private final SimEndpoint end;
+
+    Release(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      ArrayDeque<SimPacket> parcels = end.held();
+      end.hold(null);
+      holding.remove(end);
+      if (parcels != null) {
+        parcels.forEach(network::reached);
+      }
+    }
+  }
+
+  void giveUpHeld() {
+    for (SimEndpoint end : List.copyOf(holding)) {
+      if (end.isOpen()) {
+        end.cut(timeline().now());
+        end.transport().arrive(() -> end.lost("connection timed out"));
+        network.send(SimPacket.empty(SimPacket.PacketKind.RESET, end));
+      }
+    }
+  }
+
+  // --- connections that snap
+
+  void snapNext(int fromRank, int toRank, double share) {
+    snaps.add(new Snap(fromRank, toRank, share));
+  }
+
+  /// This parcel leaves now.
+  void snap(SimPacket parcel) {
+    if (snaps.isEmpty() || !parcel.from.isOpen()) {
+      return;
+    }
+    int fromRank = parcel.from.transport().station().rank();
+    int toRank = Network.rankBehind(parcel.from);
+    for (Snap snap : snaps) {
+      if (snap.fromRank() == fromRank && snap.toRank() == toRank) {
+        snaps.remove(snap);
+        long within = (long) ((parcel.leftNanos - parcel.startNanos) * snap.share());
+        timeline().at(parcel.startNanos + within, new Cut(parcel.from));
+        return;
+      }
+    }
+  }
+
+  private final class Cut extends ScheduledEvent {
+    private final SimEndpoint end;
+
+    Cut(SimEndpoint end) {
+      this.end = end;
+    }
+
+    @Override
+    protected void happen() {
+      SimEndpoint peer = end.peer();
+      if (peer != null && !end.isClosed() && !peer.isClosed()) {
+        end.record(What.FAULT, 0);
+        end.cut(timeline().now());
+        peer.cut(timeline().now());
+        network.send(SimPacket.empty(SimPacket.PacketKind.RESET, end));
+        network.send(SimPacket.empty(SimPacket.PacketKind.RESET, peer));
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.inproc;
+
+import io.weft.transport.secure.Claim;
+import io.weft.transport.secure.HandshakeStep;
+import io.weft.transport.secure.ResponderHandshake;
+import java.nio.ByteBuffer;
+
+/// A call that was taken and whose caller has not proved anything yet.
+final class InprocAnswer {
+
+  private static final long LIMIT_NANOS = 5_000_000_000L;
+
+  private final InprocTransport transport;
+  private final InprocConnection line;
+  private final ResponderHandshake handshake;
+  private final long deadlineNanos;
+  private boolean over;
+
+  InprocAnswer(InprocTransport transport, InprocConnection line, long nowNanos) {
+    this.transport = transport;
+    this.line = line;
+    handshake = new ResponderHandshake(transport.proof());
+    deadlineNanos = nowNanos + LIMIT_NANOS;
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  boolean hasWork() {
+    return line.isAudible(false);
+  }
+
+  /// One step; returns the amount of work.
+  int tick(long nowNanos) {
+    if (line.ended() != null) {
+      over = true;
+      return 0;
+    }
+    ByteBuffer heard = line.hear(false);
+    if (heard == null) {
+      if (nowNanos - deadlineNanos > 0) {
+        drop("it was silent for too long");
+      }
+      return 0;
+    }
+    HandshakeStep step = handshake.receive(heard);
+    if (step instanceof HandshakeStep.Established) {
+      line.accept(transport.table());
+    }
+    line.say(false, step.reply());
+    switch (step) {
+      case HandshakeStep.Continued more -> {}
+      case HandshakeStep.Refused refused -> drop(refused.why());
+      case HandshakeStep.Established established -> establish(established.peer());
+    }
+    line.initiator.wakeIfWaiting();
+    return 1;
+  }
+
+  private void establish(Claim peer) {
+    over = true;
+    InprocEndpoint endpoint =
+        new InprocEndpoint(transport, peer.node(), line.initiator.address(), false);
+    transport.established(endpoint, line, line.initiator);
+  }
+
+  private void drop(String why) {
+    transport.log().warning("dropped a call: " + why);
+    close("it was refused");
+  }
+
+  /// Ends what is not over.
+  void close(String why) {
+    if (!over) {
+      over = true;
+      line.close(false, why);
+      line.initiator.wakeIfWaiting();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import io.weft.transport.region.RegionTable;
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+
+/// What an endpoint has once its peer is proved.
+record ProvenPeer(
+    SocketStream stream,
+    SelectionKey key,
+    long peerIncarnation,
+    TcpOutbound outbound,
+    TcpInbound inbound,
+    PostedReads reads) {
+
+  static ProvenPeer of(
+      SocketStream stream,
+      SelectionKey key,
+      long peerIncarnation,
+      RegionTable table,
+      TcpInbound.FrameListener listener) {
+    PostedReads reads = new PostedReads(TcpOutbound.MAX_IN_FLIGHT);
+    return new ProvenPeer(
+        stream,
+        key,
+        peerIncarnation,
+        new TcpOutbound(table),
+        new TcpInbound(table, reads, TcpTransport.MAX_MESSAGE_BYTES, listener),
+        reads);
+  }
+
+  /// Gives the kernel what it takes.
+  ///
+  /// Hot path.
+  void send() throws IOException {
+    if (outbound.isPending()) {
+      var unused = outbound.flush(stream);
+    }
+    if (!stream.flush()) {
+      outbound.block();
+    }
+  }
+}

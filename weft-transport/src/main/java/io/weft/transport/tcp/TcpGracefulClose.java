@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.tcp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+
+/// A connection that we have ended: what was taken to be sent still goes out, and what still
+/// arrives is thrown away until the peer has ended it too, because closing a socket with unread
+/// bytes would destroy our last frame on its way.
+final class TcpGracefulClose extends Pollable {
+
+  private static final long LIMIT_NANOS = 1_000_000_000L;
+  private static final int READS_PER_TURN = 16;
+
+  private final SocketStream stream;
+  private final SelectionKey key;
+  private final ByteBuffer scratch;
+  private long startNanos;
+  private boolean started;
+  private boolean said;
+  private boolean over;
+
+  TcpGracefulClose(SocketStream stream, SelectionKey key, ByteBuffer scratch) {
+    this.stream = stream;
+    this.key = key;
+    this.scratch = scratch;
+    key.attach(this);
+    stream.end();
+    try {
+      say();
+    } catch (IOException e) {
+      close();
+    }
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  void tick(long nowNanos) {
+    if (!started) {
+      started = true;
+      startNanos = nowNanos;
+    }
+    if (nowNanos - startNanos > LIMIT_NANOS) {
+      close();
+    }
+  }
+
+  /// Sends what is left, then the end.
+  private void say() throws IOException {
+    if (said) {
+      return;
+    }
+    said = stream.flush();
+    if (said) {
+      stream.socket().shutdownOutput();
+    }
+    key.interestOps(said ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+  }
+
+  @Override
+  int ready(long nowNanos) {
+    try {
+      say();
+      for (int i = 0; i < READS_PER_TURN && !over; i++) {
+        int got = stream.socket().read(scratch.clear());
+        if (got < 0) {
+          close();
+        } else if (got == 0) {
+          break;
+        }
+      }
+    } catch (IOException e) {
+      close();
+    }
+    return 1;
+  }
+
+  void close() {
+    over = true;
+    stream.close();
+  }
+}

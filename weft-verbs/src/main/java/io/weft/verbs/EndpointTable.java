@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.transport.Endpoint;
+import io.weft.verbs.device.AsyncEvent;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/// The endpoints of a transport: by the TCP connection below, and by the number in the names of
+/// their completions. Polling thread only.
+final class EndpointTable {
+
+  private static final int MAX_ENDPOINTS = 1 << 16;
+
+  private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
+  private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
+  private VerbsEndpoint[] all = {};
+
+  /// Makes an endpoint with a number that no other one has.
+  VerbsEndpoint enter(Endpoint lower, IntFunction<VerbsEndpoint> maker) {
+    int number = 0;
+    while (number < byNumber.length && byNumber[number] != null) {
+      number++;
+    }
+    if (number == MAX_ENDPOINTS) {
+      throw new IllegalStateException("more than " + MAX_ENDPOINTS + " endpoints");
+    }
+    if (number == byNumber.length) {
+      byNumber = Arrays.copyOf(byNumber, 2 * number);
+    }
+    VerbsEndpoint endpoint = maker.apply(number);
+    byNumber[number] = endpoint;
+    byLower.put(lower, endpoint);
+    all = Arrays.copyOf(all, all.length + 1);
+    all[all.length - 1] = endpoint;
+    return endpoint;
+  }
+
+  void leave(VerbsEndpoint endpoint) {
+    byLower.remove(endpoint.lower());
+    byNumber[endpoint.number()] = null;
+    all =
+        Arrays.stream(all)
+            .filter(other -> other.number() != endpoint.number())
+            .toArray(VerbsEndpoint[]::new);
+  }
+
+  /// The device tells something: the queue pair that it means fails, or all do.
+  ///
+  /// @param fatal why all fail; empty where they do not
+  void hear(AsyncEvent event, String fatal) {
+    for (VerbsEndpoint endpoint : all) {
+      QueuePairLink link = endpoint.link();
+      if (link != null && !fatal.isEmpty()) {
+        link.fail(fatal);
+      } else if (link != null && link.isMeantBy(event)) {
+        link.fail("the device says: " + event.words());
+      }
+    }
+  }
+
+  /// As they are now: who comes or goes makes another array.
+  VerbsEndpoint[] all() {
+    return all;
+  }
+
+  /// Over this connection, or null.
+  @Nullable VerbsEndpoint over(Endpoint lower) {
+    return byLower.get(lower);
+  }
+
+  /// With this number, or null.
+  ///
+  /// Hot path.
+  @Nullable VerbsEndpoint at(int number) {
+    return number < byNumber.length ? byNumber[number] : null;
+  }
+
+  /// What a completion is about; null if that has ended.
+  ///
+  /// Hot path.
+  @Nullable VerbsEndpoint of(long completion, int queuePair) {
+    VerbsEndpoint endpoint = at(QueuePairLink.numberOf(completion));
+    QueuePairLink link = endpoint == null ? null : endpoint.link();
+    return link != null && link.isPair(queuePair) ? endpoint : null;
+  }
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.verbs.device.AsyncEvent;
+import io.weft.verbs.device.QueuePair;
+import io.weft.verbs.device.QueuePair.Flag;
+import io.weft.verbs.device.QueuePairAddress;
+import io.weft.verbs.device.Registration;
+import io.weft.verbs.model.OwnSendBuffer;
+import io.weft.verbs.model.Places;
+import io.weft.verbs.model.SendBuffer;
+import io.weft.verbs.ring.Carrier;
+import io.weft.verbs.ring.Flow;
+import io.weft.verbs.ring.VerbsFault;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.BitSet;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/// A queue pair with its receive ring, into which the peer writes frames, and the buffer in which
+/// frames are built that go to the peer's ring. A frame is written with its index there as
+/// immediate value, which takes one of the peer's receives. The peer tells how many frames it has
+/// consumed by an immediate value alone, so no ring is ever overrun and no receive missing.
+final class QueuePairLink implements Carrier {
+
+  private static final int SENDS = VerbsSettings.SENDS;
+  // What is posted behind fetches waits for most of them: a message must not look like silence.
+  private static final int FETCHES = 16;
+  private static final int SEQUENCE_BITS = 48;
+  private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
+
+  private final Adapter adapter;
+  private final int number;
+  private final LongConsumer sentOfAll;
+  private final Arena arena = Arena.ofShared();
+  private final int ringBytes;
+  private final Registration rings;
+  private final MemorySegment receiveRing;
+  private final Places places;
+  private final QueuePair pair;
+  private final QueuePairAddress address;
+  private final Flow flow;
+  private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
+  private final BitSet fetching = new BitSet(SENDS);
+  private long peerRing;
+  private int peerKey;
+  // Work requests: posted, the last one that signals, those that have ended.
+  private long posted;
+  private long signaled;
+  private long retired;
+  private long bytesSent;
+  // Where the frame goes that is begun.
+  private int index;
+  private String failure = "";
+  private boolean ended;
+
+  /// Makes rings and a queue pair, ready to receive once it is connected. Throws `VerbsException`.
+  ///
+  /// @param number by which completions name it, 16 bits
+  /// @param sentOfAll hears of bytes that are posted
+  QueuePairLink(Adapter adapter, VerbsSettings settings, int number, LongConsumer sentOfAll) {
+    this.sentOfAll = sentOfAll;
+    this.adapter = adapter;
+    this.number = number;
+    ringBytes = settings.ringBytes();
+    flow = new Flow(ringBytes);
+    boolean isShared = settings.model().sharesSendBuffer();
+    Registration registered = null;
+    QueuePair made = null;
+    try {
+      MemorySegment memory = arena.allocate((isShared ? 1L : 2L) * ringBytes, 4096);
+      receiveRing = memory.asSlice(0, ringBytes);
+      registered = adapter.domain().register(memory, Registration.Access.REMOTE);
+      SendBuffer buffer =
+          isShared
+              ? adapter.sharedSendBuffer(settings)
+              : new OwnSendBuffer(registered, ringBytes, memory.asSlice(ringBytes, ringBytes));
+      places = new Places(buffer, SENDS);
+      made = adapter.domain().queuePair(adapter.sends(), adapter.receives(), settings.queuePair());
+      made.initialize(adapter.port());
+      for (int i = 0; i < VerbsSettings.RECEIVES; i++) {
+        receive(made);
+      }
+    } catch (RuntimeException e) {
+      if (made != null) {
+        made.close();
+      }
+      if (registered != null) {
+        registered.close();
+      }
+      arena.close();
+      throw e;
+    }
+    rings = registered;
+    pair = made;
+    address =
+        new QueuePairAddress(
+            pair.number(),
+            new SecureRandom().nextInt(1 << 24),
+            adapter.port().lid(),
+            adapter.gid(),
+            adapter.port().activeMtu());
+  }
+
+  private void receive(QueuePair some) {
+    if (!some.tryReceiveNotice((long) number << SEQUENCE_BITS)) {
+      throw new IllegalStateException("the receive queue is full though all was consumed");
+    }
+  }
+
+  /// The number in the name of a completion.
+  static int numberOf(long id) {
+    return (int) (id >>> SEQUENCE_BITS);
+  }
+
+  boolean isPair(int queuePair) {
+    return pair.number() == queuePair;
+  }
+
+  /// Whether the device speaks of its queue pair.
+  boolean isMeantBy(AsyncEvent event) {
+    return pair.isMeantBy(event);
+  }
+
+  /// What the peer has to know.
+  VerbsGreeting hello(long incarnation) {
+    return new VerbsGreeting.Hello(
+        incarnation, address, receiveRing.address(), rings.remoteKey(), ringBytes, Flow.SLOTS);
+  }
+
+  /// Connects to the peer's; throws `VerbsException`, or `VerbsFault` where the two do not fit.
+  void connect(VerbsGreeting.Hello peer) throws VerbsFault {
+    if (peer.ringBytes() != ringBytes || peer.slots() != Flow.SLOTS) {
+      throw new VerbsFault(
+          "rings of "
+              + peer.ringBytes()
+              + " bytes and "
+              + peer.slots()
+              + " slots, here they have "
+              + ringBytes
+              + " and "
+              + Flow.SLOTS
+              + "; WEFT_VERBS_RING_BYTES must be the same on all ranks");
+    }
+    peerRing = peer.ringAddress();
+    peerKey = peer.ringKey();
+    pair.connect(adapter.port(), address, peer.queuePair());
+  }
+
+  // Sending.
+
+  /// Whether a frame with a payload of its own may be posted now.
+  ///
+  /// Hot path.
+  boolean hasRoom() {
+    // One more for what is told of consumed frames, one for a last signal.
+    return failure.isEmpty() && flow.hasSlot() && posted - retired + 4 <= SENDS;
+  }
+
+  @Override
+  public int begin(int payload) {
+    return begin(payload, Flow.HEADER_BYTES + payload);
+  }
+
+  @Override
+  public int beginFetched(int payload) {
+    return begin(payload, Flow.HEADER_BYTES);
+  }
+
+  private int begin(int payload, int built) {
+    if (!hasRoom() || !places.fits(built)) {
+      return -1;
+    }
+    int reserved = flow.reserve(payload);
+    if (reserved < 0) {
+      return -1;
+    }
+    index = reserved;
+    return places.begin(reserved, built);
+  }
+
+  @Override
+  public MemorySegment sendBuffer() {
+    return places.memory();
+  }
+
+  @Override
+  public void post(int place, int payload, boolean signal) {
+    postFrame(place, Flow.HEADER_BYTES + payload, signal);
+    sent(payload);
+  }
+
+  @Override
+  public void post(int place, int payload, Registration from, long offset, boolean signal) {
+    count(
+        pair.tryWrite(
+            id(posted + 1),
+            Flag.NONE,
+            from,
+            offset,
+            payload,
+            peerRing + index + Flow.HEADER_BYTES,
+            peerKey),
+        from);
+    postFrame(place, Flow.HEADER_BYTES, signal);
+    sent(payload);
+  }
+
+  @Override
+  public void place(
+      int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
+    count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
+    postFrame(place, Flow.HEADER_BYTES, signal);
+    sent(payload);
+  }
+
+  @Override
+  public boolean fetch(Registration into, long offset, int bytes, long from, int key) {
+    if (!failure.isEmpty() || posted - retired + 4 > SENDS || fetching.cardinality() == FETCHES) {
+      return false;
+    }
+    fetching.set((int) posted & (SENDS - 1));
+    count(pair.tryRead(id(posted + 1), signal(true), into, offset, bytes, from, key), into);
+    return true;
+  }
+
+  private void sent(int payload) {
+    bytesSent += Flow.HEADER_BYTES + payload;
+    sentOfAll.accept(Flow.HEADER_BYTES + payload);
+  }
+
+  private void postFrame(int place, int bytes, boolean signal) {
+    int flags = bytes <= pair.inlineBytes() ? Flag.INLINE : Flag.NONE;
+    count(
+        pair.tryWriteImmediate(
+            id(posted + 1),
+            flags | signal(signal || places.needsSignal()),
+            places.registration(),
+            places.offset(place),
+            bytes,
+            peerRing + index,
+            peerKey,
+            Flow.immediateOf(index)),
+        places.registration());
+    places.posted(posted - 1);
+    flow.sent();
+  }
+
+  /// One request in so many signals, so that the send queue empties.
+  private int signal(boolean wanted) {
+    if (wanted || posted - signaled >= SENDS / 4) {
+      signaled = posted + 1;
+      return Flag.SIGNALED;
+    }
+    return Flag.NONE;
+  }
+
+  private long id(long sequence) {
+    return (long) number << SEQUENCE_BITS | (sequence & SEQUENCE_MASK);
+  }
+
+  private void count(boolean accepted, @Nullable Registration claim) {
+    if (!accepted) {
+      throw new IllegalStateException("the send queue is full after " + (posted - retired));
+    }
+    claims[(int) posted & (SENDS - 1)] = claim;
+    posted++;
+  }
+
+  @Override
+  public long posted() {
+    return posted;
+  }
+
+  @Override
+  public long retired() {
+    return retired;
+  }
+
+  long bytesSent() {
+    return bytesSent;
+  }
+
+  /// A completion says that requests up to this one have ended.
+  ///
+  /// Hot path.
+  void retire(long id) {
+    long ahead = ((id & SEQUENCE_MASK) - retired) & SEQUENCE_MASK;
+    if (ahead > posted - retired) {
+      fail("the device completed request " + (id & SEQUENCE_MASK) + ", which is not posted");
+      return;
+    }
+    settle(retired + ahead);
+  }
+
+  private void settle(long upTo) {
+    while (retired < upTo) {
+      int place = (int) retired & (SENDS - 1);
+      Registration claim = claims[place];
+      if (claim != null) {
+        claim.settle();
+        claims[place] = null;
+      }
+      fetching.clear(place);
+      places.ended(retired);
+      retired++;
+    }
+  }
+
+  /// Has the device signal when all that was posted has ended; whether it has.
+  boolean isDrained() {
+    if (failure.isEmpty() && signaled < posted && posted - retired < SENDS) {
+      count(pair.tryWrite(id(posted + 1), signal(true), rings, 0, 0, peerRing, peerKey), rings);
+    }
+    return retired == posted || !failure.isEmpty();
+  }
+
+  // Receiving.
+
+  @Override
+  public MemorySegment receiveRing() {
+    return receiveRing;
+  }
+
+  @Override
+  public int indexOf(int immediate) throws VerbsFault {
+    return flow.indexOf(immediate);
+  }
+
+  @Override
+  public void credit(int immediate) throws VerbsFault {
+    flow.credit(immediate);
+    receive(pair);
+  }
+
+  @Override
+  public void consumed(int payload) {
+    receive(pair);
+    flow.consumed(payload);
+  }
+
+  /// Tells the peer of consumed frames when they are many; whether it did.
+  ///
+  /// Hot path.
+  boolean tell() {
+    if (!flow.isDue() || !failure.isEmpty() || posted - retired + 2 > SENDS) {
+      return false;
+    }
+    count(pair.tryNotice(id(posted + 1), signal(false), flow.tell()), null);
+    return true;
+  }
+
+  // The end.
+
+  /// The first failure counts; the others follow from it.
+  void fail(String why) {
+    if (failure.isEmpty()) {
+      failure = why;
+    }
+  }
+
+  /// Why the queue pair carries nothing any more; empty while it does.
+  String failure() {
+    return failure;
+  }
+
+  /// Ends all work: afterwards the device touches neither rings nor payload.
+  void end() {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    fail("it is closed");
+    try {
+      pair.fail();
+    } finally {
+      try {
+        pair.close();
+      } finally {
+        settle(posted);
+        places.abandon();
+        rings.close();
+        arena.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs.ring;
+
+import io.weft.transport.Completion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import io.weft.transport.region.LocalRegion;
+import io.weft.verbs.memory.Pin;
+import io.weft.verbs.memory.Pins;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/// What goes to one peer: messages, writes and requests for reads in posting order, and beside them
+/// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
+/// payload is copied into the send buffer. Where the peer has offered its region, the device brings
+/// the payload there itself, and fetches from there without asking.
+public final class VerbsOutbound {
+
+  /// Reads and writes of one side that may be under way at a time.
+  public static final int MAX_IN_FLIGHT = 256;
+
+  /// Longest message.
+  public static final int MAX_MESSAGE_BYTES = VerbsFrame.MAX_PAYLOAD;
+
+  private static final long TURN_BYTES = 1 << 20;
+
+  private final Carrier carrier;
+  private final Pins pins;
+  private final OneSided oneSided;
+  private final ArrayDeque<VerbsOperation> free = new ArrayDeque<>();
+  // Not all of it has been given to the device.
+  private final ArrayDeque<VerbsOperation> posted = new ArrayDeque<>();
+  // All of it has; the device may still fetch.
+  private final ArrayDeque<VerbsOperation> leaving = new ArrayDeque<>();
+  // Reads whose answer is due, in order.
+  private final ArrayDeque<VerbsOperation> waiting = new ArrayDeque<>();
+  private final ArrayDeque<VerbsOperation> served = new ArrayDeque<>();
+  // Reads that the device does by itself, not all of which it has been given.
+  private final ArrayDeque<VerbsOperation> fetching = new ArrayDeque<>();
+  private final Notes notes;
+  private final Offers offers;
+  private long fetchedBytes;
+  private boolean servesFirst;
+
+  /// What an operation does.
+  public enum SendKind {
+    /// Brings bytes of ours to the peer.
+    WRITE,
+    /// Brings bytes of the peer's here.
+    READ,
+    /// A read of the peer's that we answer.
+    SERVE
+  }
+
+  /// Nothing is posted yet.
+  public VerbsOutbound(Carrier carrier, Pins pins, OneSided oneSided) {
+    this.carrier = carrier;
+    notes = new Notes(carrier);
+    offers = new Offers(notes);
+    this.pins = pins;
+    this.oneSided = oneSided;
+  }
+
+  /// Posts a message; false if there is no room, or something before it.
+  ///
+  /// Hot path.
+  public boolean send(MemorySegment message) {
+    int bytes = (int) message.byteSize();
+    int unused = notes.push();
+    int place = posted.isEmpty() && notes.isEmpty() ? carrier.begin(bytes) : -1;
+    if (place < 0) {
+      return false;
+    }
+    header(place, VerbsFrame.MESSAGE, bytes, 0, 0, 0, 0);
+    MemorySegment.copy(message, 0, carrier.sendBuffer(), (long) place + VerbsFrame.HEADER, bytes);
+    carrier.post(place, bytes, false);
+    return true;
+  }
+
+  /// What the peer has offered.
+  Offers offers() {
+    return offers;
+  }
+
+  /// Whether the peer has closed the region with this key, which it had offered.
+  public boolean isWithdrawn(int key) {
+    Offer offer = offers.find(key);
+    return offer != null && offer.isWithdrawn();
+  }
+
+  /// Bytes of reads that the device has done by itself.
+  long fetchedBytes() {
+    return fetchedBytes;
+  }
+
+  /// What is to be said about regions.
+  Notes notes() {
+    return notes;
+  }
+
+  private void header(
+      int place, int kind, int payload, int key, int immediate, long offset, long length) {
+    VerbsFrame.header(carrier.sendBuffer(), place, kind, payload, key, immediate, offset, length);
+  }
+
+  /// Takes a read or write.
+  ///
+  /// @param refusal why it is not carried out; null if it is
+  ///
+  ///   Hot path.
+  public PostResult post(
+      SendKind kind,
+      LocalRegion region,
+      long offset,
+      RemoteSlice remote,
+      int immediate,
+      Completion done,
+      @Nullable TransportException refusal) {
+    if (posted.size() + leaving.size() + waiting.size() + fetching.size() >= MAX_IN_FLIGHT) {
+      return PostResult.BACK_PRESSURED;
+    }
+    region.post();
+    VerbsOperation op = fresh(kind);
+    op.region = region;
+    op.pinned = remote.bytes() > Pins.COPIED_BYTES ? pins.of(region) : null;
+    op.offset = offset;
+    op.bytes = remote.bytes();
+    op.key = remote.region().key();
+    op.remoteOffset = remote.offset();
+    op.immediate = immediate;
+    op.done = done;
+    op.error = refusal;
+    op.offer = refusal == null && op.pinned != null ? claimed(remote) : null;
+    if (kind == SendKind.READ && op.offer != null) {
+      fetching.add(op);
+    } else {
+      posted.add(op);
+    }
+    return PostResult.POSTED;
+  }
+
+  /// The offer by which a slice can be moved without its owner; null if there is none.
+  private @Nullable Offer claimed(RemoteSlice remote) {
+    Offer offer = offers.find(remote.region().key());
+    if (offer == null || !offer.contains(remote.offset(), remote.bytes())) {
+      return null;
+    }
+    offer.claim();
+    return offer;
+  }
+
+  private VerbsOperation fresh(SendKind kind) {
+    VerbsOperation op = free.poll();
+    if (op == null) {
+      op = new VerbsOperation();
+    }
+    op.kind = kind;
+    return op;
+  }
+
+  /// The peer wants to read. Throws `VerbsFault` if it has too many reads under way.
+  void serve(int key, long offset, long bytes) throws VerbsFault {
+    if (served.size() >= MAX_IN_FLIGHT) {
+      throw new VerbsFault("more than " + MAX_IN_FLIGHT + " reads at a time");
+    }
+    VerbsOperation op = fresh(SendKind.SERVE);
+    op.key = key;
+    op.remoteOffset = offset;
+    op.bytes = bytes;
+    served.add(op);
+  }
+
+  /// Gives the device what there is room for; returns the number of frames.
+  ///
+  /// Hot path.
+  public int push() {
+    servesFirst = !servesFirst;
+    int frames = notes.push() + pushFetches();
+    return servesFirst
+        ? frames + push(served, TURN_BYTES) + push(posted, TURN_BYTES)
+        : frames + push(posted, TURN_BYTES) + push(served, TURN_BYTES);
+  }
+
+  /// Has the device fetch what it can fetch by itself.
+  private int pushFetches() {
+    int requests = 0;
+    for (VerbsOperation op = fetching.peek(); op != null; op = fetching.peek()) {
+      Pin into = op.pinned;
+      Offer offer = op.offer;
+      int part = (int) Math.min(op.bytes - op.moved, VerbsFrame.MAX_PLACED);
+      if (into == null
+          || offer == null
+          || !carrier.fetch(
+              into.registration(),
+              into.offset() + op.offset + op.moved,
+              part,
+              offer.address() + op.remoteOffset + op.moved,
+              offer.deviceKey())) {
+        break;
+      }
+      requests++;
+      op.moved += part;
+      if (op.moved == op.bytes) {
+        op.lastRequest = carrier.posted();
+        leaving.add(fetching.remove());
+      }
+    }
+    return requests;
+  }
+
+  private int push(ArrayDeque<VerbsOperation> from, long limit) {
+    int frames = 0;
+    long left = limit;
+    while (left > 0) {
+      VerbsOperation op = from.peek();
+      if (op == null) {
+        break;
+      }
+      long payload =
+          switch (op.kind) {
+            case WRITE -> write(op);
+            case READ -> read(op);
+            case SERVE -> answer(op);
+          };
+      if (payload < 0) {
+        break;
+      }
+      frames++;
+      left -= payload + VerbsFrame.HEADER;
+    }
+    return frames;
+  }
+
+  /// One frame of a write; its payload, or -1 if there is no room.
+  private int write(VerbsOperation op) {
+    if (op.error != null) {
+      leaving.add(posted.remove());
+      return 0;
+    }
+    Offer offer = op.offer;
+    int most = offer == null ? VerbsFrame.MAX_PAYLOAD : VerbsFrame.MAX_PLACED;
+    int payload = (int) Math.min(op.bytes - op.moved, most);
+    Pin pinned = op.pinned;
+    int place =
+        offer != null
+            ? carrier.begin(0)
+            : pinned != null ? carrier.beginFetched(payload) : carrier.begin(payload);
+    if (place < 0) {
+      return -1;
+    }
+    boolean last = op.moved + payload == op.bytes;
+    header(
+        place,
+        offer == null
+            ? (last ? VerbsFrame.LAST : VerbsFrame.WRITE)
+            : (last ? VerbsFrame.LAST_PLACED : VerbsFrame.PLACED),
+        payload,
+        op.key,
+        op.immediate,
+        op.remoteOffset + op.moved,
+        op.bytes);
+    if (pinned != null && offer != null) {
+      carrier.place(
+          place,
+          payload,
+          pinned.registration(),
+          pinned.offset() + op.offset + op.moved,
+          offer.address() + op.remoteOffset + op.moved,
+          offer.deviceKey(),
+          last);
+      oneSided.wrote(payload);
+    } else if (pinned != null) {
+      carrier.post(
+          place, payload, pinned.registration(), pinned.offset() + op.offset + op.moved, last);
+    } else if (copy(op.own(), op.offset + op.moved, place, payload)) {
+      carrier.post(place, payload, last);
+    } else {
+      breakOff(op, place, payload);
+      return payload;
+    }
+    op.moved += payload;
+    if (last) {
+      op.lastRequest = carrier.posted();
+      leaving.add(posted.remove());
+    }
+    return payload;
+  }
+
+  /// False if the memory is freed.
+  private boolean copy(LocalRegion from, long offset, int place, int payload) {
+    try {
+      MemorySegment.copy(
+          from.segment(), offset, carrier.sendBuffer(), (long) place + VerbsFrame.HEADER, payload);
+      return true;
+    } catch (IllegalStateException freed) {
+      return false;
+    }
+  }
+
+  /// Our memory is gone: nothing follows this frame of the write, so the peer is not told of it.
+  private void breakOff(VerbsOperation op, int place, int payload) {
+    int kind = VerbsFrame.WRITE;
+    long at = op.remoteOffset + op.moved;
+    header(place, kind, payload, op.key, op.immediate, at, op.bytes);
+    carrier.post(place, payload, true);
+    op.error =
+        new TransportException.Refused(
+            "write of " + op.bytes + " bytes refused: its arena is closed",
+            new IllegalStateException("Already closed"));
+    op.lastRequest = carrier.posted();
+    leaving.add(posted.remove());
+  }
+
+  private int read(VerbsOperation op) {
+    if (op.error != null) {
+      leaving.add(posted.remove());
+      return 0;
+    }
+    int place = carrier.begin(0);
+    if (place < 0) {
+      return -1;
+    }
+    header(place, VerbsFrame.READ, 0, op.key, 0, op.remoteOffset, op.bytes);
+    carrier.post(place, 0, false);
+    waiting.add(posted.remove());
+    return 0;
+  }
+
+  /// One frame of what the peer reads. Its memory is ours to touch only while we visit it.
+  private int answer(VerbsOperation op) {
+    LocalRegion region = pins.table().find(op.key);
+    if (region == null || !region.contains(op.remoteOffset, op.bytes) || !region.visit()) {
+      return refuse(op);
+    }
+    int payload = (int) Math.min(op.bytes - op.moved, VerbsFrame.MAX_PAYLOAD);
+    int place = carrier.begin(payload);
+    boolean copied = place < 0 || copy(region, op.remoteOffset + op.moved, place, payload);
+    region.leave();
+    if (place < 0) {
+      return -1;
+    }
+    if (!copied) {
+      header(place, VerbsFrame.REFUSAL, payload, op.key, 0, op.remoteOffset, op.bytes);
+      carrier.post(place, payload, false);
+      retire(served.remove());
+      return payload;
+    }
+    header(place, VerbsFrame.ANSWER, payload, 0, 0, op.moved, op.bytes);
+    carrier.post(place, payload, false);
+    op.moved += payload;
+    if (op.moved == op.bytes) {
+      retire(served.remove());
+    }
+    return payload;
+  }
+
+  private int refuse(VerbsOperation op) {
+    int place = carrier.begin(0);
+    if (place < 0) {
+      return -1;
+    }
+    header(place, VerbsFrame.REFUSAL, 0, op.key, 0, op.remoteOffset, op.bytes);
+    carrier.post(place, 0, false);
+    retire(served.remove());
+    return 0;
+  }
+
+  private void retire(VerbsOperation op) {
+    op.clear();
+    free.add(op);
+  }
+
+  /// Completes writes whose payload has left; returns how many.
+  ///
+  /// Hot path.
+  public int settle() {
+    int done = 0;
+    while (true) {
+      VerbsOperation op = leaving.peek();
+      if (op == null || op.lastRequest > carrier.retired()) {
+        return done;
+      }
+      leaving.remove();
+      if (op.kind == SendKind.READ && op.error == null) {
+        fetchedBytes += op.bytes;
+        oneSided.read(op.bytes);
+      }
+      finish(op, op.error);
+      done++;
+    }
+  }
+
+  private void finish(VerbsOperation op, @Nullable TransportException error) {
+    Offer offer = op.offer;
+    if (offer != null) {
+      offers.settle(offer);
+    }
+    op.finish(error);
+    free.add(op);
+  }
+
+  /// The read whose answer comes next, or null.
+  @Nullable VerbsOperation nextAnswered() {
+    return waiting.peek();
+  }
+
+  /// That read is over.
+  public void answered(@Nullable TransportException error) {
+    finish(waiting.remove(), error);
+  }
+
+  /// Fails all that is posted.
+  public void end(TransportException cause) {
+    served.clear();
+    fail(leaving, cause);
+    fail(waiting, cause);
+    fail(fetching, cause);
+    fail(posted, cause);
+  }
+
+  private static void fail(ArrayDeque<VerbsOperation> ops, TransportException cause) {
+    for (VerbsOperation op = ops.poll(); op != null; op = ops.poll()) {
+      op.finish(cause);
+    }
+  }
+}

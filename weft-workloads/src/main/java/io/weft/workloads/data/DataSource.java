@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.data;
+
+/// Where a workload's examples come from. Reading takes memory and time; `check` does not.
+public interface DataSource {
+
+  /// What it is, for the report: "synthetic digits", "MNIST files in data/mnist".
+  String name();
+
+  /// Looks whether the files are there and begin as they should. Throws `DataException`.
+  void check();
+
+  /// The examples to train on. Throws `DataException`.
+  Examples train();
+
+  /// The examples that measure accuracy; none of them is in `train`. Throws `DataException`.
+  Examples test();
+}

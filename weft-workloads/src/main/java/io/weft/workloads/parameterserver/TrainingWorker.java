@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.CommException;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.placement.ReplicaDeviceSetter;
+import io.weft.tensorflow.placement.VariablePlacement;
+import io.weft.tensorflow.session.WeftServer;
+import io.weft.workloads.batch.Columns;
+import io.weft.workloads.checkpoint.History;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.sendrecv.GraphSession;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingSettings;
+import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.TrainingException;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.tensorflow.proto.GraphDef;
+
+/// A worker: reads its share of the data, trains, waits for the others, and reports if it is the
+/// lowest that is left. One thread.
+final class TrainingWorker {
+
+  private final ServedTraining training;
+  private final TrainingSettings settings;
+  private final TaskLayout layout;
+  private final WeftServer member;
+  private final GraphSession.Opener opener;
+  private final int index;
+  private final Duration limit;
+
+  TrainingWorker(
+      ServedTraining training, TaskLayout layout, WeftServer member, GraphSession.Opener opener) {
+    this.training = training;
+    this.settings = training.settings();
+    this.layout = layout;
+    this.member = member;
+    this.opener = opener;
+    this.index = layout.worker(training.weft().rank());
+    this.limit = training.weft().config().deadline();
+  }
+
+  Optional<ServedResult> run() throws InterruptedException {
+    Examples all = training.source().train();
+    Columns columns = columns(all);
+    int workers = training.servers().workers();
+    var tally = new WorkerResults(columns.steps() * settings.epochs());
+    Replica replica = Replica.of(settings, training.servers(), all, tally);
+    GraphDef placed =
+        ReplicaDeviceSetter.of(member.cluster(), member.task(), VariablePlacement.BALANCED_BYTES)
+            .place(replica.graph());
+    Examples mine = all.select(columns.rows(index, workers));
+    Optional<ServerCheckpoints> keeper =
+        index == 0 ? ServerCheckpoints.of(training, replica.memory(), limit) : Optional.empty();
+    try (GraphSession session = opener.open(placed, limit)) {
+      int epochs = begin(session, keeper, all, columns.steps());
+      History before = keeper.map(ServerCheckpoints::history).orElse(History.NONE);
+      var speaker = new ProgressReporter(training.observer(), this::isLowest);
+      speaker.onStart(
+          new TrainingObserver.Start(
+              training.source().name(),
+              replica.parameters(),
+              columns.examples(),
+              columns.steps(),
+              epochs));
+      var plan =
+          new WorkerLoop.Plan(
+              settings, training.servers(), columns, index, epochs * columns.steps(), limit);
+      var shift = new WorkerLoop(plan, replica, session, mine, speaker);
+      Optional<SynchronousUpdates> updates = Optional.empty();
+      if (settings.sync() instanceof Sync.Asynchronous) {
+        shift.asynchronous(keeper);
+      } else if (index > 0) {
+        training.weft().onFailure(cause -> abandon(session, cause));
+        shift.synchronous();
+      } else {
+        training.weft().onFailure(cause -> abandon(session, cause));
+        try (GraphSession taking = opener.open(placed, limit)) {
+          updates = Optional.of(new SynchronousUpdates(taking, replica, plan, keeper));
+          synchronous(shift, session, taking, updates.get());
+        }
+      }
+      tally.write(session, index, shift.row(training.weft().bytesSent()), limit);
+      var attendance = new WorkerStates(member, tally, session, limit);
+      List<WorkerResults.Row> rows = attendance.awaitAll();
+      if (!attendance.isLowest(index, rows)) {
+        return Optional.empty();
+      }
+      var closing = new RunFinalizer(training, plan, before, replica, session);
+      return Optional.of(closing.served(rows, shift.nanos(), updates, attendance.lost(rows)));
+    }
+  }
+
+  private void synchronous(WorkerLoop shift, GraphSession session, GraphSession taking, SynchronousUpdates updates)
+      throws InterruptedException {
+    training.weft().onFailure(cause -> abandon(taking, cause));
+    updates.start(session::abandon);
+    shift.synchronous();
+    updates.await();
+  }
+
+  /// A step waits for ever for a worker that is lost; of a server that is, Weft's learns by itself.
+  private void abandon(GraphSession session, CommException cause) {
+    String why = String.valueOf(cause.getMessage());
+    if (!(cause instanceof CommException.PeerLost lost)) {
+      session.abandon(why);
+    } else if (!layout.isServer(lost.rank()) || training.servers().via() == Servers.Via.GRPC) {
+      session.abandon(layout.task(lost.rank()) + " is lost: " + why);
+    }
+  }
+
+  /// The first worker gives the variables their values, new ones or those of a checkpoint; the
+  /// others wait for that. Returns how many epochs are done.
+  private int begin(GraphSession session, Optional<ServerCheckpoints> keeper, Examples data, int stepsPerEpoch)
+      throws InterruptedException {
+    long epochs = 0;
+    Optional<Communicator> others =
+        training.servers().workers() > 1
+            ? Optional.of(training.weft().communicator(layout.workers()))
+            : Optional.empty();
+    if (others.isPresent()) {
+      requireSameData(others.get(), data);
+    }
+    if (index == 0) {
+      session
+          .run(new GraphCall(List.of(), List.of(), List.of(Replica.INIT)), Map.of(), limit)
+          .close();
+      if (keeper.isPresent()) {
+        epochs = keeper.get().restore(session, stepsPerEpoch);
+      }
+    }
+    if (others.isPresent()) {
+      Communicator workers = others.get();
+      try (TensorLease told = training.weft().allocate(DType.INT64, Shape.of(1))) {
+        told.view().data().set(ValueLayout.JAVA_LONG, 0, epochs);
+        var unused =
+            workers.broadcast(told.view(), 0, CollectiveOptions.named("weft-train/begin")).await();
+        epochs = told.view().data().get(ValueLayout.JAVA_LONG, 0);
+      }
+      awaitOthers(workers);
+    }
+    return (int) epochs;
+  }
+
+  /// Each worker reads the data by itself: with fewer examples it would take fewer steps.
+  private void requireSameData(Communicator workers, Examples data) throws InterruptedException {
+    try (TensorLease mine = training.weft().allocate(DType.INT64, Shape.of(1, 2))) {
+      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 0, data.count());
+      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 1, data.features());
+      try (TensorLease all =
+          workers.allgather(mine.view(), CollectiveOptions.named("weft-train/data")).await()) {
+        long[] extents = all.view().data().toArray(ValueLayout.JAVA_LONG);
+        for (int i = 2; i < extents.length; i += 2) {
+          if (extents[i] != extents[0] || extents[i + 1] != extents[1]) {
+            throw new TrainingException.Unfit(
+                ("worker 0 has read %d examples of %d values, worker %d %d of %d; give --data with"
+                        + " the same files on all hosts")
+                    .formatted(extents[0], extents[1], i / 2, extents[i], extents[i + 1]));
+          }
+        }
+      }
+    }
+  }
+
+  /// Nobody trains before all know how to begin: else a worker that is lost soon would take with it
+  /// those that are still about to ask. Who knows it can do without one that is lost, unless steps
+  /// wait for all.
+  private void awaitOthers(Communicator workers) throws InterruptedException {
+    try {
+      var unused = workers.barrier(CollectiveOptions.named("weft-train/begun")).await();
+    } catch (CommException.PeerLost lost) {
+      if (!(settings.sync() instanceof Sync.Asynchronous)) {
+        throw lost;
+      }
+    }
+  }
+
+  /// Whether no worker below is left.
+  private boolean isLowest() {
+    List<Task> gone = member.gone();
+    return IntStream.range(0, index)
+        .allMatch(below -> gone.contains(new Task(TaskLayout.WORKERS, below)));
+  }
+
+  private Columns columns(Examples all) {
+    int workers = training.servers().workers();
+    if (settings.batch() > all.count() || settings.batch() < workers) {
+      throw new TrainingException.Unfit(
+          "--batch %d: expected from %d, the workers, to %d, the examples to train on"
+              .formatted(settings.batch(), workers, all.count()));
+    }
+    return new Columns(all.count(), settings.batch(), settings.seed());
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.tensorflow.session.Fetched;
+import io.weft.workloads.batch.Columns;
+import io.weft.workloads.batch.Feed;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.sendrecv.GraphSession;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingSettings;
+import io.weft.workloads.training.TrainingException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.tensorflow.Tensor;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TInt64;
+
+/// The steps of one worker, and what it remembers of them. One thread.
+final class WorkerLoop {
+
+  private final Plan plan;
+  private final Replica replica;
+  private final GraphSession session;
+  private final Examples examples;
+  private final TrainingObserver observer;
+  private final int width;
+  private final double[] losses;
+  private final List<Long> nanos = new ArrayList<>();
+  private final long askedBefore;
+  private int epoch = -1;
+  private int[] order = new int[0];
+  private long total;
+  private double epochLoss;
+  private int epochSteps;
+
+  /// What is to be done.
+  ///
+  /// @param columns which examples stand in which batch
+  /// @param index of the worker
+  /// @param begin the first step, counted from that of the run that a checkpoint may have begun
+  /// @param limit of a step
+  record Plan(
+      TrainingSettings settings, Servers servers, Columns columns, int index, int begin, Duration limit) {
+
+    /// Of the whole run.
+    int steps() {
+      return columns.steps() * settings.epochs();
+    }
+
+    /// Whether an epoch ends with this step.
+    boolean endsEpoch(int step) {
+      return (step + 1) % columns.steps() == 0;
+    }
+
+    /// Falls in a straight line over the whole run, where the optimizer follows.
+    float rateFactor(int step) {
+      return settings.optimizer().followsGradientScale()
+          ? (float) (1 - step / (double) steps())
+          : 1;
+    }
+  }
+
+  /// @param examples of this worker
+  WorkerLoop(Plan plan, Replica replica, GraphSession session, Examples examples, TrainingObserver observer) {
+    this.plan = plan;
+    this.replica = replica;
+    this.session = session;
+    this.examples = examples;
+    this.observer = observer;
+    this.width = plan.columns.width(plan.index, plan.servers.workers());
+    this.losses = new double[plan.steps()];
+    Arrays.fill(losses, Double.NaN);
+    this.askedBefore = session.requests();
+  }
+
+  /// All steps, without waiting for anybody. The steps of all workers together move the model as
+  /// far as one synchronous step does.
+  ///
+  /// @param keeper saves when this worker ends an epoch, whatever the others do
+  void asynchronous(Optional<ServerCheckpoints> keeper) throws InterruptedException {
+    try (var feed = new Feed(examples, width)) {
+      for (int step = plan.begin; step < plan.steps(); step++) {
+        fill(feed, step);
+        long begin = System.nanoTime();
+        float factor = plan.rateFactor(step) / plan.settings.batch();
+        Map<String, Tensor> feeds = feeds(feed, factor);
+        try (Fetched fetched = session.run(replica.asynchronousStep(), feeds, plan.limit)) {
+          took(step, begin, fetched);
+        } finally {
+          close(feeds);
+        }
+        if (keeper.isPresent() && plan.endsEpoch(step)) {
+          keeper.get().endEpoch(session, ownLosses(step));
+        }
+        tell(step);
+      }
+    }
+  }
+
+  /// The mean losses of this worker's share, in the epoch that ends with this step.
+  private double[] ownLosses(int step) {
+    return Arrays.stream(losses, step + 1 - plan.columns.steps(), step + 1)
+        .map(sum -> sum / width)
+        .toArray();
+  }
+
+  /// All steps, each together with the other workers. A step that was over for the others before
+  /// this worker came to it is left out.
+  void synchronous() throws InterruptedException {
+    try (var feed = new Feed(examples, width)) {
+      int step = plan.begin;
+      while (step < plan.steps()) {
+        fill(feed, step);
+        long begin = System.nanoTime();
+        float mean = (float) plan.servers.workers() / plan.settings.batch();
+        Map<String, Tensor> feeds = feeds(feed, plan.rateFactor(step) * mean);
+        feeds.put(Accumulated.STEP, TInt64.scalarOf(step - plan.begin));
+        int next;
+        try (Fetched fetched =
+            session.run(replica.synchronousStep(plan.index), feeds, plan.limit)) {
+          took(step, begin, fetched);
+          next = (int) ((TInt64) fetched.get(1)).getLong();
+          for (int left = ((TInt32) fetched.get(2)).getInt(); left > 0; left--) {
+            next = further();
+          }
+        } finally {
+          close(feeds);
+        }
+        tell(step);
+        step = next;
+      }
+    }
+  }
+
+  private int further() throws InterruptedException {
+    try (Fetched token = session.run(StepTokens.more(plan.index), Map.of(), plan.limit)) {
+      return (int) ((TInt64) token.get(0)).getLong();
+    }
+  }
+
+  private void fill(Feed feed, int step) {
+    int perEpoch = plan.columns.steps();
+    if (step / perEpoch != epoch) {
+      epoch = step / perEpoch;
+      order = plan.columns.order(epoch, plan.index, plan.servers.workers());
+    }
+    feed.fill(order, step % perEpoch * width);
+  }
+
+  private static Map<String, Tensor> feeds(Feed feed, float factor) {
+    Map<String, Tensor> feeds = new HashMap<>();
+    feeds.put(Replica.FEEDS.get(0), feed.features());
+    feeds.put(Replica.FEEDS.get(1), feed.labels());
+    feeds.put(Replica.FACTOR, TFloat32.scalarOf(factor));
+    return feeds;
+  }
+
+  /// The batch itself is the feed's.
+  private static void close(Map<String, Tensor> feeds) {
+    feeds.keySet().removeAll(Replica.FEEDS);
+    feeds.values().forEach(Tensor::close);
+  }
+
+  private void took(int step, long begin, Fetched fetched) {
+    long taken = System.nanoTime() - begin;
+    nanos.add(taken);
+    total += taken;
+    losses[step] = ((TFloat32) fetched.get(0)).getFloat();
+    if (!Double.isFinite(losses[step])) {
+      throw new TrainingException.Diverged(
+          "the loss became %s in step %d of worker %d; give a smaller --lr than %s"
+              .formatted(losses[step], step + 1, plan.index, plan.settings.rate()));
+    }
+  }
+
+  private void tell(int step) {
+    int perEpoch = plan.columns.steps();
+    double loss = losses[step] / width;
+    observer.onStep(new TrainingObserver.Step(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
+    epochLoss += loss;
+    epochSteps++;
+    if (plan.endsEpoch(step)) {
+      observer.onEpoch(new TrainingObserver.Epoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
+      epochLoss = 0;
+      epochSteps = 0;
+    }
+  }
+
+  private double seconds() {
+    return total / 1e9;
+  }
+
+  /// Of each step that was taken.
+  List<Long> nanos() {
+    return List.copyOf(nanos);
+  }
+
+  /// What there is to say at the end.
+  WorkerResults.Row row(long bytesSent) {
+    long requests = askedBefore < 0 ? -1 : session.requests() - askedBefore;
+    return new WorkerResults.Row(
+        true, (long) width * nanos.size(), seconds(), requests, bytesSent, losses.clone());
+  }
+}

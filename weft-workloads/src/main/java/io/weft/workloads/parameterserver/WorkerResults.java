@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.tensorflow.TensorViews;
+import io.weft.tensorflow.partition.GraphCall;
+import io.weft.tensorflow.session.Fetched;
+import io.weft.workloads.sendrecv.GraphSession;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.tensorflow.Tensor;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.ndarray.buffer.DataBuffers;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.types.TFloat64;
+import org.tensorflow.types.TInt32;
+
+/// What each worker has to say when it is done, in a variable on the first server with a row for
+/// each worker: so it needs no connection between workers, and outlives them.
+///
+/// @param steps whose losses a row has room for
+record WorkerResults(int steps) {
+
+  private static final String VALUES = "tally";
+  private static final int FACTS = 5;
+
+  /// One worker's row.
+  ///
+  /// @param done whether it has been written
+  /// @param examples that it trained on
+  /// @param seconds that its steps took
+  /// @param requests in which it asked for tensors; negative if unknown
+  /// @param bytesSent by it
+  /// @param losses of its steps, each summed over its share of the batch; NaN for a step that it
+  ///   did not take
+  record Row(
+      boolean done,
+      long examples,
+      double seconds,
+      long requests,
+      long bytesSent,
+      double[] losses) {}
+
+  private int width() {
+    return FACTS + steps;
+  }
+
+  /// Adds the variable to the graph.
+  ///
+  /// @param server whose device is the first server's
+  void addTo(Ops server, int workers) {
+    var values = server.withName(VALUES).variable(Shape.of(workers, width()), TFloat64.class);
+    Ops init = server.withInitScope();
+    var ignored =
+        init.assign(
+            values, init.zeros(init.constant(new int[] {workers, width()}), TFloat64.class));
+    var row =
+        server
+            .withName(VALUES + "_row")
+            .placeholder(TFloat64.class, Placeholder.shape(Shape.of(1, width())));
+    var at =
+        server.withName(VALUES + "_at").placeholder(TInt32.class, Placeholder.shape(Shape.of(1)));
+    var unused = server.withName(VALUES + "_write").scatterUpdate(values, at, row);
+    var read = server.withName(VALUES + "_read").identity(values);
+    assert read.asOutput().shape().get(0) == workers;
+  }
+
+  /// Says what worker `index` has to say; it is done with that.
+  void write(GraphSession session, int index, Row row, Duration limit) throws InterruptedException {
+    double[] numbers = new double[width()];
+    numbers[0] = 1;
+    numbers[1] = row.examples;
+    numbers[2] = row.seconds;
+    numbers[3] = row.requests;
+    numbers[4] = row.bytesSent;
+    System.arraycopy(row.losses, 0, numbers, FACTS, steps);
+    var call =
+        new GraphCall(
+            List.of(VALUES + "_row", VALUES + "_at"), List.of(), List.of(VALUES + "_write"));
+    try (var values = TFloat64.tensorOf(Shape.of(1, width()), DataBuffers.of(numbers));
+        var at = TInt32.vectorOf(index)) {
+      Map<String, Tensor> feeds = Map.of(VALUES + "_row", values, VALUES + "_at", at);
+      session.run(call, feeds, limit).close();
+    }
+  }
+
+  /// What all have said so far, by worker.
+  List<Row> read(GraphSession session, Duration limit) throws InterruptedException {
+    var call = new GraphCall(List.of(), List.of(VALUES + "_read:0"), List.of());
+    try (Fetched fetched = session.run(call, Map.of(), limit)) {
+      MemorySegment data = TensorViews.of(fetched.get(0)).data();
+      double[] all = data.toArray(ValueLayout.JAVA_DOUBLE_UNALIGNED);
+      List<Row> rows = new ArrayList<>();
+      for (int first = 0; first < all.length; first += width()) {
+        double[] losses = new double[steps];
+        System.arraycopy(all, first + FACTS, losses, 0, steps);
+        rows.add(
+            new Row(
+                all[first] != 0,
+                (long) all[first + 1],
+                all[first + 2],
+                (long) all[first + 3],
+                (long) all[first + 4],
+                losses));
+      }
+      return rows;
+    }
+  }
+}

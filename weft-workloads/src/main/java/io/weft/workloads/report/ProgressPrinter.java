@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.report;
+
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.Shrink;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Tells people how training goes: on a terminal one line that is drawn again, elsewhere a line
+/// every few seconds.
+public final class ProgressPrinter implements TrainingObserver {
+
+  private static final double TERMINAL_SECONDS = 0.2;
+  private static final double LOG_SECONDS = 5;
+  private static final String ERASE = "\r\u001b[K";
+  private static final double KEPT = 0.9;
+
+  private final PrintWriter err;
+  private final BooleanSupplier speaks;
+  private final Style style;
+  private final int epochs;
+  private final int batch;
+  private @Nullable Start start;
+  private double shownAt = Double.NEGATIVE_INFINITY;
+  private double loss = Double.NaN;
+  private @Nullable Step first;
+  private String accuracy = "";
+  private volatile boolean unsaved;
+
+  /// How lines are shown.
+  public enum Style {
+    /// Drawn again in place.
+    TERMINAL,
+    /// Line after line.
+    LOG
+  }
+
+  /// For a run of so many epochs with this global batch.
+  ///
+  /// @param speaks whether this is the rank that tells, at present; the others only listen
+  public ProgressPrinter(PrintWriter err, Style style, int epochs, int batch, BooleanSupplier speaks) {
+    this.err = err;
+    this.speaks = speaks;
+    this.style = style;
+    this.epochs = epochs;
+    this.batch = batch;
+  }
+
+  @Override
+  public void onStart(Start begun) {
+    start = begun;
+    line(
+        String.format(
+            Locale.ROOT,
+            "training on %s: %,d examples, %,d parameters, %d steps an epoch",
+            begun.dataset(),
+            begun.examples(),
+            begun.parameters(),
+            begun.stepsPerEpoch()));
+    if (begun.epochsDone() >= epochs) {
+      line("the checkpoint has all " + begun.epochsDone() + " epochs already");
+    } else if (begun.epochsDone() > 0) {
+      line("resumed after epoch " + begun.epochsDone());
+    }
+  }
+
+  @Override
+  public void onStep(Step step) {
+    Start begun = start;
+    if (begun == null) {
+      return;
+    }
+    loss = Double.isNaN(loss) ? step.loss() : KEPT * loss + (1 - KEPT) * step.loss();
+    // The first step builds TensorFlow's kernels; speed and time left count from its end.
+    Step from = first;
+    if (from == null) {
+      first = step;
+      return;
+    }
+    double interval = style == Style.TERMINAL ? TERMINAL_SECONDS : LOG_SECONDS;
+    if (step.seconds() - shownAt < interval) {
+      return;
+    }
+    shownAt = step.seconds();
+    long done = steps(from, step, begun);
+    double perStep = (step.seconds() - from.seconds()) / done;
+    long left = (long) (epochs - step.epoch() + 1) * begun.stepsPerEpoch() - step.step();
+    String text =
+        String.format(
+            Locale.ROOT,
+            "epoch %d/%d  step %d/%d  loss %.4f  %.0f samples/s  %s left%s",
+            step.epoch(),
+            epochs,
+            step.step(),
+            begun.stepsPerEpoch(),
+            loss,
+            batch / perStep,
+            time(perStep * left),
+            accuracy);
+    if (style == Style.TERMINAL) {
+      if (speaks.getAsBoolean()) {
+        err.print(ERASE + text);
+        err.flush();
+      }
+    } else {
+      line(text);
+    }
+  }
+
+  @Override
+  public void onEpoch(Epoch epoch) {
+    String tested = "";
+    if (!Double.isNaN(epoch.accuracy())) {
+      accuracy = String.format(Locale.ROOT, "  accuracy %.4f", epoch.accuracy());
+      tested = String.format(Locale.ROOT, ", test accuracy %.4f", epoch.accuracy());
+    }
+    line(
+        String.format(
+            Locale.ROOT,
+            "epoch %d/%d done: mean loss %.4f%s",
+            epoch.epoch(),
+            epochs,
+            epoch.loss(),
+            tested));
+  }
+
+  @Override
+  public void onUnsaved(String why) {
+    unsaved = true;
+    line(why);
+  }
+
+  /// Whether a checkpoint could not be written. Any thread.
+  public boolean isUnsaved() {
+    return unsaved;
+  }
+
+  private static long steps(Step from, Step to, Start begun) {
+    return (long) (to.epoch() - from.epoch()) * begun.stepsPerEpoch() + to.step() - from.step();
+  }
+
+  @Override
+  public void onShrink(Shrink shrink, String why) {
+    line(why);
+    line(
+        shrink.lost().isEmpty()
+            ? String.format(
+                Locale.ROOT,
+                "no rank is lost; going on with %d after step %d (%.1f s)",
+                shrink.survivors(),
+                shrink.step(),
+                shrink.seconds())
+            : String.format(
+                Locale.ROOT,
+                "lost %s; going on with %d rank%s after step %d (%.1f s)",
+                Summary.ranks(shrink.lost()),
+                shrink.survivors(),
+                shrink.survivors() == 1 ? "" : "s",
+                shrink.step(),
+                shrink.seconds()));
+  }
+
+  private void line(String text) {
+    if (!speaks.getAsBoolean()) {
+      return;
+    }
+    err.println(style == Style.TERMINAL ? ERASE + text : text);
+    err.flush();
+  }
+
+  private static String time(double seconds) {
+    long whole = Math.round(seconds);
+    return whole >= 3600
+        ? String.format(Locale.ROOT, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60)
+        : String.format(Locale.ROOT, "%d:%02d", whole / 60, whole % 60);
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.batch.Columns;
+import io.weft.workloads.data.DataException;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.DataSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// What one rank needs of the data.
+///
+/// @param train the examples of its columns, as `Columns.rows` orders them
+/// @param test its part of the test set
+/// @param columns of the whole training set
+/// @param testCount examples in the whole test set
+record DataShard(Examples train, Examples test, Columns columns, int testCount) {
+
+  /// Reads, in the way that the settings say. Throws `DataException`, and `TrainingException.Unfit`
+  /// if batch, ranks and data do not go together.
+  static DataShard read(TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
+    requireRanks(settings, job);
+    if (settings.read() == ReadMode.SHARDED || exchange.alone()) {
+      try {
+        return local(settings, source, job);
+      } catch (OutOfMemoryError noRoom) {
+        throw new DataException.TooLarge(source.name(), noRoom);
+      }
+    }
+    return fromRoot(settings, source, job, exchange);
+  }
+
+  /// How much the whole data is, in words: the same on all ranks that read the same files.
+  String extent() {
+    return "%d examples of %d values to train on and %d to test with"
+        .formatted(columns.examples(), train.features(), testCount);
+  }
+
+  private static DataShard local(TrainingSettings settings, DataSource source, TrainingJob job) {
+    Examples train = source.train();
+    Columns columns = columns(settings, train.count());
+    Examples mine = train.select(columns.rows(job.rank(), job.size()));
+    Examples test = source.test();
+    return new DataShard(mine, part(test, job.rank(), job.size()), columns, test.count());
+  }
+
+  /// Rank 0 reads and sends [VIS16 §3.3.1]; if it cannot, the others hear of it and stop too.
+  private static DataShard fromRoot(TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
+    if (job.rank() != 0) {
+      long[] facts = exchange.fromRoot("data", new long[5]);
+      if (facts[0] < 0) {
+        throw new DataException.Missing("rank 0 could not read the data; its message says why");
+      }
+      return receive(settings, facts, Parcel.empty(job.size()), exchange);
+    }
+    Parcel parcel;
+    try {
+      parcel = Parcel.pack(settings, source, job.size());
+    } catch (DataException | TrainingException e) {
+      long[] ignored = exchange.fromRoot("data", -1, 0, 0, 0, 0);
+      throw e;
+    } catch (OutOfMemoryError noRoom) {
+      long[] ignored = exchange.fromRoot("data", -1, 0, 0, 0, 0);
+      throw new DataException.TooLarge(source.name(), noRoom);
+    }
+    return receive(settings, exchange.fromRoot("data", parcel.facts), parcel, exchange);
+  }
+
+  private static DataShard receive(TrainingSettings settings, long[] facts, Parcel parcel, RankExchange exchange) {
+    Columns columns = columns(settings, (int) facts[0]);
+    int features = (int) facts[2];
+    float scale = Float.intBitsToFloat((int) facts[4]);
+    byte[][] mine = new byte[4][];
+    for (int i = 0; i < mine.length; i++) {
+      int width = i % 2 == 0 ? features : 1;
+      mine[i] = exchange.scatter("data/" + i, width, parcel.bytes[i], parcel.splits.get(i / 2));
+    }
+    int classes = (int) facts[3];
+    return new DataShard(
+        new Examples(features, classes, scale, mine[0], mine[1]),
+        new Examples(features, classes, scale, mine[2], mine[3]),
+        columns,
+        (int) facts[1]);
+  }
+
+  /// What rank 0 sends: values and labels of the training rows of all ranks in order of rank, then
+  /// of the test rows.
+  private static final class Parcel {
+
+    private final long[] facts;
+    private final byte[][] bytes;
+    private final List<List<Long>> splits;
+
+    private Parcel(long[] facts, byte[][] bytes, List<List<Long>> splits) {
+      this.facts = facts;
+      this.bytes = bytes;
+      this.splits = splits;
+    }
+
+    /// What another rank has to send.
+    static Parcel empty(int size) {
+      List<Long> none = Collections.nCopies(size, 0L);
+      return new Parcel(new long[0], new byte[4][0], List.of(none, none));
+    }
+
+    static Parcel pack(TrainingSettings settings, DataSource source, int size) {
+      Examples train = source.train();
+      Examples test = source.test();
+      Columns columns = columns(settings, train.count());
+      int[] all = new int[train.count()];
+      int filled = 0;
+      var trainSplits = new ArrayList<Long>();
+      var testSplits = new ArrayList<Long>();
+      for (int r = 0; r < size; r++) {
+        int[] rows = columns.rows(r, size);
+        System.arraycopy(rows, 0, all, filled, rows.length);
+        filled += rows.length;
+        trainSplits.add((long) rows.length);
+        testSplits.add((long) first(test.count(), r + 1, size) - first(test.count(), r, size));
+      }
+      Examples ordered = train.select(all);
+      long[] facts = {
+        train.count(),
+        test.count(),
+        train.features(),
+        train.classes(),
+        Float.floatToRawIntBits(train.scale())
+      };
+      byte[][] bytes = {ordered.values(), ordered.labels(), test.values(), test.labels()};
+      return new Parcel(facts, bytes, List.of(trainSplits, testSplits));
+    }
+  }
+
+  private static Examples part(Examples all, int rank, int size) {
+    int from = first(all.count(), rank, size);
+    return all.select(IntStream.range(from, first(all.count(), rank + 1, size)).toArray());
+  }
+
+  private static int first(int count, int rank, int size) {
+    return (int) ((long) rank * count / size);
+  }
+
+  private static Columns columns(TrainingSettings settings, int examples) {
+    if (settings.batch() > examples) {
+      throw new TrainingException.Unfit(
+          "--batch "
+              + settings.batch()
+              + " is more than the "
+              + examples
+              + " examples to train on; give at most that");
+    }
+    return new Columns(examples, settings.batch(), settings.seed());
+  }
+
+  private static void requireRanks(TrainingSettings settings, TrainingJob job) {
+    if (settings.batch() < job.size()) {
+      throw new TrainingException.Unfit(
+          "--batch "
+              + settings.batch()
+              + " leaves some of "
+              + job.size()
+              + " ranks without an example in each step; give at least "
+              + job.size());
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.CommException;
+import io.weft.Handle;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.workloads.checkpoint.History;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.DoubleStream;
+
+/// What the ranks tell each other besides gradients: counts, times, digests, examples. Every call
+/// is collective and waits. With one rank each returns its argument. One thread.
+final class RankExchange {
+
+  private static final String PREFIX = "weft-train/";
+
+  private final TrainingJob job;
+
+  RankExchange(TrainingJob job) {
+    this.job = job;
+  }
+
+  boolean alone() {
+    return job.size() == 1;
+  }
+
+  /// Element by element over all ranks, in the same bits on each.
+  double[] combine(String what, ReduceOp op, double... values) {
+    if (alone()) {
+      return values.clone();
+    }
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_DOUBLE, values);
+      var view = new TensorView(DType.FLOAT64, Shape.of(values.length), memory);
+      await(communicator().allreduce(view, view, op, named(what)));
+      return memory.toArray(ValueLayout.JAVA_DOUBLE);
+    }
+  }
+
+  /// Rank 0's numbers on all ranks.
+  long[] fromRoot(String what, long... values) {
+    return from(0, what, values);
+  }
+
+  /// One rank's numbers on all ranks.
+  long[] from(int root, String what, long... values) {
+    if (alone()) {
+      return values.clone();
+    }
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_LONG, values);
+      var view = new TensorView(DType.INT64, Shape.of(values.length), memory);
+      await(communicator().broadcast(view, root, named(what)));
+      return memory.toArray(ValueLayout.JAVA_LONG);
+    }
+  }
+
+  /// One rank's numbers on all ranks; each gives as many.
+  double[] from(int root, String what, double... values) {
+    long[] bits = Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
+    MemorySegment agreed = MemorySegment.ofArray(from(root, what, bits));
+    return agreed.toArray(ValueLayout.JAVA_DOUBLE);
+  }
+
+  /// One rank's history, of these lengths, on all ranks.
+  History from(int root, History mine, int losses, int accuracies) {
+    return new History(
+        numbers(root, "history/losses", mine.losses(), losses),
+        numbers(root, "history/accuracies", mine.accuracies(), accuracies));
+  }
+
+  private List<Double> numbers(int root, String what, List<Double> mine, int count) {
+    if (count == 0) {
+      return List.of();
+    }
+    double[] numbers = new double[count];
+    for (int i = 0; i < Math.min(count, mine.size()); i++) {
+      numbers[i] = mine.get(i);
+    }
+    return DoubleStream.of(from(root, what, numbers)).boxed().toList();
+  }
+
+  /// One rank's memory into that of all ranks.
+  void from(int root, String what, TensorView memory) {
+    if (!alone()) {
+      await(communicator().broadcast(memory, root, named(what)));
+    }
+  }
+
+  /// Returns when all ranks have come here.
+  void barrier(String what) {
+    if (!alone()) {
+      var unused = communicator().barrier(named(what));
+      await(unused);
+    }
+  }
+
+  /// A word of each rank, in order of rank.
+  List<String> gather(String what, String word) {
+    if (alone()) {
+      return List.of(word);
+    }
+    byte[] line = (word.replace('\n', ' ') + "\n").getBytes(StandardCharsets.UTF_8);
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(line.length);
+      MemorySegment.copy(line, 0, memory, ValueLayout.JAVA_BYTE, 0, line.length);
+      var view = new TensorView(DType.UINT8, Shape.of(line.length), memory);
+      try (TensorLease all = await(communicator().allgather(view, named(what)))) {
+        byte[] text = all.view().data().toArray(ValueLayout.JAVA_BYTE);
+        return new String(text, StandardCharsets.UTF_8).lines().toList();
+      }
+    }
+  }
+
+  /// Rank 0's rows, cut into a part for each rank: returns this rank's part. Other ranks give no
+  /// rows.
+  byte[] scatter(String what, int width, byte[] rows, List<Long> splits) {
+    if (alone()) {
+      return rows;
+    }
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(Math.max(1, rows.length)).asSlice(0, rows.length);
+      MemorySegment.copy(rows, 0, memory, ValueLayout.JAVA_BYTE, 0, rows.length);
+      var view = new TensorView(DType.UINT8, Shape.of(rows.length / width, width), memory);
+      Communicator.Received mine = await(communicator().alltoall(view, splits, named(what)));
+      try (TensorLease tensor = mine.tensor()) {
+        return tensor.view().data().toArray(ValueLayout.JAVA_BYTE);
+      }
+    }
+  }
+
+  /// Averages each of these in place over all ranks, all at the same time.
+  void average(String what, List<TensorView> tensors) {
+    if (alone()) {
+      return;
+    }
+    var handles = new ArrayList<Handle<TensorView>>();
+    for (int i = 0; i < tensors.size(); i++) {
+      TensorView tensor = tensors.get(i);
+      handles.add(
+          communicator().allreduce(tensor, tensor, ReduceOp.AVERAGE, named(what + "/" + i)));
+    }
+    CommException failure = null;
+    for (Handle<TensorView> handle : handles) {
+      try {
+        var unused = await(handle);
+      } catch (CommException e) {
+        failure = failure == null ? e : failure; // the others still borrow their tensors
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private Communicator communicator() {
+    return job.communicator();
+  }
+
+  private static CollectiveOptions named(String what) {
+    return CollectiveOptions.named(PREFIX + what);
+  }
+
+  private static <T> T await(Handle<T> handle) {
+    try {
+      return handle.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for the other ranks", e);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.Weft;
+import io.weft.WeftConfig.OnFailure;
+import io.weft.collective.Communicator;
+import java.util.List;
+import java.util.OptionalInt;
+
+/// The ranks that train together, seen from one of them.
+public interface TrainingJob {
+
+  /// The job that this process has joined; the caller still closes it.
+  ///
+  /// @param threads that compute; empty: this rank's share of the host's cores
+  static TrainingJob of(Weft weft, OptionalInt threads) {
+    return new WeftJob(weft, threads);
+  }
+
+  /// This rank among the present ones, from 0.
+  int rank();
+
+  /// How many ranks there are at present.
+  int size();
+
+  /// The present ranks by the numbers with which the job began, ascending.
+  List<Integer> members();
+
+  /// How often the job has shrunk.
+  long epoch();
+
+  /// What happens when a rank is lost.
+  OnFailure onFailure();
+
+  /// Goes on with the ranks that are left, which do the same: the others are out, and `rank`,
+  /// `size`, `members` and `communicator` speak of those that are left. Throws `CommException` if
+  /// that cannot be done.
+  void shrink() throws InterruptedException;
+
+  /// Threads that compute here; with one number, a rank adds in one order.
+  int threads();
+
+  /// The communicator of all present ranks. A job of one rank is never asked.
+  Communicator communicator();
+
+  /// Scheme of the transport; "none" for one rank.
+  String transport();
+
+  /// Bytes that this rank has sent to others so far.
+  long bytesSent();
+}

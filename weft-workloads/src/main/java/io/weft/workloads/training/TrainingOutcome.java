@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import java.util.List;
+import java.util.OptionalDouble;
+
+/// What a training run came to.
+///
+/// @param dataset what it was trained on
+/// @param losses of each global batch since the first epoch, resumed ones included
+/// @param accuracies on the test set after each epoch
+/// @param auc on the test set at the end, where the workload is judged by it
+/// @param finalLoss mean over the last 50 steps
+/// @param digests of the weights, by rank
+/// @param timing of the steps of this run
+/// @param bytesSent by all ranks that are left
+/// @param shrinks in order of time; empty if no rank was lost
+public record TrainingOutcome(
+    String dataset,
+    List<Double> losses,
+    List<Double> accuracies,
+    OptionalDouble auc,
+    double finalLoss,
+    List<String> digests,
+    Timing timing,
+    long bytesSent,
+    List<Shrink> shrinks) {
+
+  /// Copies the lists.
+  public TrainingOutcome {
+    losses = List.copyOf(losses);
+    accuracies = List.copyOf(accuracies);
+    digests = List.copyOf(digests);
+    shrinks = List.copyOf(shrinks);
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.checkpoint.Manifest;
+import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Optional;
+
+/// What a training run is to do; the same on all ranks.
+///
+/// @param workload network and data
+/// @param epochs passes over the data
+/// @param batch examples in a step, over all ranks
+/// @param rate of learning
+/// @param optimizer that applies gradients
+/// @param seed of weights, order and embedded data
+/// @param sync how ranks stay together
+/// @param read who reads the data
+/// @param checkpoint directory to save to and resume from
+public record TrainingSettings(
+    Workload workload,
+    int epochs,
+    int batch,
+    float rate,
+    OptimizerKind optimizer,
+    long seed,
+    Sync sync,
+    ReadMode read,
+    Optional<Path> checkpoint) {
+
+  /// What a checkpoint of a run with these settings says of it.
+  ///
+  /// @param dataset as the report names it
+  /// @param epochs done
+  public Manifest manifest(String dataset, int epochs) {
+    var facts = new LinkedHashMap<String, String>();
+    facts.put("workload", workload.title());
+    facts.put("dataset", dataset.replace('\n', ' '));
+    facts.put("batch", Integer.toString(batch));
+    facts.put("lr", Float.toString(rate));
+    facts.put("optimizer", optimizer.toString());
+    facts.put("seed", Long.toString(seed));
+    facts.put("sync", sync.toString());
+    return new Manifest(epochs, facts);
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.Shrink;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class ProgressReporterTest {
+
+  private static final TrainingObserver.Start START = new TrainingObserver.Start("digits", 10, 100, 5, 0);
+  private static final TrainingObserver.Step STEP = new TrainingObserver.Step(1, 2, 0.5, 0.1);
+  private static final TrainingObserver.Epoch EPOCH = new TrainingObserver.Epoch(1, 0.5, Double.NaN);
+
+  private final List<Object> heard = new ArrayList<>();
+  private final AtomicBoolean lowest = new AtomicBoolean();
+  private final ProgressReporter speaker = new ProgressReporter(new RecordingObserver(), lowest::get);
+
+  @Test
+  void workerThatBecomesTheLowestBeginsAtTheBeginning() {
+    speaker.onStart(START);
+    speaker.onStep(STEP);
+    speaker.onEpoch(EPOCH);
+    assertThat(heard).isEmpty();
+    lowest.set(true);
+    speaker.onStep(STEP);
+    speaker.onEpoch(EPOCH);
+    assertThat(heard).containsExactly(START, STEP, EPOCH);
+  }
+
+  @Test
+  void lowestTellsAtOnce() {
+    lowest.set(true);
+    speaker.onStart(START);
+    assertThat(heard).containsExactly(START);
+    speaker.onStep(STEP);
+    assertThat(heard).containsExactly(START, STEP);
+  }
+
+  private final class RecordingObserver implements TrainingObserver {
+
+    @Override
+    public void onStart(Start start) {
+      heard.add(start);
+    }
+
+    @Override
+    public void onStep(Step step) {
+      heard.add(step);
+    }
+
+    @Override
+    public void onUnsaved(String why) {
+      heard.add(why);
+    }
+
+    @Override
+    public void onShrink(Shrink shrink, String why) {
+      heard.add(shrink);
+    }
+
+    @Override
+    public void onEpoch(Epoch epoch) {
+      heard.add(epoch);
+    }
+  }
+}
