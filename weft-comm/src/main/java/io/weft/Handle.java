@@ -16,15 +16,15 @@ public interface Handle<T> {
   /// Waits for the result. Throws `CommException.TimedOut` after `timeout`; that is soft: the
   /// operation runs on and its buffers stay borrowed, as they do after an interrupt. Throws the
   /// operation's own `CommException` if it failed, and `IllegalStateException` in a callback, on a
-  /// thread that turns the lane: it would wait for itself.
+  /// thread that turns the agent: it would wait for itself.
   T await(Duration timeout) throws InterruptedException;
 
   /// Waits until the operation's own hard deadline ends it one way or the other.
   T await() throws InterruptedException;
 
-  /// Calls `action` once with result or failure, on the completing thread (the lane's, or that of a
-  /// caller that waits) or at once on this one if it is done. The action must not block; what it
-  /// throws, which it should not, is logged.
+  /// Calls `action` once with result or failure, on the completing thread (the progress thread's,
+  /// or that of a caller that waits) or at once on this one if it is done. The action must not
+  /// block; what it throws, which it should not, is logged.
   void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action);
 
   /// A copy for interoperation: completing or cancelling it changes nothing here.

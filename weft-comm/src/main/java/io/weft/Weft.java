@@ -8,9 +8,9 @@ import io.weft.cluster.Bootstrap;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
-import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
@@ -64,7 +64,7 @@ public final class Weft implements AutoCloseable {
   private final Collectives collectives;
   private final Membership membership;
   private final Rendezvous rendezvous;
-  private final AgentRunner lane;
+  private final AgentRunner runner;
   private final FlightWriter flights;
   private final TensorPool tensors;
   private volatile Epoch epoch;
@@ -76,14 +76,14 @@ public final class Weft implements AutoCloseable {
       Collectives collectives,
       Membership membership,
       Rendezvous rendezvous,
-      AgentRunner lane,
+      AgentRunner runner,
       FlightWriter flights) {
     this.config = config;
     this.mesh = mesh;
     this.collectives = collectives;
     this.membership = membership;
     this.rendezvous = rendezvous;
-    this.lane = lane;
+    this.runner = runner;
     this.flights = flights;
     this.tensors = collectives.tensors();
     this.epoch = membership.current();
@@ -115,7 +115,7 @@ public final class Weft implements AutoCloseable {
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try (JobStore job = JobStore.open(launch, config, environment)) {
-      var surroundings =
+      var nodeEnvironment =
           new NodeEnvironment(
               job.store(),
               job.secret(),
@@ -125,7 +125,7 @@ public final class Weft implements AutoCloseable {
               AgentRunners.THREADS,
               JobProcess.current());
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
-      Weft joined = join(config, launch, surroundings, sinks);
+      Weft joined = join(config, launch, nodeEnvironment, sinks);
       warmUp.join(config.startDeadline());
       Transports.tellOfTcp(joined);
       return joined;
@@ -152,9 +152,10 @@ public final class Weft implements AutoCloseable {
   }
 
   /// The same with everything around it given, as a simulation does.
-  public static Weft init(WeftConfig config, LaunchEnvironment launch, NodeEnvironment surroundings) {
+  public static Weft init(
+      WeftConfig config, LaunchEnvironment launch, NodeEnvironment nodeEnvironment) {
     try {
-      return join(config, launch, surroundings, FlightSink.of(config));
+      return join(config, launch, nodeEnvironment, FlightSink.of(config));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommException.Setup("interrupted while joining the job", e);
@@ -182,14 +183,14 @@ public final class Weft implements AutoCloseable {
     Mesh mesh =
         new Mesh(
             launch.rank(),
-            around.lanes().ticker(),
+            around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
             List.of(collectives, membership, rendezvous),
             sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =
           Bootstrap.exchange(
-              around.lanes().ticker(),
+              around.runners().ticker(),
               around.store(),
               launch,
               FIRST_EPOCH,
@@ -202,25 +203,25 @@ public final class Weft implements AutoCloseable {
       mesh.close();
       throw e;
     }
-    AgentRunner lane = lane(config, mesh, around.lanes());
-    collectives.runBy(lane);
-    rendezvous.runBy(lane);
+    AgentRunner runner = runner(config, mesh, around.runners());
+    collectives.runBy(runner);
+    rendezvous.runBy(runner);
     var recorder = new FlightRecorder();
     recorder.joined(
         FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
         mesh.topology(),
-        lane.nanos(),
+        runner.nanos(),
         mesh::lastSeen);
     collectives.observedBy(recorder);
-    lane.start();
+    runner.start();
     return new Weft(
         config,
         mesh,
         collectives,
         membership,
-        rendezvous.face(),
-        lane,
-        FlightWriter.open(recorder, lane::nanos, sinks));
+        rendezvous.client(),
+        runner,
+        FlightWriter.open(recorder, runner::nanos, sinks));
   }
 
   private static Transport open(
@@ -239,16 +240,16 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static AgentRunner lane(WeftConfig config, Mesh mesh, AgentRunners lanes) {
+  private static AgentRunner runner(WeftConfig config, Mesh mesh, AgentRunners runners) {
     int local = mesh.topology().localSize(mesh.rank());
     int cores = localProcessors(mesh.topology(), mesh.rank());
     IdleStrategy caller = IdleStrategy.forCaller(local, cores);
-    IdleStrategy own = IdleStrategy.forLane(local, cores);
+    IdleStrategy own = IdleStrategy.forRunner(local, cores);
     if (config.spin().isPresent()) {
       caller = caller.spinning(config.spin().getAsInt());
       own = own.spinning(config.spin().getAsInt());
     }
-    return lanes.lane(mesh, own, caller);
+    return runners.runner(mesh, own, caller);
   }
 
   private static int localProcessors(Topology topology, int rank) {
@@ -370,7 +371,7 @@ public final class Weft implements AutoCloseable {
   /// `CommException.Aborted` if those who are left are too few (see `WeftConfig.shrinkQuorum`), or
   /// went on without this rank because they took it for lost.
   public Communicator shrink(Duration limit) throws InterruptedException {
-    Epoch next = membership.shrink(lane, limit);
+    Epoch next = membership.shrink(runner, limit);
     all = collectives.communicator(next.members(), next);
     epoch = next;
     return all;
@@ -378,7 +379,7 @@ public final class Weft implements AutoCloseable {
 
   /// Calls `action` with the cause when a communicator of this rank fails, once for each, those
   /// that have failed already included; not when it is closed here. For programs that compute for
-  /// long and would learn of it from their next operation only. On the thread that turns the lane:
+  /// long and would learn of it from their next operation only. On the thread that turns the agent:
   /// it must not block; what it throws, which it should not, is logged.
   public void onFailure(Consumer<? super CommException> action) {
     collectives.onFailure(action);
@@ -407,17 +408,17 @@ public final class Weft implements AutoCloseable {
   }
 
   /// What this rank did last: its operations, failures and peers, as a flight file has them. Any
-  /// thread, also while the lane stands still.
+  /// thread, also while the progress thread stands still.
   public FlightLog flight() {
     return flights.log();
   }
 
   /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
   /// seconds for theirs, then ends connections and thread. A second call has no effect. Throws
-  /// `IllegalStateException` in a callback, on a thread that turns the lane.
+  /// `IllegalStateException` in a callback, on a thread that turns the agent.
   @Override
   public void close() {
-    lane.close();
+    runner.close();
     flights.close();
     tensors.close();
   }

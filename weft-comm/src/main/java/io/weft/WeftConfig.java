@@ -279,13 +279,13 @@ public final class WeftConfig {
     return value(ConfigOption.FLIGHT_DIR);
   }
 
-  /// One beat may be late or wait behind something longer.
+  /// One heartbeat may be late or wait behind something longer.
   private void checkHeartbeat() {
     if (!silenceLimit().isZero() && silenceLimit().compareTo(heartbeat().multipliedBy(2)) < 0) {
       throw new CommException.Setup(
           "option silence-limit: "
               + Span.millis(silenceLimit())
-              + " ms is less than two beats of "
+              + " ms is less than two heartbeats of "
               + Span.millis(heartbeat())
               + " ms (option heartbeat); raise the one or lower the other",
           null);

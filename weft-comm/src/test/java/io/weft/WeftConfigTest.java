@@ -173,11 +173,11 @@ class WeftConfigTest {
   }
 
   @Test
-  void silenceLimitOfLessThanTwoBeatsIsRefused() {
+  void silenceLimitOfLessThanTwoHeartbeatsIsRefused() {
     assertThatThrownBy(
             () -> WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "1999ms"), new Properties()))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("silence-limit: 1999 ms is less than two beats of 1000 ms");
+        .hasMessageContaining("silence-limit: 1999 ms is less than two heartbeats of 1000 ms");
     assertThat(WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "2s"), new Properties()).heartbeat())
         .isEqualTo(Duration.ofSeconds(1));
   }

@@ -6,49 +6,49 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A lane that runs an interlude once in each errand that it is lent for: when the errand has
-/// begun, or, where it does not begin, after it was refused. One caller at a time.
-final class InterruptedAgentRunner implements AgentRunner, AgentRunner.Errand {
+/// A progress thread that runs an interlude once in each inline task that it is lent for: when the
+/// inline task has begun, or, where it does not begin, after it was refused. One caller at a time.
+final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTask {
 
   private final AgentRunner real;
-  private final Interlude interlude;
-  private @Nullable Errand lent;
+  private final Interruption interruption;
+  private @Nullable InlineTask lent;
   private boolean played;
 
   /// What is run, on the caller's thread.
-  interface Interlude {
+  interface Interruption {
 
-    /// The errand has begun.
+    /// The inline task has begun.
     void inside();
 
     /// It does not begin.
     void instead();
   }
 
-  InterruptedAgentRunner(AgentRunner real, Interlude interlude) {
+  InterruptedAgentRunner(AgentRunner real, Interruption interruption) {
     this.real = real;
-    this.interlude = interlude;
+    this.interruption = interruption;
   }
 
   @Override
-  public boolean lend(Errand errand, long sinceNanos) {
-    lent = errand;
+  public boolean lend(InlineTask inlineTask, long sinceNanos) {
+    lent = inlineTask;
     played = false;
     boolean over = real.lend(this, sinceNanos);
     if (!played) {
-      interlude.instead();
+      interruption.instead();
     }
     return over;
   }
 
-  // --- the errand
+  // --- the inline task
 
   @Override
   public boolean begin(long sinceNanos) {
     boolean begun = lent().begin(sinceNanos);
     if (begun) {
       played = true;
-      interlude.inside();
+      interruption.inside();
     }
     return begun;
   }
@@ -63,11 +63,11 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.Errand {
     lent().giveUp();
   }
 
-  private Errand lent() {
+  private InlineTask lent() {
     return Objects.requireNonNull(lent);
   }
 
-  // --- the lane
+  // --- the progress thread
 
   @Override
   public void start() {

@@ -64,7 +64,7 @@ public class KernelBenchmark {
     reducer.reduce(into, 0, from, 0, elements);
   }
 
-  /// `into = from = into + from`, past the caches where this type and this machine can.
+  /// `into = from = into + from`, by non-temporal stores where this type and this machine can.
   @Benchmark
   public void reduceForTwo() {
     streaming.combine(into, 0, from, 0, into, 0, from, 0, elements);

@@ -7,9 +7,9 @@ import io.weft.WeftConfig;
 import io.weft.agent.AgentRunners;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
-import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
@@ -44,10 +44,10 @@ final class RankPair implements AutoCloseable {
     List<CompletableFuture<Weft>> joining = new ArrayList<>();
     for (int r = 0; r < RANKS; r++) {
       int rank = r;
-      AgentRunners lanes = r == 0 ? first : AgentRunners.THREADS;
+      AgentRunners runners = r == 0 ? first : AgentRunners.THREADS;
       joining.add(
           CompletableFuture.supplyAsync(
-              () -> join(rank, store, lanes), Thread::startVirtualThread));
+              () -> join(rank, store, runners), Thread::startVirtualThread));
       tensors.add(
           new TensorView(
               DType.FLOAT32, Shape.of(bytes / Float.BYTES), arena.allocate(bytes, Long.BYTES)));
@@ -55,7 +55,7 @@ final class RankPair implements AutoCloseable {
     joining.forEach(future -> ranks.add(future.join()));
   }
 
-  private static Weft join(int rank, Store store, AgentRunners lanes) {
+  private static Weft join(int rank, Store store, AgentRunners runners) {
     var launch =
         new LaunchEnvironment(
             "bench",
@@ -72,7 +72,7 @@ final class RankPair implements AutoCloseable {
             "bench",
             "127.0.0.1",
             inproc(),
-            lanes,
+            runners,
             JobProcess.current());
     return Weft.init(WeftConfig.builder().build(), launch, around);
   }

@@ -5,8 +5,8 @@ import io.weft.Handle;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
-import io.weft.agent.Ticker;
 import io.weft.agent.IdleStrategy;
+import io.weft.agent.Ticker;
 import io.weft.tensor.TensorView;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -44,15 +44,16 @@ public class SlotBenchmark {
   /// Joins two ranks.
   @Setup(Level.Trial)
   public void join() {
-    job = new RankPair(bytes, new InterludeLanes());
+    job = new RankPair(bytes, new InterruptionRunners());
   }
 
   private Handle<TensorView> submit(int rank) {
     return Objects.requireNonNull(job, "after join()").allreduce(rank);
   }
 
-  /// Rank 0's lane, in whose errands rank 1 is called.
-  private final class InterludeLanes implements AgentRunners, InterruptedAgentRunner.Interlude {
+  /// Rank 0's progress thread, in whose inline tasks rank 1 is called.
+  private final class InterruptionRunners
+      implements AgentRunners, InterruptedAgentRunner.Interruption {
 
     @Override
     public Ticker ticker() {
@@ -60,8 +61,8 @@ public class SlotBenchmark {
     }
 
     @Override
-    public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
-      return new InterruptedAgentRunner(THREADS.lane(agent, own, caller), this);
+    public AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller) {
+      return new InterruptedAgentRunner(THREADS.runner(agent, own, caller), this);
     }
 
     @Override
@@ -79,8 +80,8 @@ public class SlotBenchmark {
     }
   }
 
-  /// Both ranks' calls. Where rank 0's lane is busy, so that its caller must wait for it, rank 1 is
-  /// called before that and awaited after it: the operation takes the long way.
+  /// Both ranks' calls. Where rank 0's progress thread is busy, so that its caller must wait for
+  /// it, rank 1 is called before that and awaited after it: the operation takes the long way.
   @Benchmark
   public TensorView allreduce() throws InterruptedException {
     TensorView sum = submit(0).await();

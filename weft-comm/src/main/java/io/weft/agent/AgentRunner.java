@@ -23,21 +23,22 @@ public interface AgentRunner extends AutoCloseable {
     return false;
   }
 
-  /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the lane's
-  /// clock. Returns false at once-ish if another thread is turning it; then the caller should park.
+  /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the progress
+  /// thread's clock. Returns false at once-ish if another thread is turning it; then the caller
+  /// should park.
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
-  /// Runs an errand in the agent's place on the calling thread, if the agent has nothing under way
-  /// and nobody is inside it. Returns whether the errand is over; if not, because it was not begun
-  /// or took too long, the caller should `drive`. Saves a short operation the agent's turns; the
-  /// agent gets one now and then all the same. It counts as begun at `sinceNanos`, when it was
-  /// submitted: a caller that waits at once need not read the clock again.
-  default boolean lend(Errand errand, long sinceNanos) {
+  /// Runs an inline task in the agent's place on the calling thread, if the agent has nothing under
+  /// way and nobody is inside it. Returns whether the inline task is over; if not, because it was
+  /// not begun or took too long, the caller should `drive`. Saves a short operation the agent's
+  /// turns; the agent gets one now and then all the same. It counts as begun at `sinceNanos`, when
+  /// it was submitted: a caller that waits at once need not read the clock again.
+  default boolean lend(InlineTask inlineTask, long sinceNanos) {
     return false;
   }
 
   /// Something short that a caller does in the agent's place. Called inside the agent.
-  interface Errand {
+  interface InlineTask {
 
     /// Begins; false if it must not be done so, and then nothing has happened.
     boolean begin(long sinceNanos);
@@ -49,7 +50,7 @@ public interface AgentRunner extends AutoCloseable {
     void giveUp();
   }
 
-  /// The lane's clock.
+  /// The progress thread's clock.
   long nanos();
 
   /// Ends the turning, then closes the agent. A second call has no effect. Throws

@@ -6,7 +6,7 @@ package io.weft.agent;
 /// here.
 public interface AgentRunners {
 
-  /// A daemon thread per lane; the machine's monotonic clock.
+  /// A daemon thread per progress thread; the machine's monotonic clock.
   AgentRunners THREADS =
       new AgentRunners() {
         @Override
@@ -15,17 +15,17 @@ public interface AgentRunners {
         }
 
         @Override
-        public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
+        public AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller) {
           return new ThreadAgentRunner(agent, Ticker.SYSTEM, own, caller);
         }
       };
 
-  /// The clock of all lanes made here.
+  /// The clock of all progress threads made here.
   Ticker ticker();
 
   /// Takes the agent over; `AgentRunner.start` begins.
   ///
-  /// @param own how the lane's own thread waits
+  /// @param own how the progress thread itself waits
   /// @param caller how a caller waits that turns the agent itself
-  AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller);
+  AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller);
 }

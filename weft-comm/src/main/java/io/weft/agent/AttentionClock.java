@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
-/// The time in which an agent looked: it goes with the lane's clock, but however long nothing
-/// turned the agent (a garbage collection, a debugger, a signal, no processor, a clock that jumps),
-/// one such standstill counts as at most 100 ms. Who judges others by this clock does not blame
-/// them for what it did not hear itself. Pure; confined to the lane's thread.
+/// The time in which an agent looked: it goes with the progress thread's clock, but however long
+/// nothing turned the agent (a garbage collection, a debugger, a signal, no processor, a clock that
+/// jumps), one such standstill counts as at most 100 ms. Who judges others by this clock does not
+/// blame them for what it did not hear itself. Pure; confined to the progress thread.
 public final class AttentionClock {
 
   /// The longest gap between two turns that is not a standstill. Agents are turned at least every
@@ -42,12 +42,12 @@ public final class AttentionClock {
     return nanos;
   }
 
-  /// Whether a standstill has ended after this moment of the lane's clock.
+  /// Whether a standstill has ended after this moment of the progress thread's clock.
   public boolean stoodStillSince(long thenNanos) {
     return standstillNanos > 0 && standstillEnd - thenNanos > 0;
   }
 
-  /// Length of the last standstill by the lane's clock, 0 if there was none.
+  /// Length of the last standstill by the progress thread's clock, 0 if there was none.
   public long standstillNanos() {
     return standstillNanos;
   }

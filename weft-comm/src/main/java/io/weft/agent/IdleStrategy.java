@@ -49,11 +49,11 @@ public record IdleStrategy(int spins, long spinNanos, long yieldNanos, long late
         : new IdleStrategy(0, 0, 10_000_000, LATE_AMONG_RANKS_NANOS);
   }
 
-  /// For the lane's own thread: it shares the cores with the framework's computation, so it hardly
-  /// spins. It yields for longer than a small step of a graph takes between two of its messages, so
-  /// that it does not have to be woken for each, unless there are more ranks than cores: then
-  /// others have work to do meanwhile (docs/adr/0059).
-  public static IdleStrategy forLane(int localRanks, int cores) {
+  /// For the progress thread itself: it shares the cores with the framework's computation, so it
+  /// hardly spins. It yields for longer than a small step of a graph takes between two of its
+  /// messages, so that it does not have to be woken for each, unless there are more ranks than
+  /// cores: then others have work to do meanwhile (docs/adr/0059).
+  public static IdleStrategy forRunner(int localRanks, int cores) {
     if (localRanks > cores) {
       return new IdleStrategy(20, 0, 20_000, LATE_NANOS);
     }

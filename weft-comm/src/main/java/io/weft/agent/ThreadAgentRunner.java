@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /// Turns one agent's duty cycle on a thread of its own, and lets a waiting caller turn it instead:
 /// then a small blocking operation costs no thread hand-over. At any time at most one thread is
-/// inside the agent; the turnstile's compare-and-set, paired with its release, orders what they
+/// inside the agent; the agent invoker's compare-and-set, paired with its release, orders what they
 /// see.
 final class ThreadAgentRunner implements AgentRunner {
 
@@ -20,7 +20,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private static final long PARK_NANOS = 10_000_000;
   private static final long CALLER_PARK_NANOS = 1_000_000;
 
-  /// How long the lane's thread leaves an idle agent to callers after one of them has driven it:
+  /// How long the progress thread leaves an idle agent to callers after one of them has driven it:
   /// longer than what a program does between two blocking operations in a loop. Otherwise the
   /// thread would sit in the agent's wait when the next caller comes, and each operation would pay
   /// for waking it.
@@ -38,26 +38,26 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private static final long MOMENT_NANOS = 20_000;
 
-  private static final int TURNSTILE_TRIES = 2000;
+  private static final int INVOKER_TRIES = 2000;
 
-  /// So often a caller looks on as fast as it can whether its errand is over: for longer than a
-  /// cache line takes from one processor to another, and less than a microsecond. With a look at
+  /// So often a caller looks on as fast as it can whether its inline task is over: for longer than
+  /// a cache line takes from one processor to another, and less than a microsecond. With a look at
   /// the clock and a pause after each it would notice late by half of what these take.
   private static final int BRISK_LOOKS = 128;
 
-  /// How long an agent goes without a turn for errands.
+  /// How long an agent goes without a turn for inline tasks.
   private static final long ERRANDS_NANOS = 50_000;
 
   private final Agent agent;
   private final Ticker ticker;
-  private final IdleState ownPatience;
-  private final IdleState callerPatience;
+  private final IdleState ownIdle;
+  private final IdleState callerIdle;
   private final AtomicBoolean inside = new AtomicBoolean();
   private final AtomicInteger callers = new AtomicInteger();
   private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
 
-  /// Who is inside. Written inside the turnstile and read without order: a thread finds itself
+  /// Who is inside. Written inside the agent invoker and read without order: a thread finds itself
   /// there only if it wrote so.
   private @Nullable Thread insider;
 
@@ -72,8 +72,8 @@ final class ThreadAgentRunner implements AgentRunner {
   ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
     this.agent = agent;
     this.ticker = ticker;
-    this.ownPatience = new IdleState(own, ticker);
-    this.callerPatience = new IdleState(caller, ticker);
+    this.ownIdle = new IdleState(own, ticker);
+    this.callerIdle = new IdleState(caller, ticker);
     this.lastTurn = ticker.nanos() - LINGER_NANOS;
     this.lastDriven.setPlain(lastTurn);
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
@@ -148,14 +148,14 @@ final class ThreadAgentRunner implements AgentRunner {
   ///
   /// Hot path.
   @Override
-  public boolean lend(Errand errand, long sinceNanos) {
+  public boolean lend(InlineTask inlineTask, long sinceNanos) {
     unattended.setOpaque(0);
     if (!tryEnter()) {
       return false;
     }
     boolean finished = false;
     try {
-      finished = !closed && !agent.busy() && run(errand, sinceNanos);
+      finished = !closed && !agent.busy() && run(inlineTask, sinceNanos);
       if (finished && !closed && sinceNanos - lastTurn > ERRANDS_NANOS) {
         var unused = work(ticker.nanos());
       }
@@ -170,15 +170,15 @@ final class ThreadAgentRunner implements AgentRunner {
     return finished;
   }
 
-  private boolean run(Errand errand, long sinceNanos) {
+  private boolean run(InlineTask inlineTask, long sinceNanos) {
     try {
-      if (!errand.begin(sinceNanos)) {
+      if (!inlineTask.begin(sinceNanos)) {
         return false;
       }
-      callerPatience.renew();
-      for (int looks = 1; !errand.advance(); looks++) {
-        if (looks > BRISK_LOOKS && callerPatience.isOver()) {
-          errand.giveUp();
+      callerIdle.renew();
+      for (int looks = 1; !inlineTask.advance(); looks++) {
+        if (looks > BRISK_LOOKS && callerIdle.isOver()) {
+          inlineTask.giveUp();
           return false;
         }
       }
@@ -195,7 +195,7 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private boolean enter(BooleanSupplier done) {
     for (int tries = 0; !tryEnter(); tries++) {
-      if (closed || tries > TURNSTILE_TRIES || done.getAsBoolean()) {
+      if (closed || tries > INVOKER_TRIES || done.getAsBoolean()) {
         return false;
       }
       if (tries < 100) {
@@ -208,15 +208,15 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turn(BooleanSupplier done, long deadlineNanos) {
-    callerPatience.renew();
+    callerIdle.renew();
     while (!closed && !done.getAsBoolean()) {
       long now = ticker.nanos();
       if (now - deadlineNanos >= 0) {
         return;
       }
       if (work(now) > 0) {
-        callerPatience.renew();
-      } else if (callerPatience.isOver(now)) {
+        callerIdle.renew();
+      } else if (callerIdle.isOver(now)) {
         park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
       }
     }
@@ -312,12 +312,12 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turnUntilACallerComes() {
-    ownPatience.renew();
+    ownIdle.renew();
     while (!closed && callers.get() == 0) {
       long now = ticker.nanos();
       if (work(now) > 0) {
-        ownPatience.renew();
-      } else if (!agent.busy() || ownPatience.isOver(now)) {
+        ownIdle.renew();
+      } else if (!agent.busy() || ownIdle.isOver(now)) {
         park(PARK_NANOS, true);
       }
     }

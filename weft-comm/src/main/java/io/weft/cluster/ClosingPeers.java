@@ -9,20 +9,20 @@ import java.util.List;
 
 /// Connections to ranks that are given up. Each is closed when its rank has been told; where there
 /// is no room for that, it stays open for a moment: a rank that lives would otherwise take whoever
-/// closed it for lost. Confined to the lane's thread.
+/// closed it for lost. Confined to the progress thread.
 final class ClosingPeers {
 
   private static final long MOMENT_NANOS = 200_000_000L;
 
-  private record Parting(Endpoint endpoint, MemorySegment word, long since) {}
+  private record Closing(Endpoint endpoint, MemorySegment word, long since) {}
 
-  private final List<Parting> open = new ArrayList<>(0);
+  private final List<Closing> open = new ArrayList<>(0);
 
   /// Says why, then closes: now, or as soon as there is room.
   void part(Endpoint endpoint, MeshFrame.Lost why, long nowNanos) {
-    var parting = new Parting(endpoint, why.encode(), nowNanos);
-    if (!isOver(parting, nowNanos)) {
-      open.add(parting);
+    var closing = new Closing(endpoint, why.encode(), nowNanos);
+    if (!isOver(closing, nowNanos)) {
+      open.add(closing);
     }
   }
 
@@ -31,7 +31,7 @@ final class ClosingPeers {
   /// Hot path.
   void turn(long nowNanos) {
     if (!open.isEmpty()) {
-      open.removeIf(parting -> isOver(parting, nowNanos));
+      open.removeIf(closing -> isOver(closing, nowNanos));
     }
   }
 
@@ -40,12 +40,12 @@ final class ClosingPeers {
     return !open.isEmpty();
   }
 
-  private static boolean isOver(Parting parting, long nowNanos) {
-    boolean untold = parting.endpoint.trySend(parting.word) == PostResult.BACK_PRESSURED;
-    if (untold && nowNanos - parting.since < MOMENT_NANOS) {
+  private static boolean isOver(Closing closing, long nowNanos) {
+    boolean untold = closing.endpoint.trySend(closing.word) == PostResult.BACK_PRESSURED;
+    if (untold && nowNanos - closing.since < MOMENT_NANOS) {
       return false;
     }
-    parting.endpoint.close();
+    closing.endpoint.close();
     return true;
   }
 }

@@ -7,14 +7,14 @@ import java.util.List;
 
 /// Who has gone from a mesh, and how that reaches the services here and all other ranks. Failures
 /// are fail-stop: whom one rank gives up, all give up, also those that still reach it; and a rank
-/// that learns that it was given up ends all its connections. Confined to the lane's thread.
+/// that learns that it was given up ends all its connections. Confined to the progress thread.
 final class FailureTracker {
 
   private final Mesh mesh;
   private final MeshServices services;
-  private final LivenessMonitor vigil;
-  private final LossBroadcast obituaries;
-  private final ClosingPeers partings = new ClosingPeers();
+  private final LivenessMonitor liveness;
+  private final LossBroadcast lossBroadcast;
+  private final ClosingPeers closingPeers = new ClosingPeers();
   private final boolean[] gone;
 
   /// Of those that are gone, the ones that have said good-bye.
@@ -35,11 +35,11 @@ final class FailureTracker {
   private boolean anyLeft;
   private boolean silent;
 
-  FailureTracker(Mesh mesh, MeshServices services, LivenessMonitor vigil, int size) {
+  FailureTracker(Mesh mesh, MeshServices services, LivenessMonitor liveness, int size) {
     this.mesh = mesh;
     this.services = services;
-    this.vigil = vigil;
-    this.obituaries = new LossBroadcast(mesh, size);
+    this.liveness = liveness;
+    this.lossBroadcast = new LossBroadcast(mesh, size);
     this.gone = new boolean[size];
     this.left = new boolean[size];
   }
@@ -55,7 +55,7 @@ final class FailureTracker {
 
   /// Whether a rank that was given up is still to be told.
   boolean isParting() {
-    return partings.isOpen();
+    return closingPeers.isOpen();
   }
 
   /// This rank leaves: the services hear of nobody any more.
@@ -67,24 +67,24 @@ final class FailureTracker {
   ///
   /// Hot path.
   int turn() {
-    partings.turn(mesh.now());
-    return unexplained.isEmpty() ? obituaries.flush() : explain();
+    closingPeers.turn(mesh.now());
+    return unexplained.isEmpty() ? lossBroadcast.flush() : explain();
   }
 
   /// Tells the others, as far as there is room, that this rank ends, and why.
   void resign(String why) {
-    obituaries.add(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
-    var unused = obituaries.flush();
+    lossBroadcast.add(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
+    var unused = lossBroadcast.flush();
   }
 
   /// Whether this peer has not been told of all losses yet.
-  boolean owes(int peer) {
-    return obituaries.owes(peer);
+  boolean hasPending(int peer) {
+    return lossBroadcast.hasPending(peer);
   }
 
   /// A peer is connected, perhaps while this rank ends.
   void met() {
-    obituaries.tellAnother();
+    lossBroadcast.tellAnother();
   }
 
   /// A rank has said good-bye.
@@ -104,8 +104,8 @@ final class FailureTracker {
     if (gone[peer]) {
       return;
     }
-    var lost = new MeshFrame.Lost(peer, mesh.rank(), vigil.broken(peer, what), "");
-    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    var lost = new MeshFrame.Lost(peer, mesh.rank(), liveness.broken(peer, what), "");
+    boolean mayBeGivenUp = liveness.mayBeGivenUp();
     if (!silent && (mayBeGivenUp || mesh.isJoining())) {
       gone[peer] = true;
       unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
@@ -127,12 +127,12 @@ final class FailureTracker {
   }
 
   private int explain() {
-    boolean mayBeGivenUp = vigil.mayBeGivenUp();
+    boolean mayBeGivenUp = liveness.mayBeGivenUp();
     boolean joining = mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS;
     boolean wait = mayBeGivenUp || joining;
     long live = mesh.liveCount();
     if (stoodStill && (wait ? live == 0 : live < unexplained.size())) {
-      exclude(unexplained.getFirst().rank(), vigil.presumed());
+      exclude(unexplained.getFirst().rank(), liveness.presumed());
     } else if (!wait) {
       List<MeshFrame.Lost> others = List.copyOf(unexplained);
       unexplained.clear();
@@ -142,7 +142,7 @@ final class FailureTracker {
         lose(lost);
       }
     }
-    return obituaries.flush();
+    return lossBroadcast.flush();
   }
 
   /// Another rank has lost one. That this one has said good-bye here does not count: the other has
@@ -184,7 +184,7 @@ final class FailureTracker {
       if (excluded) {
         endpoint.close();
       } else {
-        partings.part(endpoint, lost, mesh.now());
+        closingPeers.part(endpoint, lost, mesh.now());
       }
     }
     if (silent || excluded) {
@@ -200,12 +200,12 @@ final class FailureTracker {
         List.of(peer, lost.witness()));
     var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
     String waited = services.onPeerLost(peer, loss);
-    obituaries.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
+    lossBroadcast.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
   }
 
   /// Others have given this rank up.
   void exclude(int witness, String why) {
-    end(witness, why, vigil.excluded(witness, why));
+    end(witness, why, liveness.excluded(witness, why));
   }
 
   /// This rank hears nobody: rather than give all others up, it gives up itself.
@@ -222,8 +222,8 @@ final class FailureTracker {
     excluded = true;
     unexplained.clear();
     mesh.hinder(words, List.of(mesh.rank(), witness));
-    obituaries.add(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
-    var unused = obituaries.flush();
+    lossBroadcast.add(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
+    var unused = lossBroadcast.flush();
     services.onExcluded(witness, words);
   }
 }

@@ -7,13 +7,13 @@ import java.lang.foreign.MemorySegment;
 
 /// The good-byes of a rank that leaves: it says its own to all, each after what waited for room,
 /// and waits for theirs. Whoever has been told, or has gone, is not looked at again: n ranks that
-/// leave together turn some n times each. Confined to the lane's thread.
+/// leave together turn some n times each. Confined to the progress thread.
 final class GracefulClose {
 
   private final Mesh mesh;
-  private final FailureTracker casualties;
+  private final FailureTracker failureTracker;
   private final MeshServices services;
-  private final LivenessMonitor vigil;
+  private final LivenessMonitor liveness;
   private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
   private final int[] untold;
   private int untoldCount;
@@ -22,11 +22,16 @@ final class GracefulClose {
   /// All ranks below it are gone, or so silent that nobody waits for them.
   private int awaited;
 
-  GracefulClose(Mesh mesh, FailureTracker casualties, MeshServices services, LivenessMonitor vigil, int size) {
+  GracefulClose(
+      Mesh mesh,
+      FailureTracker failureTracker,
+      MeshServices services,
+      LivenessMonitor liveness,
+      int size) {
     this.mesh = mesh;
-    this.casualties = casualties;
+    this.failureTracker = failureTracker;
     this.services = services;
-    this.vigil = vigil;
+    this.liveness = liveness;
     this.size = size;
     this.untold = new int[size];
     for (int peer = 0; peer < size; peer++) {
@@ -37,8 +42,8 @@ final class GracefulClose {
 
   /// Says what there is room for; whether something is still to be said or heard.
   boolean open() {
-    var unused = casualties.turn();
-    boolean open = tell() || casualties.isParting();
+    var unused = failureTracker.turn();
+    boolean open = tell() || failureTracker.isParting();
     while (awaited < size && !isOpen(awaited)) {
       awaited++;
     }
@@ -54,7 +59,7 @@ final class GracefulClose {
       Endpoint endpoint = mesh.live(peer);
       if (endpoint != null && !say(peer, endpoint)) {
         untold[kept++] = peer;
-        open |= !vigil.isSilent(peer);
+        open |= !liveness.isSilent(peer);
       }
     }
     untoldCount = kept;
@@ -62,12 +67,12 @@ final class GracefulClose {
   }
 
   private boolean say(int peer, Endpoint endpoint) {
-    return !casualties.owes(peer)
-        && !services.owes(peer)
+    return !failureTracker.hasPending(peer)
+        && !services.hasPending(peer)
         && endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED;
   }
 
   private boolean isOpen(int peer) {
-    return mesh.live(peer) != null && !vigil.isSilent(peer);
+    return mesh.live(peer) != null && !liveness.isSilent(peer);
   }
 }

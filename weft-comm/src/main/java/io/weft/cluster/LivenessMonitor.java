@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps watch over the other ranks of a mesh: sends beats to those to whom nothing else goes,
-/// gives up those that are silent, and says so in words. Confined to the lane's thread.
+/// Keeps watch over the other ranks of a mesh: sends heartbeats to those to whom nothing else goes,
+/// gives up those that are silent, and says so in words. Confined to the progress thread.
 final class LivenessMonitor {
 
   private static final Logger LOG = LoggerFactory.getLogger(LivenessMonitor.class);
@@ -31,7 +31,7 @@ final class LivenessMonitor {
   private final Heartbeat heartbeat;
   private final AttentionClock clock;
   private final FailureDetector detector;
-  private final MemorySegment beat = new MeshFrame.Beat().encode();
+  private final MemorySegment heartbeatFrame = new MeshFrame.Heartbeat().encode();
 
   LivenessMonitor(Mesh mesh, int size, Heartbeat heartbeat, AttentionClock clock) {
     this.mesh = mesh;
@@ -65,16 +65,16 @@ final class LivenessMonitor {
       long received = endpoint.bytesReceived();
       switch (detector.look(peer, received, endpoint.bytesSent(), nowNanos, attention)) {
         case FINE -> {}
-        case BEAT_DUE -> {
+        case HEARTBEAT_DUE -> {
           // Without room something else goes to it, which is as good.
-          var unused = endpoint.trySend(beat);
+          var unused = endpoint.trySend(heartbeatFrame);
         }
         case SILENT -> giveUp(peer);
       }
     }
   }
 
-  /// When this peer was last heard of, by the lane's clock.
+  /// When this peer was last heard of, by the progress thread's clock.
   long lastSeen(int peer) {
     Endpoint endpoint = mesh.live(peer);
     if (endpoint != null) {
@@ -87,22 +87,23 @@ final class LivenessMonitor {
 
   /// Whether nothing has moved between this rank and the peer for a while, either way.
   boolean isStuck(int peer) {
-    long while_ = Math.max(SECOND, 2 * heartbeat.beatNanos());
-    boolean heard = heartbeat.beatNanos() > 0 && mesh.now() - lastSeen(peer) <= while_;
+    long while_ = Math.max(SECOND, 2 * heartbeat.heartbeatNanos());
+    boolean heard = heartbeat.heartbeatNanos() > 0 && mesh.now() - lastSeen(peer) <= while_;
     return !heard && mesh.now() - detector.sentNanos(peer) > while_;
   }
 
   /// Whether nothing has come from the peer for half the limit: its good-bye will not either.
   boolean isSilent(int peer) {
     var unused = lastSeen(peer);
-    return heartbeat.beatNanos() > 0
+    return heartbeat.heartbeatNanos() > 0
         && heartbeat.limitNanos() > 0
         && detector.silence(peer, clock.nanos()) > heartbeat.limitNanos() / 2;
   }
 
   /// Whether this rank stood still, a moment ago, for so long that others may have given it up.
   boolean mayBeGivenUp() {
-    long least = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
+    long least =
+        heartbeat.limitNanos() - heartbeat.heartbeatNanos() - heartbeat.heartbeatNanos() / 4;
     return heartbeat.limitNanos() > 0
         && clock.standstillNanos() >= least
         && clock.stoodStillSince(mesh.now() - SECOND);
@@ -120,7 +121,8 @@ final class LivenessMonitor {
             + ", --silence-limit)";
     List<Integer> others =
         IntStream.range(0, size).filter(p -> p != peer && mesh.live(p) != null).boxed().toList();
-    long almost = heartbeat.limitNanos() - heartbeat.beatNanos() - heartbeat.beatNanos() / 4;
+    long almost =
+        heartbeat.limitNanos() - heartbeat.heartbeatNanos() - heartbeat.heartbeatNanos() / 4;
     List<Integer> silent =
         others.stream().filter(p -> detector.silence(p, clock.nanos()) > almost).toList();
     if (condition.isEmpty() && !others.isEmpty() && silent.size() == others.size()) {
@@ -148,12 +150,12 @@ final class LivenessMonitor {
 
   /// Says that this rank itself stood still, if that was long.
   void stoodStill(long nanos) {
-    if (nanos < Math.max(SECOND, heartbeat.beatNanos())) {
+    if (nanos < Math.max(SECOND, heartbeat.heartbeatNanos())) {
       return;
     }
     LOG.warn(
         "{} stood still for {}: a garbage collection, a debugger, a signal, no processor, or a"
-            + " callback that blocked its lane{}",
+            + " callback that blocked its progress thread{}",
         mesh.topology().describe(mesh.rank()),
         seconds(nanos),
         heartbeat.limitNanos() == 0

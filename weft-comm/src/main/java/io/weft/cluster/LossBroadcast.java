@@ -11,7 +11,7 @@ import java.util.List;
 /// Tells every peer once which ranks are lost, in the order in which this rank gave them up, so
 /// that the cause comes before what followed from it; whether this rank noticed or was told itself:
 /// so all that can still be reached agree, also if a teller dies while it tells. Bounded: one
-/// message per lost rank, one number per peer. Confined to the lane's thread.
+/// message per lost rank, one number per peer. Confined to the progress thread.
 final class LossBroadcast {
 
   private final Mesh mesh;
@@ -38,7 +38,7 @@ final class LossBroadcast {
   }
 
   /// Whether this peer has not been told everything yet.
-  boolean owes(int peer) {
+  boolean hasPending(int peer) {
     return told[peer] < frames.size() && mesh.live(peer) != null;
   }
 

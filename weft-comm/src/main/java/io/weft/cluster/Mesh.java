@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 /// One endpoint to every other rank of an epoch, over one transport; the agent that polls it. Rank
 /// r connects to the ranks below it and is found by those above. The service spoken to stands in
 /// the first byte of a message and in the top two bits of an immediate value. A rank that one rank
-/// has lost is lost to all (docs/protocol/mesh.md). Confined to the lane's thread once `connect`
+/// has lost is lost to all (docs/protocol/mesh.md). Confined to the progress thread once `connect`
 /// has returned.
 public final class Mesh implements Agent, FrameSink {
 
-  private static final long FAREWELL_NANOS = Span.nanos(Duration.ofSeconds(2));
+  private static final long GRACEFUL_CLOSE_NANOS = Span.nanos(Duration.ofSeconds(2));
 
   private final int rank;
   private final Ticker ticker;
@@ -37,8 +37,8 @@ public final class Mesh implements Agent, FrameSink {
   private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
-  private LivenessMonitor vigil;
-  private FailureTracker casualties;
+  private LivenessMonitor liveness;
+  private FailureTracker failureTracker;
   private int connected;
   private Joining.@Nullable Obstacle obstacle;
   private long now;
@@ -59,8 +59,8 @@ public final class Mesh implements Agent, FrameSink {
     this.ticker = ticker;
     this.heartbeat = heartbeat;
     this.services = new MeshServices(services);
-    this.vigil = new LivenessMonitor(this, 0, heartbeat, attention);
-    this.casualties = new FailureTracker(this, this.services, vigil, 0);
+    this.liveness = new LivenessMonitor(this, 0, heartbeat, attention);
+    this.failureTracker = new FailureTracker(this, this.services, liveness, 0);
     this.transport = open.apply(this);
   }
 
@@ -94,37 +94,38 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Whether the rank has left or is lost.
   public boolean isGone(int peer) {
-    return casualties.isGone(peer);
+    return failureTracker.isGone(peer);
   }
 
   /// Whether any rank has left in order.
   public boolean hasAnyLeft() {
-    return casualties.hasAnyLeft();
+    return failureTracker.hasAnyLeft();
   }
 
   /// Whether the rank has left in order.
   public boolean hasLeft(int peer) {
-    return casualties.hasLeft(peer);
+    return failureTracker.hasLeft(peer);
   }
 
   /// Whether connections broke for a reason that is not clear yet, but soon will be.
   public boolean isPuzzled() {
-    return casualties.isPuzzled();
+    return failureTracker.isPuzzled();
   }
 
-  /// The lane's clock.
+  /// The progress thread's clock.
   public long nanos() {
     return ticker.nanos();
   }
 
-  /// When the rank was last heard of, in nanoseconds of the lane's clock.
+  /// When the rank was last heard of, in nanoseconds of the progress thread's clock.
   public long lastSeen(int peer) {
-    return vigil.lastSeen(peer);
+    return liveness.lastSeen(peer);
   }
 
-  /// Whether nothing moves between this rank and the peer, neither way, for two beats at least.
+  /// Whether nothing moves between this rank and the peer, neither way, for two heartbeats at
+  /// least.
   public boolean isStuck(int peer) {
-    return vigil.isStuck(peer);
+    return liveness.isStuck(peer);
   }
 
   /// The time in which this rank looked, and whether it stood still.
@@ -139,7 +140,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// The endpoint to a rank with which this one is connected, or null.
   @Nullable Endpoint live(int peer) {
-    return casualties.isGone(peer) ? null : endpoints[peer];
+    return failureTracker.isGone(peer) ? null : endpoints[peer];
   }
 
   /// With how many ranks this one is connected.
@@ -149,13 +150,13 @@ public final class Mesh implements Agent, FrameSink {
 
   // --- the beginning
 
-  /// Connects to all ranks, on the calling thread, before the lane starts. Throws
+  /// Connects to all ranks, on the calling thread, before the progress thread starts. Throws
   /// `CommException.Setup` naming the ranks that did not come, or the one that was lost meanwhile.
   public void connect(Topology members, Duration deadline) {
     topology = members;
     endpoints = new Endpoint[members.size()];
-    vigil = new LivenessMonitor(this, members.size(), heartbeat, attention);
-    casualties = new FailureTracker(this, services, vigil, members.size());
+    liveness = new LivenessMonitor(this, members.size(), heartbeat, attention);
+    failureTracker = new FailureTracker(this, services, liveness, members.size());
     now = ticker.nanos();
     services.onStart(this);
     early.forEach(this::accept);
@@ -169,10 +170,10 @@ public final class Mesh implements Agent, FrameSink {
     now = nowNanos;
     long standstill = attention.turn(nowNanos);
     if (standstill > 0) {
-      vigil.stoodStill(standstill);
+      liveness.stoodStill(standstill);
     }
-    int done = transport.poll(nowNanos) + casualties.turn();
-    vigil.turn(nowNanos);
+    int done = transport.poll(nowNanos) + failureTracker.turn();
+    liveness.turn(nowNanos);
     return done;
   }
 
@@ -200,7 +201,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Tells the others that this rank ends, and why.
   void resign(String why) {
-    casualties.resign(why);
+    failureTracker.resign(why);
   }
 
   /// This rank cannot join; the first reason counts.
@@ -228,15 +229,15 @@ public final class Mesh implements Agent, FrameSink {
     } else {
       endpoints[peer] = endpoint;
       connected++;
-      vigil.begin(peer, now);
-      casualties.met();
+      liveness.begin(peer, now);
+      failureTracker.met();
     }
   }
 
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     int peer = from.node();
-    if (casualties.isCondemned(peer)) {
+    if (failureTracker.isCondemned(peer)) {
       return;
     }
     if (!MeshFrame.isOne(message)) {
@@ -246,13 +247,13 @@ public final class Mesh implements Agent, FrameSink {
       return;
     }
     switch (MeshFrame.read(message)) {
-      case MeshFrame.Goodbye _ -> casualties.leave(peer);
-      case MeshFrame.Beat _ -> {}
+      case MeshFrame.Goodbye _ -> failureTracker.leave(peer);
+      case MeshFrame.Heartbeat _ -> {}
       case MeshFrame.Lost lost when lost.isWithin(endpoints.length) -> {
         if (lost.rank() == rank) {
-          casualties.exclude(lost.witness(), lost.why());
+          failureTracker.exclude(lost.witness(), lost.why());
         } else {
-          casualties.told(lost);
+          failureTracker.told(lost);
         }
       }
       case null, default -> drop(peer, "it sent a message of the mesh that cannot be read");
@@ -261,7 +262,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
-    if (!casualties.isCondemned(from.node()) && !services.onNotify(from.node(), immediate)) {
+    if (!failureTracker.isCondemned(from.node()) && !services.onNotify(from.node(), immediate)) {
       drop(from.node(), "it wrote for a service that there is not");
     }
   }
@@ -273,12 +274,12 @@ public final class Mesh implements Agent, FrameSink {
     if (peer < 0 || peer >= endpoints.length || endpoints[peer] != from) {
       early.remove(from);
       if (joining && peer >= 0 && peer < endpoints.length && endpoints[peer] == null) {
-        casualties.unreached(peer, what);
+        failureTracker.unreached(peer, what);
       } else {
         hinder("it has no connection to rank " + peer + ": " + what, List.of(peer, rank));
       }
     } else {
-      casualties.breakOff(peer, what);
+      failureTracker.breakOff(peer, what);
     }
   }
 
@@ -295,19 +296,19 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Gives a rank up.
   void lose(int peer, String why) {
-    casualties.lose(new MeshFrame.Lost(peer, rank, why, ""));
+    failureTracker.lose(new MeshFrame.Lost(peer, rank, why, ""));
   }
 
   /// Gives up this rank itself.
   void cutOff(String why) {
-    casualties.cutOff(why);
+    failureTracker.cutOff(why);
   }
 
   // --- the agent
 
   @Override
   public String role() {
-    return "weft-lane-" + rank;
+    return "weft-progress thread-" + rank;
   }
 
   /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its
@@ -350,11 +351,11 @@ public final class Mesh implements Agent, FrameSink {
   public void crash(Throwable cause) {
     if (!closed) {
       closed = true;
-      casualties.fallSilent();
+      failureTracker.fallSilent();
       services.onCrash(cause);
       try {
         if (topology != null) {
-          resign("its lane has died of " + cause);
+          resign("its progress thread has died of " + cause);
         }
       } finally {
         end();
@@ -380,11 +381,14 @@ public final class Mesh implements Agent, FrameSink {
     }
     services.onClose();
     closed = true;
-    casualties.fallSilent();
-    var farewells = new GracefulClose(this, casualties, services, vigil, endpoints.length);
+    failureTracker.fallSilent();
+    var gracefulClose =
+        new GracefulClose(this, failureTracker, services, liveness, endpoints.length);
     long start = ticker.nanos();
     try {
-      while (topology != null && farewells.open() && ticker.nanos() - start < FAREWELL_NANOS) {
+      while (topology != null
+          && gracefulClose.open()
+          && ticker.nanos() - start < GRACEFUL_CLOSE_NANOS) {
         now = ticker.nanos();
         if (transport.poll(now) + services.work(now) == 0) {
           transport.await(1_000_000);

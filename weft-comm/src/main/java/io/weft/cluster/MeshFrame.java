@@ -28,7 +28,7 @@ sealed interface MeshFrame {
   }
 
   /// The sender lives.
-  record Beat() implements MeshFrame {
+  record Heartbeat() implements MeshFrame {
     static final int CODE = 1;
   }
 
@@ -61,7 +61,7 @@ sealed interface MeshFrame {
     int code = message.byteSize() < 8 ? -1 : message.get(JAVA_BYTE, 1);
     return switch (code) {
       case Goodbye.CODE -> new Goodbye();
-      case Beat.CODE -> new Beat();
+      case Heartbeat.CODE -> new Heartbeat();
       case Lost.CODE -> lost(message);
       default -> null;
     };
@@ -89,7 +89,7 @@ sealed interface MeshFrame {
     int length = 8;
     switch (this) {
       case Goodbye _ -> code = Goodbye.CODE;
-      case Beat _ -> code = Beat.CODE;
+      case Heartbeat _ -> code = Heartbeat.CODE;
       case Lost lost -> {
         code = Lost.CODE;
         String text = printable(lost.why) + "\n" + printable(lost.where);

@@ -3,7 +3,7 @@ package io.weft.cluster;
 
 import java.lang.foreign.MemorySegment;
 
-/// What speaks over a mesh: collectives, later others. All on the lane's thread; must not block.
+/// What speaks over a mesh: collectives, later others. All on the progress thread; must not block.
 public interface MeshService {
 
   /// 0 to 3, its own on the mesh: the first byte of its messages, and the top two bits of the
@@ -44,7 +44,7 @@ public interface MeshService {
   void onExcluded(int witness, String why);
 
   /// Whether something waits for room to be sent to this rank; it goes before a good-bye.
-  default boolean owes(int rank) {
+  default boolean hasPending(int rank) {
     return false;
   }
 
@@ -57,10 +57,10 @@ public interface MeshService {
   /// The mesh begins to close: fail what is pending.
   void onClose();
 
-  /// The lane has died of this: fail what is pending and what will come.
+  /// The progress thread has died of this: fail what is pending and what will come.
   void onCrash(Throwable cause);
 
-  /// All farewells are said; the transport closes next: end all registrations.
+  /// All graceful closes are said; the transport closes next: end all registrations.
   void onClosing();
 
   /// How a rank was lost.

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The services of one mesh: each gets the messages and notifications that bear its number, and all
-/// hear what happens to the mesh, in the order in which they were given. Confined to the lane's
-/// thread but for `busy` and `hasCommands`.
+/// hear what happens to the mesh, in the order in which they were given. Confined to the progress
+/// thread's thread but for `busy` and `hasCommands`.
 final class MeshServices {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshServices.class);
@@ -107,9 +107,9 @@ final class MeshServices {
     all.forEach(service -> service.onExcluded(witness, why));
   }
 
-  boolean owes(int rank) {
+  boolean hasPending(int rank) {
     for (int i = 0; i < all.size(); i++) {
-      if (all.get(i).owes(rank)) {
+      if (all.get(i).hasPending(rank)) {
         return true;
       }
     }

@@ -12,7 +12,7 @@ import io.weft.transport.spi.TransportProvider;
 /// @param job its name
 /// @param bind where the transport listens
 /// @param transport opens the rank's transport
-/// @param lanes clock and turns
+/// @param runners clock and turns
 /// @param process who this rank is, and on which host
 public record NodeEnvironment(
     Store store,
@@ -20,5 +20,5 @@ public record NodeEnvironment(
     String job,
     String bind,
     TransportProvider transport,
-    AgentRunners lanes,
+    AgentRunners runners,
     JobProcess process) {}

@@ -4,8 +4,8 @@ package io.weft.collective;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Rule;
-import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.plan.AlgorithmRegistry;
+import io.weft.collective.plan.CollectiveKind;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -29,7 +29,8 @@ public final class Algorithms {
   public static AlgorithmTable table(Optional<Path> own) {
     return AlgorithmTable.load(
         own,
-        Stream.of(CollectiveKind.values()).collect(Collectors.toMap(CollectiveKind::words, Algorithms::selectable)));
+        Stream.of(CollectiveKind.values())
+            .collect(Collectors.toMap(CollectiveKind::words, Algorithms::selectable)));
   }
 
   /// What a table may name.
@@ -63,14 +64,15 @@ public final class Algorithms {
     if (Stream.of(CollectiveKind.values()).noneMatch(kind -> kind.words().equals(collective))) {
       throw new IllegalArgumentException("no collective '" + collective + "'");
     }
-    return table.ladder(collective, RankLayout.of(hosts, sharesMemory)).at(bytes);
+    return table.sizeRules(collective, RankLayout.of(hosts, sharesMemory)).at(bytes);
   }
 
-  /// Whether ranks that share memory work on private tensors of this size too, by a stand-in, as
-  /// long as there is room for one in the pool.
-  public static boolean hasStandIn(String collective, long bytes) {
+  /// Whether ranks that share memory work on private tensors of this size too, by a bounce buffer,
+  /// as long as there is room for one in the pool.
+  public static boolean hasBounceBuffer(String collective, long bytes) {
     boolean combines =
-        collective.equals(CollectiveKind.ALLREDUCE.words()) || collective.equals(CollectiveKind.REDUCE_SCATTER.words());
+        collective.equals(CollectiveKind.ALLREDUCE.words())
+            || collective.equals(CollectiveKind.REDUCE_SCATTER.words());
     return combines && bytes <= Tuning.LONGEST_STAND_IN_BYTES;
   }
 }

@@ -4,9 +4,9 @@ package io.weft.collective;
 import io.weft.CommException;
 import java.util.List;
 
-/// Watches the collectives of one rank: a flight recorder, a timeline. Called on the lane's thread,
-/// `onSubmitted` on user threads; must neither block nor throw. Ranks are world ranks, times are
-/// the lane's clock.
+/// Watches the collectives of one rank: a flight recorder, a timeline. Called on the progress
+/// thread, `onSubmitted` on user threads; must neither block nor throw. Ranks are world ranks,
+/// times are the progress thread's clock.
 public interface CollectiveObserver {
 
   /// Sees nothing.
@@ -54,8 +54,8 @@ public interface CollectiveObserver {
   /// A user has queued an operation. Any thread.
   default void onSubmitted(Subject operation) {}
 
-  /// The lane has taken an operation, in order of submission. Returns the number by which the
-  /// observer wants to be told of it, until it is done or has failed.
+  /// The progress thread has taken an operation, in order of submission. Returns the number by
+  /// which the observer wants to be told of it, until it is done or has failed.
   ///
   /// Hot path.
   default int onBegin(Subject operation, long nowNanos) {
@@ -92,6 +92,6 @@ public interface CollectiveObserver {
   /// A rank has left in order.
   default void onPeerLeft(int rank, long nowNanos) {}
 
-  /// The lane turns; told every few milliseconds.
+  /// The progress thread turns; told every few milliseconds.
   default void onTurn(long nowNanos) {}
 }

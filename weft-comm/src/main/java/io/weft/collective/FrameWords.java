@@ -27,15 +27,16 @@ public final class FrameWords {
     if (type == CollectiveFrame.Type.ABORT) {
       return what + ": " + CollectiveFrame.text(frame);
     }
-    if (type == CollectiveFrame.Type.SHOWN) {
-      return "slot shown";
+    if (type == CollectiveFrame.Type.PUBLISHED) {
+      return "slot published";
     }
-    if (type == CollectiveFrame.Type.BOARD) {
+    if (type == CollectiveFrame.Type.MAILBOX) {
       return what + (CollectiveFrame.aux(frame) == 0 ? ": none" : "");
     }
     long key = CollectiveFrame.key(frame);
     String name = names.apply(key).map(known -> "'" + known + "'").orElse(Long.toHexString(key));
-    String stage = CollectiveFrame.phase(frame) == 0 ? "" : ", stage " + CollectiveFrame.phase(frame);
+    String stage =
+        CollectiveFrame.phase(frame) == 0 ? "" : ", stage " + CollectiveFrame.phase(frame);
     String rest = type == CollectiveFrame.Type.MISMATCH ? ": " + CollectiveFrame.text(frame) : "";
     return what + " for " + name + ", use " + (CollectiveFrame.sequence(frame) + 1) + stage + rest;
   }

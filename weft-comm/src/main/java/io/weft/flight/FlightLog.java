@@ -15,7 +15,8 @@ import java.util.List;
 /// @param communicators the latest ones
 /// @param peers the other ranks
 /// @param events the latest ones
-/// @param operations in the order in which the lane took them, those last that it has not taken
+/// @param operations in the order in which the progress thread took them, those last that it has
+///   not taken
 public record FlightLog(
     Self self,
     Counts counts,
@@ -67,8 +68,9 @@ public record FlightLog(
   /// How the log was taken.
   ///
   /// @param writtenNanos when
-  /// @param turnedNanos when the lane had last looked at the clock: long before, if it stood still
-  /// @param begun operations that the lane had taken
+  /// @param turnedNanos when the progress thread had last looked at the clock: long before, if it
+  ///   stood still
+  /// @param begun operations that the progress thread had taken
   /// @param forgotten those of them that are not in the log any more
   public record Counts(long writtenNanos, long turnedNanos, long begun, long forgotten) {}
 
@@ -134,7 +136,7 @@ public record FlightLog(
 
   /// One operation.
   ///
-  /// @param number counts what the lane took, from 1; 0 = not taken yet
+  /// @param number counts what the progress thread took, from 1; 0 = not taken yet
   /// @param communicator its communicator's key
   /// @param name tensor name
   /// @param words kind, type, shape, reduction, root, algorithm
@@ -167,7 +169,7 @@ public record FlightLog(
 
   /// How far an operation came.
   public enum State {
-    /// The user has queued it, the lane has not taken it.
+    /// The user has queued it, the progress thread has not taken it.
     SUBMITTED,
     /// It is under way.
     RUNNING,
@@ -177,6 +179,6 @@ public record FlightLog(
     FAILED
   }
 
-  /// When an operation was submitted, was begun by the lane, and ended.
+  /// When an operation was submitted, was begun by the progress thread, and ended.
   public record Times(long submittedNanos, long begunNanos, long endedNanos) {}
 }

@@ -16,14 +16,15 @@ import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Remembers what one rank did last: its operations in slots that are used again, without
-/// allocation; what befell the rank, in short lists. Recorded where the lane runs, read by any
-/// thread at any time, also while the lane stands still.
+/// allocation; what befell the rank, in short lists. Recorded where the progress thread runs, read
+/// by any thread at any time, also while the progress thread stands still.
 public final class FlightRecorder implements CollectiveObserver {
 
   /// Operations kept that have ended, and at most so many of those under way in one log.
   public static final int KEPT = 256;
 
-  /// Longer than a lane that idles or shares its processor with a neighbour stands still.
+  /// Longer than a progress thread that idles or shares its processor with a neighbour stands
+  /// still.
   private static final long STALL_NANOS = 1_000_000_000L;
 
   private static final VarHandle TURNED;
@@ -46,7 +47,7 @@ public final class FlightRecorder implements CollectiveObserver {
 
   private final OperationRing operations = new OperationRing(KEPT);
   private final SubmittedNames submitted = new SubmittedNames();
-  private final EventLog troubles = new EventLog();
+  private final EventLog eventLog = new EventLog();
   private volatile @Nullable Joined joined;
   private volatile @Nullable Runnable alarm;
   private long turned;
@@ -54,13 +55,13 @@ public final class FlightRecorder implements CollectiveObserver {
   /// An empty recorder.
   public FlightRecorder() {}
 
-  /// The rank has joined: times count from now. Before the lane starts.
+  /// The rank has joined: times count from now. Before the progress thread starts.
   ///
   /// @param self whose recorder it is
   /// @param topology who else is there
-  /// @param nowNanos by the lane's clock
-  /// @param lastHeard when a rank was last heard of, by the lane's clock; asked on the lane's
-  ///   thread
+  /// @param nowNanos by the progress thread's clock
+  /// @param lastHeard when a rank was last heard of, by the progress thread's clock; asked on the
+  ///   progress thread's thread
   public void joined(
       FlightLog.Self self, Topology topology, long nowNanos, IntToLongFunction lastHeard) {
     var heard = new AtomicLongArray(topology.size());
@@ -71,7 +72,7 @@ public final class FlightRecorder implements CollectiveObserver {
     joined = new Joined(self, topology, nowNanos, lastHeard, heard);
   }
 
-  /// Calls `action` after each failure, where the lane runs; it must not block.
+  /// Calls `action` after each failure, where the progress thread runs; it must not block.
   public void onFailure(Runnable action) {
     alarm = action;
   }
@@ -79,7 +80,7 @@ public final class FlightRecorder implements CollectiveObserver {
   /// What is known at this moment. Any thread. Throws `IllegalStateException` before the rank has
   /// joined.
   ///
-  /// @param nowNanos by the lane's clock
+  /// @param nowNanos by the progress thread's clock
   public FlightLog log(long nowNanos) {
     Joined known = known();
     long begun = operations.begun();
@@ -98,10 +99,10 @@ public final class FlightRecorder implements CollectiveObserver {
     return new FlightLog(
         known.self(),
         new FlightLog.Counts(written, looked, begun, forgotten),
-        troubles.failures(),
-        troubles.circles(),
+        eventLog.failures(),
+        eventLog.circles(),
         peers,
-        troubles.events(),
+        eventLog.events(),
         flights);
   }
 
@@ -136,7 +137,7 @@ public final class FlightRecorder implements CollectiveObserver {
   @Override
   public void onFailed(int number, Subject operation, CommException cause, long nowNanos) {
     boolean underWay = operations.failed(number, operation, nowNanos);
-    if (underWay || !troubles.closed(operation.communicator())) {
+    if (underWay || !eventLog.closed(operation.communicator())) {
       boolean news = fail(operation.communicator(), cause, operation.name(), nowNanos);
       if (underWay && !news) {
         alarm(); // the log of a moment ago has it as running
@@ -148,35 +149,35 @@ public final class FlightRecorder implements CollectiveObserver {
 
   @Override
   public void onOpen(long key, long epoch, int instance, List<Integer> ranks) {
-    troubles.opened(key, epoch, instance, ranks);
+    eventLog.opened(key, epoch, instance, ranks);
   }
 
   @Override
   public void onClosed(long key, long nowNanos) {
-    troubles.ended(key, CircleState.CLOSED, since(nowNanos));
+    eventLog.ended(key, CircleState.CLOSED, since(nowNanos));
   }
 
   @Override
   public void onAborted(long key, CommException cause, long nowNanos) {
-    if (troubles.ended(key, CircleState.FAILED, since(nowNanos))) {
+    if (eventLog.ended(key, CircleState.FAILED, since(nowNanos))) {
       var unused = fail(key, cause, "", nowNanos);
     }
   }
 
   @Override
   public void onTold(int fromRank, CommException cause, long nowNanos) {
-    troubles.told(fromRank, cause, since(nowNanos));
+    eventLog.told(fromRank, cause, since(nowNanos));
   }
 
   @Override
   public void onPeerLost(int rank, int witness, String why, long nowNanos) {
-    troubles.lost(rank, witness == known().self().rank() ? -1 : witness);
-    troubles.happened(since(nowNanos), EventKind.LOST, rank, why);
+    eventLog.lost(rank, witness == known().self().rank() ? -1 : witness);
+    eventLog.happened(since(nowNanos), EventKind.LOST, rank, why);
   }
 
   @Override
   public void onPeerLeft(int rank, long nowNanos) {
-    troubles.happened(since(nowNanos), EventKind.LEFT, rank, "in order");
+    eventLog.happened(since(nowNanos), EventKind.LEFT, rank, "in order");
   }
 
   @Override
@@ -185,13 +186,13 @@ public final class FlightRecorder implements CollectiveObserver {
     TURNED.setOpaque(this, nowNanos);
     if (nowNanos - before > STALL_NANOS) {
       long millis = (nowNanos - before) / 1_000_000;
-      troubles.happened(since(nowNanos), EventKind.STALLED, -1, "for " + millis + " ms");
+      eventLog.happened(since(nowNanos), EventKind.STALLED, -1, "for " + millis + " ms");
     }
   }
 
   /// Returns whether this is another failure than the one before.
   private boolean fail(long communicator, CommException cause, String operation, long nowNanos) {
-    if (!troubles.failed(since(nowNanos), communicator, cause, operation)) {
+    if (!eventLog.failed(since(nowNanos), communicator, cause, operation)) {
       return false;
     }
     Joined known = known();

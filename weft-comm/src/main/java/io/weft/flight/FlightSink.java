@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Where a rank's log goes when something has failed. May block; never called by a lane.
+/// Where a rank's log goes when something has failed. May block; never called by a progress thread.
 @FunctionalInterface
 public interface FlightSink {
 

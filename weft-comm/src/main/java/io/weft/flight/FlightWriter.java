@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Writes a recorder's log whenever something has failed, on a daemon thread of its own that is
-/// started by the first failure, so that no lane waits for a disk; and when the process ends while
-/// operations are under way. A sink that has refused a log gets no other one, so that what cannot
-/// be reached is waited for once. Any thread.
+/// started by the first failure, so that no progress thread waits for a disk; and when the process
+/// ends while operations are under way. A sink that has refused a log gets no other one, so that
+/// what cannot be reached is waited for once. Any thread.
 public final class FlightWriter implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(FlightWriter.class);
@@ -44,7 +44,7 @@ public final class FlightWriter implements AutoCloseable {
 
   /// Begins to wait for failures. Without a sink nothing is ever written, and there is no thread.
   ///
-  /// @param clock the lane's
+  /// @param clock the progress thread's
   public static FlightWriter open(
       FlightRecorder recorder, LongSupplier clock, List<FlightSink> sinks) {
     var writer = new FlightWriter(recorder, clock, sinks);

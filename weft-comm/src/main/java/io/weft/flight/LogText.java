@@ -21,7 +21,7 @@ final class LogText {
     var text = new LogText();
     text.text.append(FIRST_LINE).append('\n');
     text.head(log);
-    text.troubles(log);
+    text.eventLog(log);
     text.operations(log.operations());
     return text.text.toString();
   }
@@ -36,7 +36,7 @@ final class LogText {
     line("begun", counts.begun(), "forgotten", counts.forgotten());
   }
 
-  private void troubles(FlightLog log) {
+  private void eventLog(FlightLog log) {
     comment("failure", "time", "communicator", "type", "told-by", "operation", "words");
     for (FlightLog.Failure f : log.failures()) {
       String teller = f.toldBy() < 0 ? "-" : Integer.toString(f.toldBy());

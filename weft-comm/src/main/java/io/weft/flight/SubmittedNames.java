@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/// What users have submitted last, so that a lane which stands still shows what it has not taken.
-/// Any thread. Users who submit at the same moment may be recorded in another order than the
-/// lane's.
+/// What users have submitted last, so that a progress thread which stands still shows what it has
+/// not taken. Any thread. Users who submit at the same moment may be recorded in another order than
+/// the progress thread's.
 final class SubmittedNames {
 
   private static final int KEPT = 64;

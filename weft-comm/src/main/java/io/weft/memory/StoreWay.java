@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /// or past it. That depends on the processor, on whether two of them share a cache, which the host
 /// of a virtual machine may change at any time, and on the length; so either way is timed, by
 /// length, and the other one than the better is tried now and then. Ranks choose each for itself:
-/// the bits are the same. Confined to the lane's thread.
+/// the bits are the same. Confined to the progress thread.
 public final class StoreWay {
 
   /// One in so many operations goes the way that was slower.
   private static final int TRIED_EACH = 128;
 
-  /// What is past the caches is slow for who reads it next, which nobody times here: it must be so
-  /// much faster.
+  /// What is by non-temporal stores is slow for who reads it next, which nobody times here: it must
+  /// be so much faster.
   private static final double WORTH = 1.25;
 
   /// How much a way's time rises when it takes longer. It falls at once: whatever else goes on on a
@@ -31,7 +31,7 @@ public final class StoreWay {
   private final double[][] nanosPerByte = new double[Long.SIZE][2];
   private final int[] operations = new int[Long.SIZE];
 
-  /// Timed by this clock, in nanoseconds; null where nothing can be stored past the caches.
+  /// Timed by this clock, in nanoseconds; null where nothing can be stored by non-temporal stores.
   public StoreWay(LongSupplier clock, @Nullable TensorCopier streaming) {
     this.clock = clock;
     this.streaming = streaming;

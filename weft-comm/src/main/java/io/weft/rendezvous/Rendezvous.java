@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 /// before or after the tensor is there, and a producer never waits. One for each rank; the tensor
 /// stays with its producer until the consumer's rank asks. Any thread.
 ///
-/// Callbacks run on the lane's thread, in batches at the end of a duty cycle: they must neither
+/// Callbacks run on the progress thread, in batches at the end of a duty cycle: they must neither
 /// block nor throw, and may call this object.
 public interface Rendezvous {
 
@@ -23,8 +23,8 @@ public interface Rendezvous {
   /// One of several tensors that are left together; as in `publish`.
   record Offer(RendezvousKey key, TensorView tensor, Runnable release) {}
 
-  /// The same for several tensors at once: the lane finds them in one duty cycle, and what was
-  /// asked for by one rank leaves in as few messages as it fits in. Throws
+  /// The same for several tensors at once: the progress thread finds them in one duty cycle, and
+  /// what was asked for by one rank leaves in as few messages as it fits in. Throws
   /// `IllegalArgumentException` if an edge begins elsewhere, and borrows none then.
   void publishAll(List<Offer> offers);
 

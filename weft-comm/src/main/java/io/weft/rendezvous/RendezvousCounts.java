@@ -9,7 +9,7 @@ package io.weft.rendezvous;
 /// @param published tensors that are here and not released yet
 /// @param waiting receives of this rank that have not ended
 /// @param parked requests of other ranks whose tensors are not there yet
-/// @param settling tensors and landing memory of failed transfers that the transport may still use
+/// @param draining tensors and receive buffer of failed transfers that the transport may still use
 /// @param leases received tensors that were not closed yet
 /// @param received tensors that came from other ranks, dead ones included
 /// @param requests messages that asked for at least one tensor: the remote calls
@@ -21,7 +21,7 @@ public record RendezvousCounts(
     long published,
     long waiting,
     long parked,
-    long settling,
+    long draining,
     long leases,
     long received,
     long requests,
@@ -30,6 +30,6 @@ public record RendezvousCounts(
 
   /// Whether nothing of any step is left.
   public boolean isEmpty() {
-    return queued + steps + published + waiting + parked + settling + leases == 0;
+    return queued + steps + published + waiting + parked + draining + leases == 0;
   }
 }

@@ -12,7 +12,7 @@ class AttentionClockTest {
   private final AttentionClock clock = new AttentionClock();
 
   @Test
-  void goesWithTheLanesClockWhileTheAgentIsTurned() {
+  void goesWithTheRunnersClockWhileTheAgentIsTurned() {
     for (long now = 500; now <= 500 + 1000 * MILLI; now += 10 * MILLI) {
       assertThat(clock.turn(now)).isZero();
     }

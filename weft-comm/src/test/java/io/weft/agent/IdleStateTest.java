@@ -11,7 +11,7 @@ final class IdleStateTest {
   private static final long MILLI = 1_000_000;
 
   private final Clock clock = new Clock();
-  private final IdleState patience = new IdleState(new IdleStrategy(3, 0, 10 * MILLI, 300_000), clock);
+  private final IdleState idle = new IdleState(new IdleStrategy(3, 0, 10 * MILLI, 300_000), clock);
 
   /// Reads come in pairs where a turn yields: before it and after it.
   private static final class Clock implements Ticker {
@@ -28,7 +28,7 @@ final class IdleStateTest {
 
   private int turnsUntilOver() {
     int turns = 0;
-    while (!patience.isOver()) {
+    while (!idle.isOver()) {
       turns++;
       assertThat(turns).isLessThan(1000);
     }
@@ -40,8 +40,8 @@ final class IdleStateTest {
     clock.step = 100_000;
     // A turn of yielding reads the clock twice, so it lasts 0.2 ms; the last look is the 51st.
     assertThat(turnsUntilOver()).isEqualTo(3 + 50);
-    assertThat(patience.isOver()).as("and stays so").isTrue();
-    patience.renew();
+    assertThat(idle.isOver()).as("and stays so").isTrue();
+    idle.renew();
     assertThat(turnsUntilOver()).isEqualTo(3 + 50);
   }
 
@@ -97,7 +97,7 @@ final class IdleStateTest {
       clock.now += 256 * MILLI;
     }
     clock.step = 100_000;
-    patience.renew();
+    idle.renew();
     assertThat(turnsUntilOver()).isEqualTo(3 + 50);
     yieldLate();
     clock.now += 2 * MILLI;
@@ -108,11 +108,11 @@ final class IdleStateTest {
   /// Spins, yields once, and comes back late. Then time stands still.
   private void yieldLate() {
     clock.step = MILLI;
-    patience.renew();
+    idle.renew();
     for (int turn = 0; turn < 3 + 1; turn++) {
-      assertThat(patience.isOver()).isFalse();
+      assertThat(idle.isOver()).isFalse();
     }
     clock.step = 0;
-    patience.renew();
+    idle.renew();
   }
 }

@@ -25,7 +25,7 @@ class ThreadAgentRunnerTest {
 
     @Override
     public String role() {
-      return "test-lane";
+      return "test-progress thread";
     }
 
     @Override
@@ -75,19 +75,19 @@ class ThreadAgentRunnerTest {
     }
   }
 
-  private static AgentRunner lane(Counter agent) {
-    return AgentRunners.THREADS.lane(
+  private static AgentRunner runner(Counter agent) {
+    return AgentRunners.THREADS.runner(
         agent, new IdleStrategy(10, 0, 10, 300_000), new IdleStrategy(100, 0, 10, 300_000));
   }
 
   @Test
-  void aCommandIsTakenByTheLanesThread() throws InterruptedException {
+  void aCommandIsTakenByTheRunnersThread() throws InterruptedException {
     Counter agent = new Counter();
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       CountDownLatch ran = new CountDownLatch(1);
       agent.commands.add(ran::countDown);
-      lane.commandQueued();
+      runner.commandQueued();
       assertThat(ran.await(5, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(agent.closed.getCount()).isZero();
@@ -96,14 +96,14 @@ class ThreadAgentRunnerTest {
   @Test
   void commandsThatNobodyWaitsForAreTakenAfterCallersHaveDriven() throws InterruptedException {
     Counter agent = new Counter();
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       for (int many = 0; many < 3; many++) {
-        callOften(agent, lane);
+        callOften(agent, runner);
         CountDownLatch ran = new CountDownLatch(1 + many);
         for (int i = 0; i <= many; i++) {
           agent.commands.add(ran::countDown);
-          lane.commandQueued();
+          runner.commandQueued();
         }
         assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
       }
@@ -113,11 +113,11 @@ class ThreadAgentRunnerTest {
   @Test
   void manyCallersNeverMeetInsideTheAgent() throws InterruptedException {
     Counter agent = new Counter();
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       Thread[] callers = new Thread[4];
       for (int i = 0; i < callers.length; i++) {
-        callers[i] = Thread.ofPlatform().start(() -> callOften(agent, lane));
+        callers[i] = Thread.ofPlatform().start(() -> callOften(agent, runner));
       }
       for (Thread caller : callers) {
         caller.join();
@@ -126,13 +126,13 @@ class ThreadAgentRunnerTest {
     }
   }
 
-  private static void callOften(Counter agent, AgentRunner lane) {
+  private static void callOften(Counter agent, AgentRunner runner) {
     for (int i = 0; i < 2000; i++) {
       AtomicInteger done = new AtomicInteger();
       agent.commands.add(done::incrementAndGet);
-      lane.commandQueued();
+      runner.commandQueued();
       while (done.get() == 0) {
-        var unused = lane.drive(() -> done.get() > 0, lane.nanos() + 1_000_000);
+        var unused = runner.drive(() -> done.get() > 0, runner.nanos() + 1_000_000);
       }
     }
   }
@@ -140,13 +140,13 @@ class ThreadAgentRunnerTest {
   @Test
   void anAgentThatThrowsIsToldToCrash() throws InterruptedException {
     Counter agent = new Counter();
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       agent.commands.add(
           () -> {
             throw new IllegalStateException("a defect");
           });
-      lane.commandQueued();
+      runner.commandQueued();
       assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
     }
   }
@@ -160,15 +160,15 @@ class ThreadAgentRunnerTest {
             throw new StackOverflowError();
           }
         };
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       assertThat(agent.crashed.await(5, TimeUnit.SECONDS)).isTrue();
-      waitUntilOver(lane);
+      waitUntilOver(runner);
     }
   }
 
   @Test
-  void aLaneIsOverWhateverTheAgentThrowsWhenItCrashes() throws InterruptedException {
+  void aRunnerIsOverWhateverTheAgentThrowsWhenItCrashes() throws InterruptedException {
     Counter agent =
         new Counter() {
           @Override
@@ -177,22 +177,22 @@ class ThreadAgentRunnerTest {
             throw new IllegalStateException("another defect");
           }
         };
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       agent.commands.add(
           () -> {
             throw new AssertionError("a defect");
           });
       while (agent.crashed.getCount() > 0) {
-        var unused = lane.drive(() -> false, lane.nanos() + 1_000_000);
+        var unused = runner.drive(() -> false, runner.nanos() + 1_000_000);
       }
-      waitUntilOver(lane);
-      assertThat(lane.drive(() -> false, Long.MAX_VALUE)).as("somebody turns it").isFalse();
+      waitUntilOver(runner);
+      assertThat(runner.drive(() -> false, Long.MAX_VALUE)).as("somebody turns it").isFalse();
     }
   }
 
-  private static void waitUntilOver(AgentRunner lane) {
-    while (!lane.isOver()) { // the test's own limit ends this
+  private static void waitUntilOver(AgentRunner runner) {
+    while (!runner.isOver()) { // the test's own limit ends this
       Thread.onSpinWait();
     }
   }
@@ -209,40 +209,40 @@ class ThreadAgentRunnerTest {
   @Test
   void whoeverTurnsTheAgentIsInside() throws InterruptedException {
     Counter agent = new Counter();
-    try (AgentRunner lane = lane(agent)) {
-      lane.start();
+    try (AgentRunner runner = runner(agent)) {
+      runner.start();
       for (int i = 0; i < 200; i++) {
         AtomicInteger inside = new AtomicInteger(-1);
         AtomicInteger refused = new AtomicInteger();
         agent.commands.add(
             () -> {
-              if (isRefused(lane::close)) {
+              if (isRefused(runner::close)) {
                 refused.incrementAndGet();
               }
-              inside.set(lane.isInside() ? 1 : 0);
+              inside.set(runner.isInside() ? 1 : 0);
             });
-        lane.commandQueued();
+        runner.commandQueued();
         while (inside.get() < 0) {
           if (i % 2 == 0) {
-            var unused = lane.drive(() -> inside.get() >= 0, lane.nanos() + 1_000_000);
+            var unused = runner.drive(() -> inside.get() >= 0, runner.nanos() + 1_000_000);
           }
         }
         assertThat(inside).hasValue(1);
         assertThat(refused).hasValue(1);
-        assertThat(lane.isInside()).isFalse();
+        assertThat(runner.isInside()).isFalse();
       }
     }
   }
 
   @Test
   void aCallerStopsDrivingAtItsDeadline() {
-    try (AgentRunner lane = lane(new Counter())) {
-      lane.start();
-      long start = lane.nanos();
-      while (lane.nanos() - start < 5_000_000) {
-        var unused = lane.drive(() -> false, start + 5_000_000);
+    try (AgentRunner runner = runner(new Counter())) {
+      runner.start();
+      long start = runner.nanos();
+      while (runner.nanos() - start < 5_000_000) {
+        var unused = runner.drive(() -> false, start + 5_000_000);
       }
-      assertThat(lane.nanos() - start).isLessThan(5_000_000_000L);
+      assertThat(runner.nanos() - start).isLessThan(5_000_000_000L);
     }
   }
 }

@@ -21,15 +21,15 @@ class MeshFrameTest {
     var lost = new MeshFrame.Lost(3, 0, "no sign of life für 5.0 s", "allreduce 'g'; barrier 'b'");
     assertThat(back(lost)).isEqualTo(lost);
     assertThat(back(lost.waitingIn(""))).isEqualTo(lost.waitingIn(""));
-    assertThat(back(new MeshFrame.Beat())).isEqualTo(new MeshFrame.Beat());
+    assertThat(back(new MeshFrame.Heartbeat())).isEqualTo(new MeshFrame.Heartbeat());
     assertThat(back(new MeshFrame.Goodbye())).isEqualTo(new MeshFrame.Goodbye());
   }
 
   @Test
-  void goodbyeAndBeatAreEightBytes() {
+  void goodbyeAndHeartbeatAreEightBytes() {
     assertThat(new MeshFrame.Goodbye().encode().toArray(ValueLayout.JAVA_BYTE))
         .containsExactly(-1, 0, 0, 0, 0, 0, 0, 0);
-    assertThat(new MeshFrame.Beat().encode().toArray(ValueLayout.JAVA_BYTE))
+    assertThat(new MeshFrame.Heartbeat().encode().toArray(ValueLayout.JAVA_BYTE))
         .containsExactly(-1, 1, 0, 0, 0, 0, 0, 0);
   }
 

@@ -43,7 +43,8 @@ final class AlgorithmTableTest {
 
   @Test
   void thereIsAlwaysAnAnswerWithAReason() {
-    for (String collective : Stream.of(CollectiveKind.values()).map(CollectiveKind::words).toList()) {
+    for (String collective :
+        Stream.of(CollectiveKind.values()).map(CollectiveKind::words).toList()) {
       for (int ranks : new int[] {1, 2, 3, 8, 9, 64, 1024}) {
         for (int hosts : new int[] {1, 2, 3, 9}) {
           for (long bytes : new long[] {0, 1, 8192, 8193, 1 << 20, 1L << 28, Long.MAX_VALUE}) {

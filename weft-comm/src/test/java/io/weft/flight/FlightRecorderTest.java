@@ -140,7 +140,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void whatTheLaneHasNotTakenIsShown() {
+  void whatTheRunnerHasNotTakenIsShown() {
     recorder.onSubmitted(Submission.of("taken", 0));
     recorder.onDone(recorder.onBegin(Submission.of("taken", 0), 1), 2);
     assertThat(recorder.busy()).isFalse();

@@ -47,7 +47,8 @@ final class ControlFile implements AutoCloseable {
 
   /// Shows a region that peers cannot map.
   void showPrivate(int key) {
-    file.memory().set(ValueLayout.JAVA_INT, ControlLayout.slot(key) + ControlLayout.SLOT_EXTENT, -1);
+    file.memory()
+        .set(ValueLayout.JAVA_INT, ControlLayout.slot(key) + ControlLayout.SLOT_EXTENT, -1);
     state(key, ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
@@ -59,7 +60,8 @@ final class ControlFile implements AutoCloseable {
   }
 
   private void state(int key, long state) {
-    ControlLayout.LONG.setRelease(file.memory(), ControlLayout.slot(key) + ControlLayout.SLOT_STATE, state);
+    ControlLayout.LONG.setRelease(
+        file.memory(), ControlLayout.slot(key) + ControlLayout.SLOT_STATE, state);
   }
 
   /// Peers that have not mapped it cannot do so any more.

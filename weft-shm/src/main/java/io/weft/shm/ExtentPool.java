@@ -24,7 +24,7 @@ final class ExtentPool {
 
   private final String prefix;
   private final ControlFile control;
-  private final AccessTracker visitors;
+  private final AccessTracker accessTracker;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Extent> shared = new ArrayList<>();
   private final List<RegionBacking> quarantine = new ArrayList<>();
@@ -35,10 +35,10 @@ final class ExtentPool {
   private int next;
   private boolean closed;
 
-  ExtentPool(String prefix, ControlFile control, AccessTracker visitors) {
+  ExtentPool(String prefix, ControlFile control, AccessTracker accessTracker) {
     this.prefix = prefix;
     this.control = control;
-    this.visitors = visitors;
+    this.accessTracker = accessTracker;
   }
 
   /// Zeroed pages for one region. Throws `TransportException.Registration`.
@@ -54,19 +54,19 @@ final class ExtentPool {
         long rounded = (bytes + ControlLayout.PAGE - 1) & -ControlLayout.PAGE;
         int pages = Math.toIntExact(rounded / ControlLayout.PAGE);
         Extent own = add(rounded);
-        return new RegionBacking(control, visitors, this, own, own.take(pages), pages);
+        return new RegionBacking(control, accessTracker, this, own, own.take(pages), pages);
       }
       int pages = Math.max(1, (int) ((bytes + ControlLayout.PAGE - 1) / ControlLayout.PAGE));
       for (Extent extent : shared) {
         int page = extent.take(pages);
         if (page >= 0) {
           memory(extent, page, (long) pages * ControlLayout.PAGE).fill((byte) 0);
-          return new RegionBacking(control, visitors, this, extent, page, pages);
+          return new RegionBacking(control, accessTracker, this, extent, page, pages);
         }
       }
       Extent more = add(SHARED_BYTES);
       shared.add(more);
-      return new RegionBacking(control, visitors, this, more, more.take(pages), pages);
+      return new RegionBacking(control, accessTracker, this, more, more.take(pages), pages);
     } catch (IOException e) {
       throw failed(bytes, String.valueOf(e.getMessage()), e);
     } finally {
@@ -130,26 +130,26 @@ final class ExtentPool {
   }
 
   /// The region is closed.
-  void giveBack(RegionBacking tenancy) {
+  void giveBack(RegionBacking backing) {
     lock.lock();
     try {
-      if (tenancy.isVisited()) {
-        quarantine.add(tenancy);
+      if (backing.isVisited()) {
+        quarantine.add(backing);
         isDue = true;
       } else {
-        free(tenancy);
+        free(backing);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private void free(RegionBacking tenancy) {
-    Extent extent = tenancy.extent();
+  private void free(RegionBacking backing) {
+    Extent extent = backing.extent();
     if (extent == null) {
       return;
     }
-    extent.give(tenancy.page(), tenancy.pages());
+    extent.give(backing.page(), backing.pages());
     boolean kept = !closed && shared.size() == 1 && shared.contains(extent);
     if (extent.isIdle() && !kept) {
       shared.remove(extent);
@@ -170,10 +170,10 @@ final class ExtentPool {
 
   private void sweepQuarantine() {
     for (Iterator<RegionBacking> i = quarantine.iterator(); i.hasNext(); ) {
-      RegionBacking tenancy = i.next();
-      if (!tenancy.isVisited()) {
+      RegionBacking backing = i.next();
+      if (!backing.isVisited()) {
         i.remove();
-        free(tenancy);
+        free(backing);
       }
     }
   }

@@ -10,7 +10,7 @@ final class LocalFiles implements AutoCloseable {
   private final ProcessDomain host;
   private final RegionTable table;
   private final ControlFile control;
-  private final AccessTracker visitors = new AccessTracker();
+  private final AccessTracker accessTracker = new AccessTracker();
   private final ExtentPool pool;
   private int links;
 
@@ -19,7 +19,7 @@ final class LocalFiles implements AutoCloseable {
     this.host = host;
     this.table = table;
     control = new ControlFile(prefix(table.incarnation()));
-    pool = new ExtentPool(prefix(table.incarnation()), control, visitors);
+    pool = new ExtentPool(prefix(table.incarnation()), control, accessTracker);
   }
 
   /// How the names of a transport's memory files begin.
@@ -47,8 +47,8 @@ final class LocalFiles implements AutoCloseable {
     return control;
   }
 
-  AccessTracker visitors() {
-    return visitors;
+  AccessTracker accessTracker() {
+    return accessTracker;
   }
 
   ExtentPool pool() {

@@ -12,7 +12,7 @@ final class MappedCopy {
 
   static final String CLOSED = "the region is closed; ask the peer for its present regions";
 
-  /// Long enough for the copies of the JVM that go past the caches.
+  /// Long enough for the copies of the JVM that go by non-temporal stores.
   private static final long PIECE_BYTES = 4 << 20;
 
   private final RingWriter ring;

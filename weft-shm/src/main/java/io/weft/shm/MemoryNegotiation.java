@@ -36,7 +36,8 @@ final class MemoryNegotiation {
     String trouble = "";
     try {
       made =
-          MemoryFile.create(linkName(home.prefix(), linkNumber), ControlLayout.LINK_BYTES, Arena.ofAuto());
+          MemoryFile.create(
+              linkName(home.prefix(), linkNumber), ControlLayout.LINK_BYTES, Arena.ofAuto());
     } catch (IOException e) {
       trouble = "no link file: " + e.getMessage();
     }
@@ -69,7 +70,8 @@ final class MemoryNegotiation {
         map(heard);
         yield new ShmGreeting.Decision(problem);
       }
-      case ShmGreeting.Decision verdict when hello != null && outcome == NegotiationResult.UNDECIDED -> {
+      case ShmGreeting.Decision verdict
+          when hello != null && outcome == NegotiationResult.UNDECIDED -> {
         if (problem.isEmpty() && !verdict.problem().isEmpty()) {
           problem = "the peer says: " + verdict.problem();
         }

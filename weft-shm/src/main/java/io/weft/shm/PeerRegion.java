@@ -44,7 +44,7 @@ final class PeerRegion implements PeerMemory {
 
   @Override
   public void leave() {
-    // Only the polling thread of this end writes it. Pairs with the volatile read in Visitors.
+    // Only the polling thread of this end writes it. Pairs with the volatile read in AccessTracker.
     ControlLayout.INT.setRelease(link, claim, (int) ControlLayout.INT.get(link, claim) - 1);
   }
 }

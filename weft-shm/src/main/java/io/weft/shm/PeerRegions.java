@@ -41,7 +41,9 @@ final class PeerRegions {
   ///
   /// Hot path.
   boolean isOpen(int key) {
-    return (long) ControlLayout.LONG.getAcquire(control, ControlLayout.slot(key) + ControlLayout.SLOT_STATE)
+    return (long)
+            ControlLayout.LONG.getAcquire(
+                control, ControlLayout.slot(key) + ControlLayout.SLOT_STATE)
         == (ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 

@@ -11,7 +11,7 @@ final class RegionBacking implements RegionOwner {
   private static final int SPINS = 2_000;
 
   private final ControlFile control;
-  private final AccessTracker visitors;
+  private final AccessTracker accessTracker;
   private final @Nullable ExtentPool pool;
   private final @Nullable Extent extent;
   private final int page;
@@ -23,13 +23,13 @@ final class RegionBacking implements RegionOwner {
   /// Pages of a pool, or, without one, memory that belongs to somebody else.
   RegionBacking(
       ControlFile control,
-      AccessTracker visitors,
+      AccessTracker accessTracker,
       @Nullable ExtentPool pool,
       @Nullable Extent extent,
       int page,
       int pages) {
     this.control = control;
-    this.visitors = visitors;
+    this.accessTracker = accessTracker;
     this.pool = pool;
     this.extent = extent;
     this.page = page;
@@ -54,7 +54,7 @@ final class RegionBacking implements RegionOwner {
   public void withdrawn() {
     control.hide(key);
     // A visit is short, unless its process is stopped.
-    for (int i = 0; i < SPINS && visitors.areInside(key); i++) {
+    for (int i = 0; i < SPINS && accessTracker.areInside(key); i++) {
       Thread.onSpinWait();
     }
     owner = null;
@@ -70,7 +70,7 @@ final class RegionBacking implements RegionOwner {
 
   @Override
   public boolean isVisited() {
-    return visitors.areInside(key);
+    return accessTracker.areInside(key);
   }
 
   @Nullable Extent extent() {

@@ -40,7 +40,10 @@ final class RingReader {
       return false;
     }
     long bytes = seen - head;
-    if (seen < tail || bytes < 0 || bytes > ControlLayout.RING_BYTES || bytes % ShmFrame.BYTES != 0) {
+    if (seen < tail
+        || bytes < 0
+        || bytes > ControlLayout.RING_BYTES
+        || bytes % ShmFrame.BYTES != 0) {
       throw new ShmFault("a ring whose end " + seen + " cannot follow its start " + head);
     }
     tail = seen;

@@ -29,25 +29,34 @@ final class SharedLink implements ShmInbound.RingListener {
   private long counted;
 
   /// What a parley has led to.
-  SharedLink(LocalFiles home, MemoryNegotiation parley, MessageBuffer messages, ShmEndpoint endpoint) {
+  SharedLink(
+      LocalFiles home,
+      MemoryNegotiation negotiation,
+      MessageBuffer messages,
+      ShmEndpoint endpoint) {
     this.home = home;
     this.endpoint = endpoint;
-    link = parley.link();
-    peerControl = parley.peerControl();
-    ShmGreeting.Hello peer = parley.peer();
+    link = negotiation.link();
+    peerControl = negotiation.peerControl();
+    ShmGreeting.Hello peer = negotiation.peer();
     peerIncarnation = peer.incarnation();
     regions =
         new PeerRegions(
-            peerControl, parley.peerLink(), peer.process(), LocalFiles.prefix(peerIncarnation));
-    visitor = new AccessTracker.Visitor(link, peer.process(), ProcessDomain.startTicks(peer.process()));
-    home.visitors().add(visitor);
+            peerControl,
+            negotiation.peerLink(),
+            peer.process(),
+            LocalFiles.prefix(peerIncarnation));
+    visitor =
+        new AccessTracker.Visitor(link, peer.process(), ProcessDomain.startTicks(peer.process()));
+    home.accessTracker().add(visitor);
     OpQueue waiting = new OpQueue(ShmOutbound.MAX_IN_FLIGHT);
     reader = new RingReader(link);
     inbound =
-        new ShmInbound(reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
+        new ShmInbound(
+            reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
     outbound =
         new ShmOutbound(
-            new RingWriter(parley.peerLink()),
+            new RingWriter(negotiation.peerLink()),
             regions,
             home.table(),
             waiting,
@@ -223,7 +232,8 @@ final class SharedLink implements ShmInbound.RingListener {
 
   @Override
   public void readRefused(ShmOperation read, int reason) {
-    String why = reason == ShmFrame.OUT_OF_BOUNDS ? "it lies outside the region" : MappedCopy.CLOSED;
+    String why =
+        reason == ShmFrame.OUT_OF_BOUNDS ? "it lies outside the region" : MappedCopy.CLOSED;
     outbound.finishRead(
         read,
         new TransportException.Refused(
@@ -243,7 +253,7 @@ final class SharedLink implements ShmInbound.RingListener {
 
   /// The endpoint is over: the peer begins no visit, posted work fails.
   void end(TransportException cause) {
-    home.visitors().end(visitor);
+    home.accessTracker().end(visitor);
     // The peer may still put something there, but its memory need not stay.
     discard(ControlLayout.RING, ControlLayout.RING_BYTES);
     discard(ControlLayout.STAGING, ControlLayout.LINK_BYTES - ControlLayout.STAGING);

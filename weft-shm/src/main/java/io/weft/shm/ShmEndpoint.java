@@ -24,8 +24,8 @@ final class ShmEndpoint implements Endpoint {
   private final Endpoint lower;
   private final String peer;
   private final boolean dialed;
-  private @Nullable MemoryNegotiation parley;
-  private long parleyNanos;
+  private @Nullable MemoryNegotiation negotiation;
+  private long negotiationNanos;
   private @Nullable SharedLink link;
   private boolean apart;
   private boolean closed;
@@ -62,8 +62,8 @@ final class ShmEndpoint implements Endpoint {
   /// The TCP connection is proved: asks whether memory is shared.
   void meet(LocalFiles home, long nowNanos) {
     MemoryNegotiation begun = new MemoryNegotiation(home);
-    parley = begun;
-    parleyNanos = nowNanos;
+    negotiation = begun;
+    negotiationNanos = nowNanos;
     say(begun.open());
   }
 
@@ -76,7 +76,7 @@ final class ShmEndpoint implements Endpoint {
 
   /// Gives up if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
-    if (parley != null && !closed && nowNanos - parleyNanos > limitNanos) {
+    if (negotiation != null && !closed && nowNanos - negotiationNanos > limitNanos) {
       lost(
           "the peer did not say within " + limitNanos / 1_000_000 + " ms whether it shares memory",
           null);
@@ -91,9 +91,9 @@ final class ShmEndpoint implements Endpoint {
     }
     try {
       ShmGreeting greeting = ShmGreeting.decode(message);
-      MemoryNegotiation open = parley;
+      MemoryNegotiation open = negotiation;
       if (open != null) {
-        parley(open, greeting);
+        negotiation(open, greeting);
       } else if (greeting instanceof ShmGreeting.GracefulClose(String reason)) {
         lost("it ended the connection because it received " + reason, null);
       } else if (greeting instanceof ShmGreeting.Wake) {
@@ -106,7 +106,7 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  private void parley(MemoryNegotiation open, ShmGreeting greeting) throws ShmFault {
+  private void negotiation(MemoryNegotiation open, ShmGreeting greeting) throws ShmFault {
     ShmGreeting answer = open.hear(greeting);
     if (answer != null) {
       say(answer);
@@ -114,7 +114,7 @@ final class ShmEndpoint implements Endpoint {
     if (closed || open.outcome() == MemoryNegotiation.NegotiationResult.UNDECIDED) {
       return;
     }
-    parley = null;
+    negotiation = null;
     if (open.outcome() == MemoryNegotiation.NegotiationResult.SHARED) {
       link = new SharedLink(transport.home(), open, transport.messages(), this);
     } else {
@@ -176,13 +176,18 @@ final class ShmEndpoint implements Endpoint {
   }
 
   private PostResult post(
-      ShmOperation.OperationKind kind, Slice own, RemoteSlice remote, int immediate, Completion done) {
+      ShmOperation.OperationKind kind,
+      Slice own,
+      RemoteSlice remote,
+      int immediate,
+      Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     RegionTable table = transport.home().table();
-    LocalRegion region = kind == ShmOperation.OperationKind.READ ? table.ownTarget(own) : table.own(own);
+    LocalRegion region =
+        kind == ShmOperation.OperationKind.READ ? table.ownTarget(own) : table.own(own);
     SharedLink open = link;
     if (closed) {
       return PostResult.CLOSED;
@@ -342,7 +347,7 @@ final class ShmEndpoint implements Endpoint {
   private void end(TransportException cause) {
     bytesReceived = bytesReceived();
     closed = true;
-    MemoryNegotiation open = parley;
+    MemoryNegotiation open = negotiation;
     if (open != null) {
       open.close();
     }

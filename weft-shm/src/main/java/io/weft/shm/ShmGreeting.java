@@ -55,7 +55,7 @@ sealed interface ShmGreeting {
         switch (this) {
           case Hello hello -> hello.host();
           case Decision verdict -> verdict.problem();
-          case GracefulClose farewell -> farewell.reason();
+          case GracefulClose gracefulClose -> gracefulClose.reason();
           case Wake _ -> "";
         };
     byte[] all = text.getBytes(StandardCharsets.US_ASCII);
@@ -85,7 +85,10 @@ sealed interface ShmGreeting {
     int kind = message.get(ValueLayout.JAVA_BYTE, 5);
     if (version != ControlLayout.VERSION) {
       throw new ShmFault(
-          "a greeting of version " + version + " of shared memory, this is " + ControlLayout.VERSION);
+          "a greeting of version "
+              + version
+              + " of shared memory, this is "
+              + ControlLayout.VERSION);
     }
     return switch (kind) {
       case 1 -> hello(message);

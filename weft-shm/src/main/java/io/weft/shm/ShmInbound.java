@@ -168,19 +168,20 @@ final class ShmInbound {
     begin(length);
   }
 
-  private void readWanted(int landing, int key, int context, long at, long length) throws ShmFault {
+  private void readWanted(int receiveBuffer, int key, int context, long at, long length)
+      throws ShmFault {
     if (!ring.holds(Long.BYTES)) {
       throw new ShmFault("a read that does not say where to");
     }
-    long landingOffset = ring.word();
+    long receiveBufferOffset = ring.word();
     ring.skip(Long.BYTES);
     ShmOperation asked = listener.readWanted();
     asked.key = key;
     asked.context = context;
     asked.remoteOffset = at;
     asked.bytes = length;
-    asked.immediate = landing;
-    asked.offset = landingOffset;
+    asked.immediate = receiveBuffer;
+    asked.offset = receiveBufferOffset;
   }
 
   /// The read that an answer of so many bytes is to.

@@ -35,7 +35,8 @@ final class ShmOutbound {
   private long bytesSent;
   private long streamed;
 
-  ShmOutbound(RingWriter ring, PeerRegions peer, RegionTable table, OpQueue waiting, String peerName) {
+  ShmOutbound(
+      RingWriter ring, PeerRegions peer, RegionTable table, OpQueue waiting, String peerName) {
     this.ring = ring;
     this.peer = peer;
     this.table = table;
@@ -171,7 +172,8 @@ final class ShmOutbound {
   /// Goes on with the first operation that is not executed; whether it moved.
   private boolean execute() throws ShmFault {
     ShmOperation op = posted.at(next);
-    boolean moved = op.error != null || (op.kind == ShmOperation.OperationKind.WRITE ? write(op) : read(op));
+    boolean moved =
+        op.error != null || (op.kind == ShmOperation.OperationKind.WRITE ? write(op) : read(op));
     if (op.error != null || op.executed) {
       op.executed = true;
       next++;
@@ -323,9 +325,9 @@ final class ShmOutbound {
         served.pop();
         return true;
       }
-      PeerRegion landing = inline ? null : landing(op);
-      if (landing != null) {
-        land(op, region, landing);
+      PeerRegion receiveBuffer = inline ? null : receiveBuffer(op);
+      if (receiveBuffer != null) {
+        land(op, region, receiveBuffer);
         return true;
       }
       op.moved = 0;
@@ -346,7 +348,7 @@ final class ShmOutbound {
   }
 
   /// Where the peer has asked for its bytes, if we can reach that.
-  private @Nullable PeerRegion landing(ShmOperation op) {
+  private @Nullable PeerRegion receiveBuffer(ShmOperation op) {
     PeerRegion into = peer.find(op.immediate);
     return into != null
             && op.offset >= 0

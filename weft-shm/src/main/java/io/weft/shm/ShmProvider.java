@@ -68,7 +68,8 @@ public final class ShmProvider implements TransportProvider {
       MemoryFile file = MemoryFile.create(name, ControlLayout.CONTROL_BYTES, arena);
       try {
         long self = ProcessHandle.current().pid();
-        var unused = MemoryFile.open(self, file.descriptor(), name, ControlLayout.CONTROL_BYTES, arena);
+        var unused =
+            MemoryFile.open(self, file.descriptor(), name, ControlLayout.CONTROL_BYTES, arena);
         Futex.wake(file.memory(), 0);
       } finally {
         file.closeDescriptor();

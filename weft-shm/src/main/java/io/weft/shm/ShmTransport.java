@@ -71,7 +71,8 @@ final class ShmTransport implements Transport, FrameSink {
   private record Fault(ShmEndpoint endpoint, ShmFault fault) {}
 
   /// Opens the TCP transport and this process's memory.
-  ShmTransport(TransportProvider provider, TransportConfig config, FrameSink sink, ProcessDomain host)
+  ShmTransport(
+      TransportProvider provider, TransportConfig config, FrameSink sink, ProcessDomain host)
       throws IOException {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
@@ -124,14 +125,14 @@ final class ShmTransport implements Transport, FrameSink {
 
   @Override
   public MemoryRegion allocate(long bytes) {
-    RegionBacking tenancy = home.pool().allocate(bytes);
-    Extent extent = extent(tenancy);
-    long offset = (long) tenancy.page() * ControlLayout.PAGE;
-    return register(extent.memory().asSlice(offset, bytes), tenancy, offset);
+    RegionBacking backing = home.pool().allocate(bytes);
+    Extent extent = extent(backing);
+    long offset = (long) backing.page() * ControlLayout.PAGE;
+    return register(extent.memory().asSlice(offset, bytes), backing, offset);
   }
 
-  private static Extent extent(RegionBacking tenancy) {
-    Extent extent = tenancy.extent();
+  private static Extent extent(RegionBacking backing) {
+    Extent extent = backing.extent();
     if (extent == null) {
       throw new IllegalStateException("pages without an extent");
     }
@@ -141,14 +142,15 @@ final class ShmTransport implements Transport, FrameSink {
   @Override
   public MemoryRegion register(MemorySegment segment, Object owner) {
     Extent holding = segment.isNative() ? home.pool().holding(segment) : null;
-    RegionBacking tenancy = new RegionBacking(home.control(), home.visitors(), null, holding, 0, 0);
-    tenancy.keep(owner);
-    return register(segment, tenancy, holding == null ? 0 : holding.offsetOf(segment));
+    RegionBacking backing =
+        new RegionBacking(home.control(), home.accessTracker(), null, holding, 0, 0);
+    backing.keep(owner);
+    return register(segment, backing, holding == null ? 0 : holding.offsetOf(segment));
   }
 
-  private MemoryRegion register(MemorySegment memory, RegionBacking tenancy, long offset) {
-    MemoryRegion region = tcp.register(memory, tenancy);
-    tenancy.show(region.export().key(), offset, memory.byteSize());
+  private MemoryRegion register(MemorySegment memory, RegionBacking backing, long offset) {
+    MemoryRegion region = tcp.register(memory, backing);
+    backing.show(region.export().key(), offset, memory.byteSize());
     return region;
   }
 
@@ -306,7 +308,7 @@ final class ShmTransport implements Transport, FrameSink {
   // What endpoints say.
 
   /// Both ends know whether they share memory.
-  void connected(ShmEndpoint endpoint, MemoryNegotiation parley) {
+  void connected(ShmEndpoint endpoint, MemoryNegotiation negotiation) {
     meeting.remove(endpoint);
     if (endpoint.isShared()) {
       shared = EndpointArrays.with(shared, endpoint);
@@ -314,12 +316,12 @@ final class ShmTransport implements Transport, FrameSink {
       apart++;
       // Said of one peer for all: on a host of many ranks each would have as much to say.
       LOG.log(
-          parley.isOneMachine() && !toldApart ? Level.WARNING : Level.DEBUG,
+          negotiation.isOneMachine() && !toldApart ? Level.WARNING : Level.DEBUG,
           "node {0} talks to node {1} over TCP: {2}",
           node,
           endpoint.node(),
-          parley.problem());
-      toldApart |= parley.isOneMachine();
+          negotiation.problem());
+      toldApart |= negotiation.isOneMachine();
     }
     sink.onConnect(endpoint);
   }

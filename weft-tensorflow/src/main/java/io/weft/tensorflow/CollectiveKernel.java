@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The kernel of one node in one session: runs its collective once per step. One run at a time, so
 /// the fields of the run live here and a run allocates little. A run starts on a thread of
-/// TensorFlow and ends on the lane's thread; the handle orders the two.
+/// TensorFlow and ends on the progress thread; the handle orders the two.
 final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
   private final CollectiveOp collective;
@@ -87,7 +87,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     }
   }
 
-  /// The handle is done; on the lane's thread.
+  /// The handle is done; on the progress thread.
   @Override
   public void accept(@Nullable TensorView result, @Nullable CommException failure) {
     finish(failure);

@@ -3,7 +3,7 @@ package io.weft.tensorflow;
 
 /// How a kernel waits for its collective.
 public enum KernelMode {
-  /// It does not: TensorFlow's thread submits and goes on, the lane's thread completes the op.
+  /// It does not: TensorFlow's thread submits and goes on, the progress thread completes the op.
   /// Needs a C++ library whose callbacks can be moved; checked at start.
   ASYNCHRONOUS,
 

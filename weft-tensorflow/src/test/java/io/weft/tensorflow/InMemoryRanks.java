@@ -16,15 +16,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
-/// Ranks of one JVM whose collectives meet in a map. One lane thread serves all of them, one
-/// completed operation after another.
+/// Ranks of one JVM whose collectives meet in a map. One progress thread thread serves all of them,
+/// one completed operation after another.
 final class InMemoryRanks implements AutoCloseable {
 
   private int refused;
   private final List<Communicator> communicators = new ArrayList<>();
   private final Map<String, Meeting> meetings = new HashMap<>();
-  private final ExecutorService lane =
-      Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("lane").factory());
+  private final ExecutorService runner =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().daemon().name("progress thread").factory());
   private @Nullable CommException aborted;
 
   InMemoryRanks(int size) {
@@ -51,7 +52,7 @@ final class InMemoryRanks implements AutoCloseable {
     return refused;
   }
 
-  /// As when the lane notices that a peer is gone.
+  /// As when the progress thread notices that a peer is gone.
   synchronized void lose(int rank) {
     fail(
         new CommException.PeerLost(
@@ -60,7 +61,7 @@ final class InMemoryRanks implements AutoCloseable {
 
   @Override
   public void close() {
-    lane.shutdownNow();
+    runner.shutdownNow();
   }
 
   private record Contribution(
@@ -82,7 +83,7 @@ final class InMemoryRanks implements AutoCloseable {
       aborted = cause;
       List<Meeting> pending = new ArrayList<>(meetings.values());
       meetings.clear();
-      lane.execute(() -> pending.forEach(meeting -> end(meeting, cause)));
+      runner.execute(() -> pending.forEach(meeting -> end(meeting, cause)));
     }
   }
 
@@ -98,7 +99,7 @@ final class InMemoryRanks implements AutoCloseable {
       int rank, String what, @Nullable ReduceOp op, int root, Contribution mine, String name) {
     if (aborted != null) {
       CommException cause = aborted;
-      lane.execute(() -> mine.handle.complete(null, cause));
+      runner.execute(() -> mine.handle.complete(null, cause));
       return mine.handle;
     }
     Meeting meeting = meetings.computeIfAbsent(name, n -> new Meeting(what, communicators.size()));
@@ -111,10 +112,10 @@ final class InMemoryRanks implements AutoCloseable {
     boolean agrees = meeting.what.equals(what);
     if (!agrees) {
       meetings.remove(name);
-      lane.execute(() -> end(meeting, mismatch(meeting, what, name)));
+      runner.execute(() -> end(meeting, mismatch(meeting, what, name)));
     } else if (++meeting.arrived == communicators.size()) {
       meetings.remove(name);
-      lane.execute(() -> meet(meeting, op, root));
+      runner.execute(() -> meet(meeting, op, root));
     }
     return mine.handle;
   }

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// What a peer says for the mesh itself: beats, losses, good-byes.
+/// What a peer says for the mesh itself: heartbeats, losses, good-byes.
 public final class MeshFrameTarget implements FuzzTarget {
 
   /// For the fuzzer.
@@ -22,7 +22,7 @@ public final class MeshFrameTarget implements FuzzTarget {
   public List<byte[]> seeds() {
     return List.of(
         bytes(new MeshFrame.Goodbye()),
-        bytes(new MeshFrame.Beat()),
+        bytes(new MeshFrame.Heartbeat()),
         bytes(new MeshFrame.Lost(2, 1, "it was silent for 5 s", "allreduce 'g'")),
         bytes(new MeshFrame.Lost(0, 0, "", "")));
   }

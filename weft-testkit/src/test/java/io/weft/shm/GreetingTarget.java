@@ -57,7 +57,7 @@ public final class GreetingTarget implements FuzzTarget {
         switch (greeting) {
           case ShmGreeting.Hello hello -> hello.host();
           case ShmGreeting.Decision verdict -> verdict.problem();
-          case ShmGreeting.GracefulClose farewell -> farewell.reason();
+          case ShmGreeting.GracefulClose gracefulClose -> gracefulClose.reason();
           case ShmGreeting.Wake _ -> "";
         };
     if (text.chars().anyMatch(c -> c < ' ' || c > '~')) {

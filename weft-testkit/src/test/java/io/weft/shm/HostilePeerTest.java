@@ -19,11 +19,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// What a broken peer can put into our memory: refused in words, and nothing is touched.
 class HostilePeerTest implements ShmInbound.RingListener {
 
-  private final MemorySegment link = Arena.ofAuto().allocate(ControlLayout.LINK_BYTES, ControlLayout.PAGE);
+  private final MemorySegment link =
+      Arena.ofAuto().allocate(ControlLayout.LINK_BYTES, ControlLayout.PAGE);
   private final RegionTable table = new RegionTable("test");
   private final OpQueue waiting = new OpQueue(16);
   private final ShmInbound inbound =
-      new ShmInbound(new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
+      new ShmInbound(
+          new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
   private final RingWriter writer = new RingWriter(link);
   private int heard;
 

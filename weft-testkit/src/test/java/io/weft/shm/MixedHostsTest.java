@@ -32,7 +32,10 @@ class MixedHostsTest {
   @Test
   void memoryIsSharedInsideAHostOnly() throws IOException {
     Peer[] all = {
-      open(ProcessDomain.here()), open(ProcessDomain.here()), open(new ProcessDomain("another")), open(ProcessDomain.here())
+      open(ProcessDomain.here()),
+      open(ProcessDomain.here()),
+      open(new ProcessDomain("another")),
+      open(ProcessDomain.here())
     };
     MemoryRegion[] into = new MemoryRegion[all.length];
     for (int i = 0; i < all.length; i++) {

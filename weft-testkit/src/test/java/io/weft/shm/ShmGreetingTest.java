@@ -41,7 +41,8 @@ class ShmGreetingTest {
   @Test
   void otherBytesAreAFault() {
     Random random = new Random(5);
-    byte[] whole = new ShmGreeting.Hello("h", 1, 2, 3, 4, 5).encode().toArray(ValueLayout.JAVA_BYTE);
+    byte[] whole =
+        new ShmGreeting.Hello("h", 1, 2, 3, 4, 5).encode().toArray(ValueLayout.JAVA_BYTE);
     for (int length = 0; length < ShmGreeting.HELLO_BYTES; length++) {
       byte[] cut = new byte[length];
       System.arraycopy(whole, 0, cut, 0, length);

@@ -22,7 +22,7 @@ class VerbsTransportTest extends TransportContract {
   }
 
   @Override
-  protected int patience() {
+  protected int waitFactor() {
     return 6;
   }
 

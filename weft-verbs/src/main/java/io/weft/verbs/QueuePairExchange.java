@@ -75,7 +75,7 @@ final class QueuePairExchange {
   }
 
   /// We part because of what the peer has sent.
-  void farewell(String reason) {
+  void gracefulClose(String reason) {
     say(new VerbsGreeting.GracefulClose(reason));
   }
 

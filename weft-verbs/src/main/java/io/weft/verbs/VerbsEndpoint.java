@@ -13,9 +13,9 @@ import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.ring.Grants;
+import io.weft.verbs.ring.VerbsFault;
 import io.weft.verbs.ring.VerbsInbound;
 import io.weft.verbs.ring.VerbsOutbound;
-import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -190,7 +190,8 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     RegionTable table = transport.pins().table();
-    LocalRegion region = kind == VerbsOutbound.SendKind.READ ? table.ownTarget(own) : table.own(own);
+    LocalRegion region =
+        kind == VerbsOutbound.SendKind.READ ? table.ownTarget(own) : table.own(own);
     VerbsOutbound out = outbound;
     if (closed) {
       return PostResult.CLOSED;
@@ -331,7 +332,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   private void fault(VerbsFault fault) {
     if (!closed) {
       transport.warn("ended the connection to " + peer + ": received " + fault.getMessage());
-      meeting.farewell(String.valueOf(fault.getMessage()));
+      meeting.gracefulClose(String.valueOf(fault.getMessage()));
       lost("we ended the connection because we received " + fault.getMessage(), fault);
     }
   }

@@ -81,7 +81,9 @@ record VerbsSettings(
         new MemorySettings(
             source.whole("pool-bytes", 64L << 20, 0, MAX_KEPT_BYTES),
             source.whole("cache-bytes", 256L << 20, 0, MAX_KEPT_BYTES)),
-        ThreadingModel.of(source.number("model", ThreadingModel.OWN_BUFFERS.number(), 1, ThreadingModel.values().length)));
+        ThreadingModel.of(
+            source.number(
+                "model", ThreadingModel.OWN_BUFFERS.number(), 1, ThreadingModel.values().length)));
   }
 
   QueuePairSettings queuePair() {

@@ -13,11 +13,11 @@ import io.weft.workloads.model.Workload;
 import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
-import io.weft.workloads.training.TrainingJob;
-import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingException;
+import io.weft.workloads.training.TrainingJob;
+import io.weft.workloads.training.TrainingOutcome;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Arrays;
@@ -140,7 +140,8 @@ public final class TrainTool implements ToolProvider {
         return;
       }
       var training =
-          TrainingThread.start(() -> train(options, TrainingJob.of(weft, options.threads()), out, err));
+          TrainingThread.start(
+              () -> train(options, TrainingJob.of(weft, options.threads()), out, err));
       if (weft.config().onFailure() == OnFailure.END) {
         weft.onFailure(training::giveUp);
       }
@@ -167,7 +168,8 @@ public final class TrainTool implements ToolProvider {
   static void train(TrainOptions options, TrainingJob job, PrintWriter out, PrintWriter err) {
     var settings = options.settings();
     var observer =
-        new ProgressPrinter(err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
+        new ProgressPrinter(
+            err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
     var extras = new Extras(options);
     if (job.rank() == 0) {
       extras.sweep();

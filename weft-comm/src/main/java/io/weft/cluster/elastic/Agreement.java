@@ -161,7 +161,7 @@ final class Agreement {
   }
 
   /// The next rank from `from` on that has not been sent `said`, -1 if there is none.
-  int owes(int from) {
+  int nextPending(int from) {
     return owed.nextSetBit(from);
   }
 

@@ -4,7 +4,7 @@ package io.weft.cluster.elastic;
 import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 
-/// What lives from epoch to epoch, such as the collectives. All on the lane's thread; must not
+/// What lives from epoch to epoch, such as the collectives. All on the progress thread; must not
 /// block.
 public interface EpochFollower {
 

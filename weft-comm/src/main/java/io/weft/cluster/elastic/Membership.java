@@ -45,14 +45,14 @@ public final class Membership implements MeshService {
   }
 
   /// Leaves the present epoch and enters the next one with all ranks that are left, which must call
-  /// this too. Any thread but the lane's, one at a time. Throws `CommException.TimedOut` after
-  /// `limit` with those who did not come (this rank is in no epoch then, and may try again),
+  /// this too. Any thread but the progress thread's, one at a time. Throws `CommException.TimedOut`
+  /// after `limit` with those who did not come (this rank is in no epoch then, and may try again),
   /// `CommException.Aborted` if those who are left are too few or went on without this rank.
-  public Epoch shrink(AgentRunner lane, Duration limit) throws InterruptedException {
-    if (lane.isInside()) {
-      throw new IllegalStateException("the lane's own thread must not wait for an agreement");
+  public Epoch shrink(AgentRunner runner, Duration limit) throws InterruptedException {
+    if (runner.isInside()) {
+      throw new IllegalStateException("the progress thread itself must not wait for an agreement");
     }
-    var mine = new ShrinkAttempt(limit, lane.nanos());
+    var mine = new ShrinkAttempt(limit, runner.nanos());
     if (!attempt.compareAndSet(null, mine)) {
       throw new IllegalStateException("another thread of this rank shrinks the job already");
     }
@@ -61,8 +61,8 @@ public final class Membership implements MeshService {
       attempt.set(null);
       throw ended;
     }
-    lane.commandQueued();
-    mine.await(lane);
+    runner.commandQueued();
+    mine.await(runner);
     return current;
   }
 
@@ -81,7 +81,7 @@ public final class Membership implements MeshService {
   @Override
   public boolean hasCommands() {
     ShrinkAttempt pending = attempt.get();
-    return pending != null && pending.waitsForLane();
+    return pending != null && pending.waitsForRunner();
   }
 
   @Override
@@ -115,15 +115,17 @@ public final class Membership implements MeshService {
   }
 
   @Override
-  public boolean owes(int rank) {
+  public boolean hasPending(int rank) {
     Agreement state = agreement;
-    return state != null && state.said() != null && state.owes(rank) == rank;
+    return state != null && state.said() != null && state.nextPending(rank) == rank;
   }
 
   private int flush(Agreement state) {
     Statement said = state.said();
     int sent = 0;
-    for (int peer = state.owes(0); said != null && peer >= 0; peer = state.owes(peer + 1)) {
+    for (int peer = state.nextPending(0);
+        said != null && peer >= 0;
+        peer = state.nextPending(peer + 1)) {
       boolean left = mesh().isGone(peer);
       if (!left) {
         StatementFrame.write(frame, said, mesh().topology().size());

@@ -30,7 +30,8 @@ record MembershipView(long target, BitSet gone, BitSet left, long base, BitSet m
   }
 
   MembershipView without(int rank, boolean inOrder) {
-    return new MembershipView(target, with(gone, rank), inOrder ? with(left, rank) : left, base, members);
+    return new MembershipView(
+        target, with(gone, rank), inOrder ? with(left, rank) : left, base, members);
   }
 
   /// All that either of them knows.

@@ -72,7 +72,7 @@ final class Reasons {
 
   static CommException crashed(Mesh mesh, Throwable cause) {
     return new CommException.Aborted(
-        self(mesh) + ": the lane has died of " + cause + "; look at the log", cause);
+        self(mesh) + ": the progress thread has died of " + cause + "; look at the log", cause);
   }
 
   private static String self(Mesh mesh) {

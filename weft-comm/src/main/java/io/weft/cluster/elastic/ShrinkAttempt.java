@@ -7,7 +7,8 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// One call of `shrink`: handed to the lane by the user's thread, which waits for its end.
+/// One call of `shrink`: handed to the progress thread by the user's thread, which waits for its
+/// end.
 final class ShrinkAttempt {
 
   private static final long TURN_NANOS = 100_000_000L;
@@ -28,12 +29,12 @@ final class ShrinkAttempt {
     return limit;
   }
 
-  /// Whether the lane has something to do about it: begin it, or forget it.
-  boolean waitsForLane() {
+  /// Whether the progress thread has something to do about it: begin it, or forget it.
+  boolean waitsForRunner() {
     return !begun || given;
   }
 
-  /// The lane takes it; returns false if it has done so before.
+  /// The progress thread takes it; returns false if it has done so before.
   boolean begin() {
     if (begun) {
       return false;
@@ -50,7 +51,7 @@ final class ShrinkAttempt {
     return given || nowNanos - deadline >= 0;
   }
 
-  /// On the lane's thread; null = this rank is in the next epoch.
+  /// On the progress thread; null = this rank is in the next epoch.
   void end(@Nullable CommException why) {
     failure = why;
     done = true; // volatile: releases the failure to the waiting thread
@@ -60,18 +61,18 @@ final class ShrinkAttempt {
   }
 
   /// On the user's thread. Throws what `end` got.
-  void await(AgentRunner lane) throws InterruptedException {
+  void await(AgentRunner runner) throws InterruptedException {
     while (!done) {
       if (Thread.interrupted()) {
         given = true;
-        lane.commandQueued();
+        runner.commandQueued();
         throw new InterruptedException();
       }
-      if (lane.isOver() && !done) {
+      if (runner.isOver() && !done) {
         throw new CommException.Aborted(
             "the agreement of the survivors did not come about: this rank has left the job", null);
       }
-      if (!lane.drive(() -> done, lane.nanos() + TURN_NANOS) && !done) {
+      if (!runner.drive(() -> done, runner.nanos() + TURN_NANOS) && !done) {
         synchronized (this) {
           if (!done) {
             wait(1);

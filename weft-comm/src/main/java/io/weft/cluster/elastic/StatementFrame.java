@@ -70,7 +70,9 @@ final class StatementFrame {
             && !gone.get(from)
             && contains(gone, left);
     Stage stage = code == Stage.PROPOSE.code() ? Stage.PROPOSE : Stage.COMMIT;
-    return sane ? new Statement(stage, new MembershipView(target, gone, left, base, members)) : null;
+    return sane
+        ? new Statement(stage, new MembershipView(target, gone, left, base, members))
+        : null;
   }
 
   private static BitSet set(MemorySegment frame, int at, int size) {

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /// @param job name of the job, for people and files, the same on all ranks
 /// @param bind where to listen: the setting, else loopback when all ranks are local, else this
 ///   host's address towards the store
-/// @param keeper ends the store on the rank that keeps it; nothing elsewhere
-public record JobStore(Store store, Secret secret, String job, String bind, Runnable keeper)
+/// @param storeEnd ends the store on the rank that keeps it; nothing elsewhere
+public record JobStore(Store store, Secret secret, String job, String bind, Runnable storeEnd)
     implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobStore.class);
@@ -72,7 +72,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     try {
       store.close();
     } finally {
-      keeper.run();
+      storeEnd.run();
     }
   }
 

@@ -49,7 +49,7 @@ record StoreLine(Socket socket, InputStream in, OutputStream out, byte[] binding
 
   private static StoreLine over(Socket socket, InputStream in, TlsPipe pipe) throws IOException {
     var tls = new TlsStreams(pipe, in, socket.getOutputStream());
-    tls.shake();
+    tls.handshake();
     return new StoreLine(socket, tls.input(), tls.output(), tls.binding());
   }
 }

@@ -30,19 +30,19 @@ final class StoreSession {
   private final StoreLine line;
   private final Store values;
   private final Secret secret;
-  private final Keeper keeper;
+  private final StoreIdentity identity;
 
   /// For whom the store is kept.
   ///
   /// @param job the job's identity
   /// @param meeting what no other store has
-  record Keeper(String job, String meeting) {}
+  record StoreIdentity(String job, String meeting) {}
 
-  StoreSession(StoreLine line, Store values, Secret secret, Keeper keeper) {
+  StoreSession(StoreLine line, Store values, Secret secret, StoreIdentity identity) {
     this.line = line;
     this.values = values;
     this.secret = secret;
-    this.keeper = keeper;
+    this.identity = identity;
   }
 
   /// Lets the peer prove that it knows the secret, and that it is of the same job. Throws with the
@@ -84,13 +84,14 @@ final class StoreSession {
 
   private void agree(DataInputStream in, DataOutputStream out, byte[] nonces) throws IOException {
     String job = StoreWire.readText(in, secret, 0, nonces);
-    boolean same = job.equals(keeper.job());
+    boolean same = job.equals(identity.job());
     int status = same ? StoreWire.SAME_JOB : StoreWire.OTHER_JOB;
     out.writeByte(status);
-    StoreWire.writeText(out, secret, status, nonces, same ? keeper.meeting() : keeper.job());
+    StoreWire.writeText(out, secret, status, nonces, same ? identity.meeting() : identity.job());
     out.flush();
     if (!same) {
-      throw new JobMismatch("it is of job '" + job + "', this store is of job '" + keeper.job() + "'");
+      throw new JobMismatch(
+          "it is of job '" + job + "', this store is of job '" + identity.job() + "'");
     }
   }
 

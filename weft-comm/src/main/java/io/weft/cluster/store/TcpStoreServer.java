@@ -184,9 +184,9 @@ public final class TcpStoreServer implements AutoCloseable {
     }
     try {
       socket.setTcpNoDelay(true);
-      var keeper = new StoreSession.Keeper(trust.job(), meeting);
+      var identity = new StoreSession.StoreIdentity(trust.job(), meeting);
       var session =
-          new StoreSession(StoreLine.answer(socket, party), values, trust.secret(), keeper);
+          new StoreSession(StoreLine.answer(socket, party), values, trust.secret(), identity);
       session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
     } catch (JobMismatch other) {

@@ -3,22 +3,22 @@ package io.weft.cluster.watch;
 
 /// Who shows a sign of life, who is silent, and to whom this rank owes a sign of life itself.
 ///
-/// It looks at the bytes that came from each peer and left for it, eight times per beat. So
-/// whatever arrives is a sign of life, also a part of a long write; and a beat need not overtake
-/// what is queued before it, because that is a sign of life as well when it arrives. Silence is
-/// measured in the time in which this rank looked (`AttentionClock`); what this rank owes others,
-/// in real time. Pure; confined to the lane's thread.
+/// It looks at the bytes that came from each peer and left for it, eight times per heartbeat. So
+/// whatever arrives is a sign of life, also a part of a long write; and a heartbeat need not
+/// overtake what is queued before it, because that is a sign of life as well when it arrives.
+/// Silence is measured in the time in which this rank looked (`AttentionClock`); what this rank
+/// owes others, in real time. Pure; confined to the progress thread.
 public final class FailureDetector {
 
-  private static final int LOOKS_PER_BEAT = 8;
-  private static final long LOOK_NANOS_WITHOUT_BEATS = 125_000_000L;
+  private static final int LOOKS_PER_HEARTBEAT = 8;
+  private static final long LOOK_NANOS_WITHOUT_HEARTBEATS = 125_000_000L;
 
   /// What a look at a peer found.
   public enum Finding {
     /// Nothing is to be done.
     FINE,
-    /// Nothing has left for the peer for a beat: send one.
-    BEAT_DUE,
+    /// Nothing has left for the peer for a heartbeat: send one.
+    HEARTBEAT_DUE,
     /// Nothing has come for longer than the limit.
     SILENT
   }
@@ -39,9 +39,9 @@ public final class FailureDetector {
   public FailureDetector(Heartbeat heartbeat, int peers) {
     this.heartbeat = heartbeat;
     this.lookNanos =
-        heartbeat.beatNanos() == 0
-            ? LOOK_NANOS_WITHOUT_BEATS
-            : heartbeat.beatNanos() / LOOKS_PER_BEAT;
+        heartbeat.heartbeatNanos() == 0
+            ? LOOK_NANOS_WITHOUT_HEARTBEATS
+            : heartbeat.heartbeatNanos() / LOOKS_PER_HEARTBEAT;
     this.received = new long[peers];
     this.sent = new long[peers];
     this.heardAttention = new long[peers];
@@ -88,10 +88,10 @@ public final class FailureDetector {
     if (heartbeat.limitNanos() > 0 && silence(peer, attention) > heartbeat.limitNanos()) {
       return Finding.SILENT;
     }
-    // The next look may come too late for a beat.
+    // The next look may come too late for a heartbeat.
     long quiet = nowNanos - quietSinceNanos[peer];
-    boolean due = quiet < 0 || quiet + lookNanos >= heartbeat.beatNanos();
-    return heartbeat.beatNanos() > 0 && due ? Finding.BEAT_DUE : Finding.FINE;
+    boolean due = quiet < 0 || quiet + lookNanos >= heartbeat.heartbeatNanos();
+    return heartbeat.heartbeatNanos() > 0 && due ? Finding.HEARTBEAT_DUE : Finding.FINE;
   }
 
   /// How long nothing has come from the peer, in time in which this rank looked.
@@ -99,12 +99,12 @@ public final class FailureDetector {
     return attention - heardAttention[peer];
   }
 
-  /// When the peer was last heard of, by the lane's clock.
+  /// When the peer was last heard of, by the progress thread's clock.
   public long heardNanos(int peer) {
     return heardNanos[peer];
   }
 
-  /// When something last left for the peer, by the lane's clock.
+  /// When something last left for the peer, by the progress thread's clock.
   public long sentNanos(int peer) {
     return sentNanos[peer];
   }

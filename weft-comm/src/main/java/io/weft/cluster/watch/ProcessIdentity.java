@@ -109,7 +109,8 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
           process
               + " is there (state "
               + state
-              + "): a long pause (garbage collection, no processor), or its lane stands still";
+              + "): a long pause (garbage collection, no processor), or its progress thread stands"
+              + " still";
     };
   }
 

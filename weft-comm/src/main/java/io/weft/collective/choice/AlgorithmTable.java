@@ -59,7 +59,8 @@ public final class AlgorithmTable {
     }
   }
 
-  private static List<TableLine> parse(String text, String file, Map<String, List<String>> algorithms) {
+  private static List<TableLine> parse(
+      String text, String file, Map<String, List<String>> algorithms) {
     List<TableLine> lines = new ArrayList<>();
     int number = 0;
     for (String line : text.lines().toList()) {
@@ -79,7 +80,7 @@ public final class AlgorithmTable {
   }
 
   /// The rules of one collective for ranks that are laid out so.
-  public SizeRules ladder(String collective, RankLayout layout) {
+  public SizeRules sizeRules(String collective, RankLayout layout) {
     return new SizeRules(
         lines.stream()
             .filter(line -> line.collective().equals(collective))

@@ -23,7 +23,7 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
-/// staging windows and the rule by which chunks are cut. Confined to the lane's thread.
+/// staging windows and the rule by which chunks are cut. Confined to the progress thread.
 public final class CollectiveContext {
 
   /// Of `block`: few enough to stay in the first-level cache.
@@ -31,10 +31,10 @@ public final class CollectiveContext {
 
   private final Mesh mesh;
   private final Tuning tuning;
-  private final ExchangeTokens tokens = new ExchangeTokens();
+  private final TaskTokens tokens = new TaskTokens();
   private final StagingPool staging;
   private final Outbox outbox;
-  private final MemorySegment landing;
+  private final MemorySegment receiveBuffer;
   private final BitSet sharingKernel;
   private final int hostSegmentBytes;
   private final StoreWay storeWay;
@@ -50,7 +50,7 @@ public final class CollectiveContext {
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
     this.hostSegmentBytes = hostSegmentBytes(transport, this.tuning);
-    this.landing = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
+    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
   }
 
   /// With an eager limit, which leaves room for a header in the transport's messages.
@@ -87,7 +87,7 @@ public final class CollectiveContext {
     return sharingKernel.get(operation.group().world(peer));
   }
 
-  public ExchangeTokens tokens() {
+  public TaskTokens tokens() {
     return tokens;
   }
 
@@ -102,7 +102,7 @@ public final class CollectiveContext {
   }
 
   /// Whether something waits until this world rank has room for it.
-  public boolean owes(int rank) {
+  public boolean hasPending(int rank) {
     return outbox.holds(rank);
   }
 
@@ -135,8 +135,8 @@ public final class CollectiveContext {
 
   /// Kept bytes, in native memory until the next call.
   public MemorySegment land(byte[] kept) {
-    MemorySegment.copy(MemorySegment.ofArray(kept), 0, landing, 0, kept.length);
-    return landing.asSlice(0, kept.length);
+    MemorySegment.copy(MemorySegment.ofArray(kept), 0, receiveBuffer, 0, kept.length);
+    return receiveBuffer.asSlice(0, kept.length);
   }
 
   public MemoryRegion register(MemorySegment segment, Object owner) {
@@ -154,14 +154,19 @@ public final class CollectiveContext {
     return storeWay;
   }
 
-  /// Where sums grow that lie nowhere yet; the lane's, until the next use.
+  /// Where sums grow that lie nowhere yet; the progress thread's, until the next use.
   public MemorySegment block() {
     return block;
   }
 
   /// Sends a control message whose body stands in the scratch; it is kept if there is no room now.
   public void send(
-      RunningOperation operation, int peer, CollectiveFrame.Type type, int phase, int aux, long bytes) {
+      RunningOperation operation,
+      int peer,
+      CollectiveFrame.Type type,
+      int phase,
+      int aux,
+      long bytes) {
     CollectiveFrame.header(
         outbox.scratch(),
         type,

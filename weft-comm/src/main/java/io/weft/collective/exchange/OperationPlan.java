@@ -3,7 +3,7 @@ package io.weft.collective.exchange;
 
 import org.jspecify.annotations.Nullable;
 
-/// What an operation does, stage by stage, and what it brings. On the lane's thread.
+/// What an operation does, stage by stage, and what it brings. On the progress thread.
 public interface OperationPlan<T> {
 
   /// The stage of this phase, or null when all are done. The earlier stages are complete.

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Sends messages in order, and keeps the control messages that an endpoint has no room for. Their
 /// number is bounded by the operations in flight, unless a peer asks and never reads the answers:
-/// then it is dropped. Confined to the lane's thread.
+/// then it is dropped. Confined to the progress thread.
 final class Outbox {
 
   /// More than the control messages of all operations that may run.

@@ -5,7 +5,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.transport.TransportException;
 
-/// An operation that runs, as its exchanges see it. Confined to the lane's thread.
+/// An operation that runs, as its exchanges see it. Confined to the progress thread.
 public interface RunningOperation {
 
   /// Of whose members.

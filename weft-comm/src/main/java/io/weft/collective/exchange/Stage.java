@@ -8,5 +8,5 @@ public interface Stage {
   int MAX_PHASES = 20;
 
   /// The exchange of this stage, not started.
-  StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires);
+  StageTask task(RunningOperation operation, int phase, CollectiveContext context);
 }

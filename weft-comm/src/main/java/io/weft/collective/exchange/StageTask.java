@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// One stage of one operation, on one rank, as it runs. Peers are set ranks. What arrives and is
-/// not of this kind of exchange breaks the protocol. Confined to the lane's thread.
+/// not of this kind of exchange breaks the protocol. Confined to the progress thread.
 public interface StageTask {
 
   /// Whose exchange it is.

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// begins none of these until it has heard all. What all have said yes to is forgotten. Messages of
 /// one member arrive in order, so what comes after its KEPT belongs to a later use.
 ///
-/// Confined to the lane's thread.
+/// Confined to the progress thread.
 public final class Forgetting {
 
   /// Names of one communicator beyond which the oldest are forgotten.
@@ -45,7 +45,7 @@ public final class Forgetting {
   private static final int MOST_ASKED = 4096;
 
   private final Names names;
-  private final Supplier<CollectiveContext> wires;
+  private final Supplier<CollectiveContext> context;
   private final Predicate<NameUse> idle;
   private final IntPredicate left;
   private final Runnable decided;
@@ -57,12 +57,12 @@ public final class Forgetting {
   /// @param decided told when names are no longer held
   public Forgetting(
       Names names,
-      Supplier<CollectiveContext> wires,
+      Supplier<CollectiveContext> context,
       Predicate<NameUse> idle,
       IntPredicate left,
       Runnable decided) {
     this.names = names;
-    this.wires = wires;
+    this.context = context;
     this.idle = idle;
     this.left = left;
     this.decided = decided;
@@ -133,8 +133,9 @@ public final class Forgetting {
         return;
       }
     }
-    MemorySegment frame = wires.get().scratch();
-    long most = Math.min(MOST_ASKED, (frame.byteSize() - CollectiveFrame.HEADER_BYTES) / NAME_BYTES);
+    MemorySegment frame = context.get().scratch();
+    long most =
+        Math.min(MOST_ASKED, (frame.byteSize() - CollectiveFrame.HEADER_BYTES) / NAME_BYTES);
     List<NameUse> asked = new ArrayList<>();
     while (asked.size() < most && !round.oldest.isEmpty()) {
       NameUse use = names.get(round.oldest.removeFirst());
@@ -171,7 +172,7 @@ public final class Forgetting {
 
   /// Sends what stands in the scratch to all others.
   private void tell(Group group, Round round, CollectiveFrame.Type type, long bytes) {
-    CollectiveContext out = wires.get();
+    CollectiveContext out = context.get();
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank()) {
         CollectiveFrame.header(out.scratch(), type, group.key(), 0, 0, 0, 0, round.number);
@@ -226,8 +227,9 @@ public final class Forgetting {
     begin(group, round, keys);
     round.agreed = yes;
     byte[] bits = yes.toByteArray();
-    MemorySegment frame = wires.get().scratch();
-    MemorySegment.copy(MemorySegment.ofArray(bits), 0, frame, CollectiveFrame.HEADER_BYTES, bits.length);
+    MemorySegment frame = context.get().scratch();
+    MemorySegment.copy(
+        MemorySegment.ofArray(bits), 0, frame, CollectiveFrame.HEADER_BYTES, bits.length);
     tell(group, round, CollectiveFrame.Type.KEPT, CollectiveFrame.HEADER_BYTES + bits.length);
     List<Early> due = List.copyOf(round.early);
     round.early.clear();

@@ -46,10 +46,10 @@ public final class CollectiveFrame {
     SHARE(8),
     /// This rank no longer touches the others' memory; `aux` says whether it did its part.
     DONE(9),
-    /// Where this rank's board of slots lies; `aux` 0: it has none, or cannot reach another's.
-    BOARD(10),
+    /// Where this rank's mailbox of slots lies; `aux` 0: it has none, or cannot reach another's.
+    MAILBOX(10),
     /// A slot was written for which the receiver waits. Says nothing; it wakes.
-    SHOWN(11),
+    PUBLISHED(11),
     /// This rank's operation has failed because a member, `aux`, has left the job.
     DESERTED(12),
     /// This rank has submitted the operation, and waits for the receiver of this.
@@ -80,7 +80,7 @@ public final class CollectiveFrame {
   public enum Progress {
     NOT_SUBMITTED(0),
     RUNNING(1),
-    FINISHED(2),
+    ACKNOWLEDGED(2),
     /// It has closed the communicator, and remembers nothing of it.
     CLOSED(3),
     /// It has not begun it, and has others to begin first, or as much under way as it may.
@@ -101,7 +101,7 @@ public final class CollectiveFrame {
       return switch (code) {
         case 0 -> NOT_SUBMITTED;
         case 1 -> RUNNING;
-        case 2 -> FINISHED;
+        case 2 -> ACKNOWLEDGED;
         case 3 -> CLOSED;
         case 4 -> BEHIND;
         default -> null;

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A communicator as the lane sees it: its members, its key on the wire, and why it failed if it
-/// did. The members are fixed; the rest is confined to the lane's thread.
+/// A communicator as the progress thread sees it: its members, its key on the wire, and why it
+/// failed if it did. The members are fixed; the rest is confined to the progress thread.
 public final class Group {
 
   /// How many communicators of one set there may be, one after the other.

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The communicators that are open on this rank. Of those that were closed nothing is kept but how
 /// many each process set had, which tells a message for one of them from a message for one that is
-/// not made here yet. Confined to the lane's thread.
+/// not made here yet. Confined to the progress thread.
 public final class Groups {
 
   /// Aborted elsewhere, and not made here yet.

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// How often this rank has used a name, and what it submitted last: so that a late frame is told
 /// from an early one, and a disagreement is noticed even after the operation completed here.
-/// Confined to the lane's thread.
+/// Confined to the progress thread.
 public final class NameUse {
 
   private final long key;

@@ -4,8 +4,8 @@ package io.weft.collective.group;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/// The uses of names on this rank's communicators, by key of operation. Confined to the lane's
-/// thread.
+/// The uses of names on this rank's communicators, by key of operation. Confined to the progress
+/// thread's thread.
 public final class Names {
 
   private final LongMap<NameUse> uses = new LongMap<>();

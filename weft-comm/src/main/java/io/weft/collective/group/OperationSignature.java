@@ -18,7 +18,8 @@ import java.util.stream.Stream;
 public record OperationSignature(String words, int hash, long bytes) {
 
   /// `tuning` is part of it, since both sides of a transfer derive its segments from it.
-  public static OperationSignature of(CollectiveKind kind, DType dtype, Shape shape, String detail, Tuning tuning) {
+  public static OperationSignature of(
+      CollectiveKind kind, DType dtype, Shape shape, String detail, Tuning tuning) {
     boolean sameFirst = kind != CollectiveKind.ALLGATHER && kind != CollectiveKind.ALLTOALL;
     String extents = sameFirst ? shape.toString() : anyFirst(shape);
     String words = kind.words() + " " + dtype + extents + (detail.isEmpty() ? "" : " " + detail);

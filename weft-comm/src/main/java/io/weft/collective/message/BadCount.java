@@ -3,7 +3,7 @@ package io.weft.collective.message;
 
 import java.io.Serial;
 
-/// A member told a number of rows that no tensor has. Never leaves the lane.
+/// A member told a number of rows that no tensor has. Never leaves the progress thread.
 public final class BadCount extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;

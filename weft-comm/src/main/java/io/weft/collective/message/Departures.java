@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
 import io.weft.collective.plan.AlgorithmPlan;
@@ -22,13 +22,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The sending half of one exchange: posts each segment as soon as what it needs has been received
-/// here, the peer has granted it, and the endpoint has room. Confined to the lane's thread.
+/// here, the peer has granted it, and the endpoint has room. Confined to the progress thread.
 final class Departures {
 
   private final RunningOperation operation;
   private final WireStage stage;
   private final int phase;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private final WireBuffers memory;
   private final Segments segments;
   private final long[] appliedBytes;
@@ -45,7 +45,7 @@ final class Departures {
       RunningOperation operation,
       WireStage stage,
       int phase,
-      CollectiveContext wires,
+      CollectiveContext context,
       WireBuffers memory,
       Segments segments,
       long[] appliedBytes,
@@ -53,7 +53,7 @@ final class Departures {
     this.operation = operation;
     this.stage = stage;
     this.phase = phase;
-    this.wires = wires;
+    this.context = context;
     this.memory = memory;
     this.segments = segments;
     this.appliedBytes = appliedBytes;
@@ -64,7 +64,9 @@ final class Departures {
       AlgorithmPlan.Stream stream = plan.outgoing().get(i);
       outgoing[i] =
           new Outgoing(
-              stream.peer(), stream.steps(), InFlightLimit.of(wires, operation, stream.peer(), segments));
+              stream.peer(),
+              stream.steps(),
+              InFlightLimit.of(context, operation, stream.peer(), segments));
     }
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
@@ -88,14 +90,14 @@ final class Departures {
   }
 
   /// Whether this set rank has not been sent everything.
-  boolean owes(int peer) {
+  boolean hasPending(int peer) {
     Outgoing out = outgoingTo(peer);
-    return out != null && !out.finished();
+    return out != null && !out.acknowledged();
   }
 
   /// Set ranks that have not been sent everything.
   Stream<Integer> waitingFor() {
-    return Arrays.stream(outgoing).filter(out -> !out.finished()).map(out -> out.peer);
+    return Arrays.stream(outgoing).filter(out -> !out.acknowledged()).map(out -> out.peer);
   }
 
   /// Set ranks to which all goes inside messages, so that they grant nothing.
@@ -122,7 +124,7 @@ final class Departures {
       operation.brokenBy(peer, "a second grant");
       return;
     }
-    if (grant.slots() < 0 || grant.slots() > out.pace.slots()) {
+    if (grant.slots() < 0 || grant.slots() > out.inFlight.slots()) {
       operation.brokenBy(peer, "a grant of " + grant.slots() + " slots");
       return;
     }
@@ -139,7 +141,7 @@ final class Departures {
 
   void onCredit(int peer, int slots) {
     Outgoing out = outgoingTo(peer);
-    int most = out == null ? 0 : out.pace.slots() - (out.stagedAllowed - out.stagedPosted);
+    int most = out == null ? 0 : out.inFlight.slots() - (out.stagedAllowed - out.stagedPosted);
     if (out == null || out.grant == null || slots < 1 || slots > most) {
       operation.brokenBy(peer, "credit for " + slots + " slots where at most " + most + " are due");
       return;
@@ -173,7 +175,7 @@ final class Departures {
 
   private int post(Outgoing out) {
     int posted = 0;
-    while (!out.finished()) {
+    while (!out.acknowledged()) {
       int index = out.sends[out.position];
       Sending sending = stage.plan().sends().get(index);
       if (!isReady(sending, out.segment) || isAhead(out, sending)) {
@@ -219,13 +221,13 @@ final class Departures {
     for (int receive = 0; receive <= beside; receive++) {
       arrived += arrivedSegments[receive];
     }
-    return out.posted - arrived >= out.pace.lead()
+    return out.posted - arrived >= out.inFlight.lead()
         && arrivedSegments[beside] < memory.segments(stage.plan().receives().get(beside));
   }
 
   private boolean postEager(Outgoing out, Sending sending) {
     long bytes = memory.bytes(sending, out.segment);
-    return wires.trySendEager(
+    return context.trySendEager(
         operation,
         out.peer,
         phase,
@@ -243,10 +245,9 @@ final class Departures {
     long bytes = memory.bytes(sending, out.segment);
     long at;
     if (sending.staged()) {
-      at = segments.offset(out.stagedPosted % out.pace.slots());
+      at = segments.offset(out.stagedPosted % out.inFlight.slots());
     } else {
-      long base =
-          stage.placement().uniform() ? stage.placement().targetOffset()[sending.chunk()] : 0;
+      long base = stage.layout().uniform() ? stage.layout().targetOffset()[sending.chunk()] : 0;
       at = grant.base() + base + segments.offset(out.segment);
     }
     // No sums: a peer's numbers may be of any size.
@@ -258,7 +259,7 @@ final class Departures {
     SendDone done = completion(index, sending, out);
     MemoryRegion from = memory.regionOf(sending);
     PostResult result =
-        wires.tryWrite(
+        context.tryWrite(
             operation,
             out.peer,
             from.slice(memory.offsetOf(sending, out.segment), bytes),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
 
 /// How far a rank may be ahead of a peer. What is on its way between two hosts fills the network;
 /// what is on its way within one lies in the kernel's memory, and is found in a cache only while it
@@ -17,10 +17,11 @@ record InFlightLimit(int slots, int lead) {
   private static final int LEAD_BYTES = 256 << 10;
 
   /// Towards this set rank.
-  static InFlightLimit of(CollectiveContext wires, RunningOperation operation, int peer, Segments segments) {
-    return wires.sharesKernel(operation, peer)
-        ? inStep(wires.windowSlots(), segments.bytes())
-        : new InFlightLimit(wires.windowSlots(), Integer.MAX_VALUE);
+  static InFlightLimit of(
+      CollectiveContext context, RunningOperation operation, int peer, Segments segments) {
+    return context.sharesKernel(operation, peer)
+        ? inStep(context.windowSlots(), segments.bytes())
+        : new InFlightLimit(context.windowSlots(), Integer.MAX_VALUE);
   }
 
   private static InFlightLimit inStep(int slots, long segmentBytes) {

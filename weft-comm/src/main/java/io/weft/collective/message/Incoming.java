@@ -44,7 +44,7 @@ final class Incoming {
     this.slots = slots;
   }
 
-  boolean finished() {
+  boolean acknowledged() {
     return position == receives.length;
   }
 }

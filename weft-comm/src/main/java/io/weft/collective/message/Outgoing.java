@@ -10,7 +10,7 @@ final class Outgoing {
 
   final int peer;
   final int[] sends;
-  final InFlightLimit pace;
+  final InFlightLimit inFlight;
 
   /// The peer's permission to write, once it came.
   @Nullable Grant grant;
@@ -33,18 +33,18 @@ final class Outgoing {
   /// Posted writes that have not left yet.
   int writesOut;
 
-  Outgoing(int peer, int[] sends, InFlightLimit pace) {
+  Outgoing(int peer, int[] sends, InFlightLimit inFlight) {
     this.peer = peer;
     this.sends = sends;
-    this.pace = pace;
+    this.inFlight = inFlight;
   }
 
   /// The number of the send to go on with.
   int next() {
-    return finished() ? Integer.MAX_VALUE : sends[position];
+    return acknowledged() ? Integer.MAX_VALUE : sends[position];
   }
 
-  boolean finished() {
+  boolean acknowledged() {
     return position == sends.length;
   }
 }

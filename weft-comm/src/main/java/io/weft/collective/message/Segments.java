@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.plan.AlgorithmPlan;
 
 /// The pieces in which the runs of one exchange travel, the same on both sides.
@@ -12,10 +12,10 @@ record Segments(long bytes) {
 
   /// Two ranks of one host that keep step send each other at once what their transport wants there
   /// (docs/adr/0071-a-piece-by-the-processor.md); all others what the settings say.
-  static Segments of(CollectiveContext wires, RunningOperation operation, AlgorithmPlan plan) {
+  static Segments of(CollectiveContext context, RunningOperation operation, AlgorithmPlan plan) {
     boolean withinHost =
-        plan.keepsStep() && wires.sharesKernel(operation, plan.outgoing().getFirst().peer());
-    return new Segments(withinHost ? wires.hostSegmentBytes() : wires.segmentBytes());
+        plan.keepsStep() && context.sharesKernel(operation, plan.outgoing().getFirst().peer());
+    return new Segments(withinHost ? context.hostSegmentBytes() : context.segmentBytes());
   }
 
   /// Segments of a run; an empty one has one empty segment, which keeps the order.

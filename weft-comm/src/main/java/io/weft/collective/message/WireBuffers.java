@@ -14,20 +14,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// The memory of one exchange: what lies where, its registrations, and the combining of what
-/// arrives. Confined to the lane's thread.
+/// arrives. Confined to the progress thread.
 final class WireBuffers {
 
   private final WireStage stage;
   private final BufferLayout place;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private final Segments segments;
   private @Nullable MemoryRegion source;
   private @Nullable MemoryRegion target;
 
-  WireBuffers(WireStage stage, CollectiveContext wires, Segments segments) {
+  WireBuffers(WireStage stage, CollectiveContext context, Segments segments) {
     this.stage = stage;
-    this.place = stage.placement();
-    this.wires = wires;
+    this.place = stage.layout();
+    this.context = context;
     this.segments = segments;
   }
 
@@ -94,7 +94,7 @@ final class WireBuffers {
   MemoryRegion targetRegion() {
     MemoryRegion region = target;
     if (region == null) {
-      region = wires.register(place.target(), this);
+      region = context.register(place.target(), this);
       target = region;
     }
     return region;
@@ -103,7 +103,7 @@ final class WireBuffers {
   private MemoryRegion sourceRegion() {
     MemoryRegion region = source;
     if (region == null) {
-      region = wires.register(place.source(), this);
+      region = context.register(place.source(), this);
       source = region;
     }
     return region;
@@ -118,7 +118,7 @@ final class WireBuffers {
 
   /// Whether the run travels inside a message.
   boolean eager(Run run) {
-    return bytes(run) <= wires.eagerBytes();
+    return bytes(run) <= context.eagerBytes();
   }
 
   int segments(Run run) {

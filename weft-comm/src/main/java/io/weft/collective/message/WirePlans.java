@@ -55,7 +55,8 @@ public final class WirePlans {
     return new OneStage<>(WireStage.spreading(plan, inOut), inOut);
   }
 
-  private static Stage reducing(AlgorithmPlan plan, BufferLayout place, DType dtype, ReduceOp op, int size) {
+  private static Stage reducing(
+      AlgorithmPlan plan, BufferLayout place, DType dtype, ReduceOp op, int size) {
     Reducer reducer = Kernels.reducer(dtype, op);
     return new WireStage(plan, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
   }
@@ -101,7 +102,12 @@ public final class WirePlans {
 
   /// Stage 0 spreads how many rows each rank has, stage 1 the rows.
   public static OperationPlan<TensorLease> allgather(
-      AlgorithmPlan counts, AlgorithmPlan data, TensorView input, int rank, int size, Results results) {
+      AlgorithmPlan counts,
+      AlgorithmPlan data,
+      TensorView input,
+      int rank,
+      int size,
+      Results results) {
     return new OperationPlan<>() {
       private final MemorySegment rows = counts(size);
       private @Nullable TensorLease gathered;
@@ -150,7 +156,12 @@ public final class WirePlans {
 
   /// Stage 0 tells each rank how many rows it will get, stage 1 sends them.
   public static OperationPlan<Received> alltoall(
-      AlgorithmPlan plan, TensorView input, List<Long> splits, int rank, int size, Results results) {
+      AlgorithmPlan plan,
+      TensorView input,
+      List<Long> splits,
+      int rank,
+      int size,
+      Results results) {
     return new OperationPlan<>() {
       private final MemorySegment sent = counts(size);
       private final MemorySegment got = counts(size);
@@ -187,7 +198,8 @@ public final class WirePlans {
       }
 
       /// Chunk `s * n + d`: this rank's row of the square leaves, its column arrives.
-      private BufferLayout square(MemorySegment source, long[] out, MemorySegment target, long[] in) {
+      private BufferLayout square(
+          MemorySegment source, long[] out, MemorySegment target, long[] in) {
         long[] bytes = new long[size * size];
         long[] sourceOffset = new long[size * size];
         long[] targetOffset = new long[size * size];

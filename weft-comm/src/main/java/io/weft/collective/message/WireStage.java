@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import io.weft.collective.exchange.StageTask;
+import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// An exchange by messages and writes: who sends what to whom, where it lies, how it is combined.
 ///
 /// @param plan the schedule of this rank
-/// @param placement the memory
+/// @param layout the memory
 /// @param reducer null where nothing is combined
 /// @param dtype element type
 /// @param divisor of AVERAGE, 1 = none
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 ///   would hear nothing of them else, they tell it
 public record WireStage(
     AlgorithmPlan plan,
-    BufferLayout placement,
+    BufferLayout layout,
     @Nullable Reducer reducer,
     DType dtype,
     int divisor,
@@ -31,8 +31,12 @@ public record WireStage(
 
   /// One whose result depends on all ranks, so that nobody need tell that it has entered.
   public WireStage(
-      AlgorithmPlan plan, BufferLayout placement, @Nullable Reducer reducer, DType dtype, int divisor) {
-    this(plan, placement, reducer, dtype, divisor, false);
+      AlgorithmPlan plan,
+      BufferLayout layout,
+      @Nullable Reducer reducer,
+      DType dtype,
+      int divisor) {
+    this(plan, layout, reducer, dtype, divisor, false);
   }
 
   /// Hands a tensor on from a root, who gets nothing of the others but that they have entered.
@@ -43,7 +47,7 @@ public record WireStage(
   }
 
   @Override
-  public StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires) {
-    return new WireTask(operation, this, phase, wires);
+  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
+    return new WireTask(operation, this, phase, context);
   }
 }

@@ -3,9 +3,9 @@ package io.weft.collective.message;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.weft.collective.exchange.StageTask;
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
 import io.weft.collective.plan.AlgorithmPlan;
@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
 /// peer's result. The immediate value of a write is the token of the receiver's exchange.
 ///
 /// A peer's write into our result cannot come too early: what it brings depends on every
-/// contribution, so also on what we sent from that place. Confined to the lane's thread.
+/// contribution, so also on what we sent from that place. Confined to the progress thread.
 final class WireTask implements StageTask {
 
   private final RunningOperation operation;
   private final WireStage stage;
   private final int phase;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private final int token;
   private final Incoming[] incoming;
   private final long[] appliedBytes;
@@ -47,26 +47,26 @@ final class WireTask implements StageTask {
   /// Peers that are to tell that they have entered, and have not.
   private final BitSet outside = new BitSet();
 
-  WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext wires) {
+  WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
     this.operation = operation;
     this.stage = stage;
     this.phase = phase;
-    this.wires = wires;
+    this.context = context;
     AlgorithmPlan plan = stage.plan();
-    this.segments = Segments.of(wires, operation, plan);
-    this.memory = new WireBuffers(stage, wires, segments);
+    this.segments = Segments.of(context, operation, plan);
+    this.memory = new WireBuffers(stage, context, segments);
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       AlgorithmPlan.Stream stream = plan.incoming().get(i);
-      int slots = InFlightLimit.of(wires, operation, stream.peer(), segments).slots();
+      int slots = InFlightLimit.of(context, operation, stream.peer(), segments).slots();
       incoming[i] = new Incoming(stream.peer(), stream.steps(), slots);
     }
     this.appliedBytes = new long[plan.receives().size()];
     this.arrivedSegments = new int[plan.receives().size()];
     this.departures =
         new Departures(
-            operation, stage, phase, wires, memory, segments, appliedBytes, arrivedSegments);
-    this.token = wires.tokens().take(this);
+            operation, stage, phase, context, memory, segments, appliedBytes, arrivedSegments);
+    this.token = context.tokens().take(this);
     if (stage.entered()) {
       departures.ungranted().forEach(outside::set);
     }
@@ -79,7 +79,13 @@ final class WireTask implements StageTask {
       if (needsGrant(in.receives)) {
         grant(in);
       } else if (stage.entered()) {
-        wires.send(operation, in.peer, CollectiveFrame.Type.ENTERED, phase, 0, CollectiveFrame.HEADER_BYTES);
+        context.send(
+            operation,
+            in.peer,
+            CollectiveFrame.Type.ENTERED,
+            phase,
+            0,
+            CollectiveFrame.HEADER_BYTES);
       }
     }
   }
@@ -95,7 +101,7 @@ final class WireTask implements StageTask {
       return false;
     }
     for (Incoming in : incoming) {
-      if (!in.finished()) {
+      if (!in.acknowledged()) {
         return false;
       }
     }
@@ -109,11 +115,11 @@ final class WireTask implements StageTask {
 
   @Override
   public void release() {
-    wires.tokens().free(token);
+    context.tokens().free(token);
     for (Incoming in : incoming) {
       MemoryRegion staging = in.staging;
       if (staging != null) {
-        wires.staging().giveBack(staging);
+        context.staging().giveBack(staging);
         in.staging = null;
       }
     }
@@ -130,7 +136,7 @@ final class WireTask implements StageTask {
     for (Incoming in : incoming) {
       MemoryRegion staging = in.staging;
       if (staging != null) {
-        wires.staging().forget(staging);
+        context.staging().forget(staging);
         in.staging = null;
       }
     }
@@ -146,13 +152,13 @@ final class WireTask implements StageTask {
   @Override
   public boolean needs(int peer) {
     Incoming in = incomingFrom(peer);
-    return (in != null && due(in) != null) || departures.owes(peer) || outside.get(peer);
+    return (in != null && due(in) != null) || departures.hasPending(peer) || outside.get(peer);
   }
 
   @Override
   public List<Integer> waitingFor() {
     return Stream.of(
-            Arrays.stream(incoming).filter(in -> !in.finished()).map(in -> in.peer),
+            Arrays.stream(incoming).filter(in -> !in.acknowledged()).map(in -> in.peer),
             departures.waitingFor(),
             outside.stream().boxed())
         .flatMap(peers -> peers)
@@ -253,7 +259,7 @@ final class WireTask implements StageTask {
   /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
   /// not been kept yet; returns whether that one was applied.
   private boolean apply(Incoming in, @Nullable MemorySegment body) {
-    while (in.applied < in.arrived && !in.finished()) {
+    while (in.applied < in.arrived && !in.acknowledged()) {
       int index = in.receives[in.position];
       Receiving receiving = stage.plan().receives().get(index);
       if (!mayApply(receiving, in.segment)) {
@@ -262,7 +268,7 @@ final class WireTask implements StageTask {
       long bytes = memory.bytes(receiving, in.segment);
       if (memory.eager(receiving)) {
         byte[] kept = in.eager.pollFirst();
-        MemorySegment from = kept != null ? wires.land(kept) : body;
+        MemorySegment from = kept != null ? context.land(kept) : body;
         if (from == null) {
           return false;
         }
@@ -306,7 +312,13 @@ final class WireTask implements StageTask {
   private void credit(Incoming in) {
     in.uncredited++;
     if (in.uncredited * 2 >= in.slots) {
-      wires.send(operation, in.peer, CollectiveFrame.Type.CREDIT, phase, in.uncredited, CollectiveFrame.HEADER_BYTES);
+      context.send(
+          operation,
+          in.peer,
+          CollectiveFrame.Type.CREDIT,
+          phase,
+          in.uncredited,
+          CollectiveFrame.HEADER_BYTES);
       in.uncredited = 0;
     }
   }
@@ -325,16 +337,16 @@ final class WireTask implements StageTask {
   private void grant(Incoming in) {
     long windowBytes = windowBytes(in);
     if (windowBytes > 0) {
-      in.staging = wires.staging().lease(windowBytes);
+      in.staging = context.staging().lease(windowBytes);
     }
     RemoteRegion target = memory.targetRegion().export();
     RemoteRegion window = in.staging == null ? target : in.staging.export();
-    BufferLayout place = stage.placement();
+    BufferLayout place = stage.layout();
     int first = stage.plan().receives().get(in.receives[0]).chunk();
     long base = place.uniform() ? 0 : place.targetOffset()[first];
     new Grant(window, target, base, windowBytes > 0 ? in.slots : 0, segments.bytes())
-        .write(wires.scratch());
-    wires.send(operation, in.peer, CollectiveFrame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
+        .write(context.scratch());
+    context.send(operation, in.peer, CollectiveFrame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
   }
 
   /// How much of a window the segments that are to be combined reach; 0 if there are none.

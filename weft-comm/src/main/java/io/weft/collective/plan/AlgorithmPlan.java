@@ -120,7 +120,7 @@ public final class AlgorithmPlan {
     Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
     List<List<Step>> schedule = algorithm.schedule(rank, size);
-    boolean inStep = size == 2 && areExchanges(schedule, algorithm.schedule(1 - rank, size));
+    boolean inStep = size == 2 && areTasks(schedule, algorithm.schedule(1 - rank, size));
     for (List<Step> round : schedule) {
       for (Step step : round) {
         if (step instanceof Step.Send send) {
@@ -142,13 +142,13 @@ public final class AlgorithmPlan {
 
   /// Whether in each round of two ranks both send once and receive once. Then what the other sends
   /// in a round needs nothing but what came to it in earlier rounds.
-  private static boolean areExchanges(List<List<Step>> mine, List<List<Step>> others) {
+  private static boolean areTasks(List<List<Step>> mine, List<List<Step>> others) {
     return mine.size() == others.size()
-        && mine.stream().allMatch(AlgorithmPlan::isExchange)
-        && others.stream().allMatch(AlgorithmPlan::isExchange);
+        && mine.stream().allMatch(AlgorithmPlan::isTask)
+        && others.stream().allMatch(AlgorithmPlan::isTask);
   }
 
-  private static boolean isExchange(List<Step> round) {
+  private static boolean isTask(List<Step> round) {
     return round.size() == 2 && round.stream().filter(Step.Send.class::isInstance).count() == 1;
   }
 

@@ -2,9 +2,9 @@
 package io.weft.collective.plan;
 
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.choice.SizeRules;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Rule;
+import io.weft.collective.choice.SizeRules;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.Rooted;
 import java.util.EnumMap;
@@ -28,8 +28,8 @@ public final class AlgorithmSelection {
     this.hosts = List.copyOf(hosts);
     this.sharesMemory = sharesMemory;
     for (CollectiveKind kind : CollectiveKind.values()) {
-      together.put(kind, table.ladder(kind.words(), RankLayout.of(hosts, sharesMemory)));
-      apart.put(kind, table.ladder(kind.words(), RankLayout.of(hosts, false)));
+      together.put(kind, table.sizeRules(kind.words(), RankLayout.of(hosts, sharesMemory)));
+      apart.put(kind, table.sizeRules(kind.words(), RankLayout.of(hosts, false)));
     }
   }
 
@@ -81,7 +81,8 @@ public final class AlgorithmSelection {
     return rule(apart, kind, bytes).algorithm();
   }
 
-  private static Rule rule(Map<CollectiveKind, SizeRules> ladders, CollectiveKind kind, long bytes) {
+  private static Rule rule(
+      Map<CollectiveKind, SizeRules> ladders, CollectiveKind kind, long bytes) {
     return Objects.requireNonNull(ladders.get(kind), "every kind has a ladder").at(bytes);
   }
 
@@ -97,6 +98,8 @@ public final class AlgorithmSelection {
                         + "' for "
                         + kind.words()
                         + "; there are "
-                        + AlgorithmRegistry.of(kind, hosts).stream().map(Algorithm::name).toList()));
+                        + AlgorithmRegistry.of(kind, hosts).stream()
+                            .map(Algorithm::name)
+                            .toList()));
   }
 }

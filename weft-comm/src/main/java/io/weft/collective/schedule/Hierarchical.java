@@ -89,9 +89,9 @@ public final class Hierarchical implements Algorithm {
     int run = chunksOfPart();
     var round = new ArrayList<Step>();
     for (int d = 1; d < locals.size(); d++) {
-      int keeper = floorMod(self + d, locals.size());
-      if (keeper < parts) {
-        round.add(new Step.Send(keeper * run, run, locals.get(keeper)));
+      int owner = floorMod(self + d, locals.size());
+      if (owner < parts) {
+        round.add(new Step.Send(owner * run, run, locals.get(owner)));
       }
     }
     for (int d = 1; d < locals.size() && self < parts; d++) {
@@ -109,9 +109,9 @@ public final class Hierarchical implements Algorithm {
       round.add(new Step.Send(self * run, run, locals.get(floorMod(self + d, locals.size()))));
     }
     for (int d = 1; d < locals.size(); d++) {
-      int keeper = floorMod(self - d, locals.size());
-      if (keeper < parts) {
-        round.add(new Step.ReceiveCopy(keeper * run, run, locals.get(keeper)));
+      int owner = floorMod(self - d, locals.size());
+      if (owner < parts) {
+        round.add(new Step.ReceiveCopy(owner * run, run, locals.get(owner)));
       }
     }
     return round;

@@ -43,9 +43,9 @@ public final class Verifier {
 
   private static void run(
       Algorithm algorithm, int size, List<List<List<Step>>> schedules, Symbol[][] state) {
-    List<ArrayDeque<Run>> wires = new ArrayList<>();
+    List<ArrayDeque<Run>> context = new ArrayList<>();
     for (int i = 0; i < size * size; i++) {
-      wires.add(new ArrayDeque<>());
+      context.add(new ArrayDeque<>());
     }
     int[] round = new int[size];
     int[] step = new int[size];
@@ -56,10 +56,10 @@ public final class Verifier {
         while (round[r] < schedules.get(r).size()) {
           List<Step> steps = schedules.get(r).get(round[r]);
           if (step[r] == 0) {
-            sendAll(r, size, steps, state, wires);
+            sendAll(r, size, steps, state, context);
           }
           int before = step[r];
-          step[r] = receive(algorithm, r, size, steps, step[r], state, wires);
+          step[r] = receive(algorithm, r, size, steps, step[r], state, context);
           moved |= step[r] != before;
           if (step[r] < steps.size()) {
             break;
@@ -75,8 +75,8 @@ public final class Verifier {
         throw wrong(algorithm, size, "rank " + r + " waits for ever in round " + round[r]);
       }
     }
-    for (int i = 0; i < wires.size(); i++) {
-      if (!wires.get(i).isEmpty()) {
+    for (int i = 0; i < context.size(); i++) {
+      if (!context.get(i).isEmpty()) {
         throw wrong(
             algorithm, size, "rank " + i / size + " sends " + i % size + " what it never receives");
       }
@@ -84,10 +84,12 @@ public final class Verifier {
   }
 
   private static void sendAll(
-      int rank, int size, List<Step> steps, Symbol[][] state, List<ArrayDeque<Run>> wires) {
+      int rank, int size, List<Step> steps, Symbol[][] state, List<ArrayDeque<Run>> context) {
     for (Step s : steps) {
       if (s instanceof Step.Send send) {
-        wires.get(rank * size + send.peer()).add(new Run(send.chunk(), symbols(state[rank], send)));
+        context
+            .get(rank * size + send.peer())
+            .add(new Run(send.chunk(), symbols(state[rank], send)));
       }
     }
   }
@@ -99,14 +101,14 @@ public final class Verifier {
       List<Step> steps,
       int from,
       Symbol[][] state,
-      List<ArrayDeque<Run>> wires) {
+      List<ArrayDeque<Run>> context) {
     int at = from;
     for (; at < steps.size(); at++) {
       Step s = steps.get(at);
       if (s instanceof Step.Send) {
         continue;
       }
-      Run run = wires.get(s.peer() * size + rank).poll();
+      Run run = context.get(s.peer() * size + rank).poll();
       if (run == null) {
         return at;
       }

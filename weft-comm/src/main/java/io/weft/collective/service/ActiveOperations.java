@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The operations of this rank that have begun and are not over, in the order of submission.
-/// Confined to the lane's thread.
+/// Confined to the progress thread.
 final class ActiveOperations {
 
   private final LongMap<Operation<?>> byUse = new LongMap<>();
@@ -41,16 +41,16 @@ final class ActiveOperations {
     return order.size();
   }
 
-  /// Moves all on as far as possible; those that become complete are given to `finish`, which
+  /// Moves all on as far as possible; those that become complete are given to `acknowledge`, which
   /// removes them. Returns the amount of work done.
-  int advance(Consumer<? super Operation<?>> finish) {
+  int advance(Consumer<? super Operation<?>> acknowledge) {
     int work = 0;
     do {
       moved = false;
       for (int i = 0; i < order.size(); i++) {
         Operation<?> operation = order.get(i);
         if (operation.advance()) {
-          finish.accept(operation);
+          acknowledge.accept(operation);
           work++;
         }
         work += operation.takeWork();

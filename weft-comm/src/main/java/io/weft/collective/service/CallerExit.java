@@ -13,7 +13,7 @@ import io.weft.collective.group.Group;
 /// @param nanos how much later who waited leaves; 0 = at once
 record CallerExit(long nanos) {
 
-  /// So many turns of the lane send and receive where a peer's bytes are there already.
+  /// So many turns of the progress thread send and receive where a peer's bytes are there already.
   private static final int TURNS_WITHOUT_WAIT = 3;
 
   private static final long MOST_BYTES = 4096;
@@ -33,14 +33,14 @@ record CallerExit(long nanos) {
   /// Hot path.
   ///
   /// @param turns how often it asked whether the operation is done
-  void leave(int turns, long bytes, long sinceNanos, AgentRunner lane) {
+  void leave(int turns, long bytes, long sinceNanos, AgentRunner runner) {
     if (nanos == 0 || turns <= TURNS_WITHOUT_WAIT || bytes > MOST_BYTES) {
       return;
     }
-    long now = lane.nanos();
+    long now = runner.nanos();
     if (now - sinceNanos < LONGEST_NANOS) {
       long end = now + nanos;
-      while (lane.nanos() - end < 0) {
+      while (runner.nanos() - end < 0) {
         Thread.onSpinWait();
       }
     }

@@ -49,17 +49,17 @@ public final class Collectives implements MeshService {
   private final Commands commands = new Commands(load);
   private final Groups groups = new Groups();
   private final Names names = new Names();
-  private final ActiveOperations underway = new ActiveOperations();
+  private final ActiveOperations activeOperations = new ActiveOperations();
   private final List<Operation<?>> held = new ArrayList<>();
-  private final Consumer<Operation<?>> finisher = this::finish;
-  private final DrainingOperations settling = new DrainingOperations(this);
+  private final Consumer<Operation<?>> finisher = this::acknowledge;
+  private final DrainingOperations draining = new DrainingOperations(this);
   private final Inbox inbox = new Inbox(this);
   private final CommunicatorFailures failures = new CommunicatorFailures(this);
   private final Forgetting forgetting =
       new Forgetting(
           names,
-          this::wires,
-          use -> underway.find(use.key(), use.count() - 1) == null,
+          this::context,
+          use -> activeOperations.find(use.key(), use.count() - 1) == null,
           rank -> mesh().isGone(rank),
           this::beginHeld);
   private final Epochs epochs =
@@ -69,13 +69,13 @@ public final class Collectives implements MeshService {
           inbox,
           failures,
           group -> {
-            boards().close(group);
+            mailboxes().close(group);
             forgetting.close(group);
           });
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
-  private @Nullable CollectiveContext wires;
-  private @Nullable SharedMailboxes boards;
+  private @Nullable CollectiveContext context;
+  private @Nullable SharedMailboxes mailboxes;
   private @Nullable OperationDeadlines deadlines;
   private @Nullable TensorPool tensors;
   private long now;
@@ -119,7 +119,7 @@ public final class Collectives implements MeshService {
     Mesh connected = Objects.requireNonNull(mesh, "the mesh is not connected");
     Group group = epochs.group(set, in, connected.topology(), connected.rank());
     commands.submit(() -> open(group), defaultDeadline);
-    return new MeshCommunicator(this, group, commands.lane(), defaultDeadline);
+    return new MeshCommunicator(this, group, commands.runner(), defaultDeadline);
   }
 
   // --- user threads
@@ -147,8 +147,8 @@ public final class Collectives implements MeshService {
   }
 
   @Override
-  public boolean owes(int rank) {
-    return wires != null && wires.owes(rank);
+  public boolean hasPending(int rank) {
+    return context != null && context.hasPending(rank);
   }
 
   @Override
@@ -161,10 +161,10 @@ public final class Collectives implements MeshService {
     return !commands.isEmpty();
   }
 
-  // --- the lane
+  // --- the progress thread
 
-  CollectiveContext wires() {
-    return Objects.requireNonNull(wires);
+  CollectiveContext context() {
+    return Objects.requireNonNull(context);
   }
 
   Mesh mesh() {
@@ -175,8 +175,8 @@ public final class Collectives implements MeshService {
     return now;
   }
 
-  ActiveOperations underway() {
-    return underway;
+  ActiveOperations activeOperations() {
+    return activeOperations;
   }
 
   Inbox inbox() {
@@ -191,8 +191,8 @@ public final class Collectives implements MeshService {
   public void onStart(Mesh connected) {
     mesh = connected;
     CollectiveContext opened = new CollectiveContext(connected, tuning, keepBytes);
-    wires = opened;
-    boards = new SharedMailboxes(connected, opened);
+    context = opened;
+    mailboxes = new SharedMailboxes(connected, opened);
     tensors = new TensorPool(connected.transport(), keepBytes);
     deadlines = new OperationDeadlines(this);
   }
@@ -207,7 +207,7 @@ public final class Collectives implements MeshService {
     if (group.isClosed()) {
       close(group);
     } else {
-      inbox.replayBoards(group);
+      inbox.replayMailboxes(group);
     }
   }
 
@@ -220,7 +220,7 @@ public final class Collectives implements MeshService {
     }
     observer.onClosed(group.key(), now);
     var unused = failures.abortHere(group, FailureMessages.closed(group));
-    boards().close(group);
+    mailboxes().close(group);
     groups.close(group);
     forgetting.close(group);
     names.forget(group);
@@ -243,7 +243,7 @@ public final class Collectives implements MeshService {
     }
     if (forgetting.holds(operation.key())) {
       held.add(operation);
-      showLoad();
+      publishLoad();
       return;
     }
     operation.taken(
@@ -252,12 +252,12 @@ public final class Collectives implements MeshService {
     forgetting.onUse(operation.group());
     add(operation);
     if (operation.start()) {
-      finish(operation);
+      acknowledge(operation);
     }
   }
 
-  /// An operation has thrown this where the lane runs, as when the arena of its tensor was closed:
-  /// it fails, on all members that have not completed it, and nothing else does.
+  /// An operation has thrown this where the progress thread runs, as when the arena of its tensor
+  /// was closed: it fails, on all members that have not completed it, and nothing else does.
   void broken(Operation<?> operation, Throwable thrown) {
     if (!operation.failed()) {
       CommException cause = FailureMessages.broken(operation, thrown);
@@ -271,7 +271,7 @@ public final class Collectives implements MeshService {
     List<Operation<?>> due = List.copyOf(held);
     held.clear();
     due.forEach(this::begin);
-    showLoad();
+    publishLoad();
   }
 
   /// Those that have not begun, since their names are held.
@@ -290,14 +290,14 @@ public final class Collectives implements MeshService {
     return forgetting;
   }
 
-  private void showLoad() {
-    load.show(underway.size() + settling.size() + held.size());
+  private void publishLoad() {
+    load.publish(activeOperations.size() + draining.size() + held.size());
   }
 
   private void add(Operation<?> operation) {
-    underway.add(operation);
+    activeOperations.add(operation);
     load.begin(operation.bytes());
-    showLoad();
+    publishLoad();
   }
 
   /// Whether this rank may be about to begin operations that it has been given, or has users that
@@ -325,20 +325,20 @@ public final class Collectives implements MeshService {
     if (broken != null) {
       broken(operation, broken);
     } else if (operation.resume()) {
-      finish(operation);
+      acknowledge(operation);
     }
   }
 
-  private void finish(Operation<?> operation) {
+  private void acknowledge(Operation<?> operation) {
     drop(operation);
     operation.complete();
   }
 
   private void drop(Operation<?> operation) {
-    underway.remove(operation);
+    activeOperations.remove(operation);
     inbox.forgetOperation(NameUse.id(operation.key(), operation.sequence()));
     load.end(operation.bytes());
-    showLoad();
+    publishLoad();
   }
 
   /// Hot path.
@@ -359,22 +359,25 @@ public final class Collectives implements MeshService {
     try {
       command.run();
     } catch (RuntimeException | Error e) {
-      LOG.error("what was submitted to the lane has thrown; this is a defect, please report it", e);
+      LOG.error(
+          "what was submitted to the progress thread has thrown; this is a defect, please report"
+              + " it",
+          e);
     }
   }
 
   /// Hot path.
   @Override
   public int work(long nowNanos) {
-    int work = wires == null ? 0 : wires().flush();
+    int work = context == null ? 0 : context().flush();
     work += takeCommands(nowNanos);
-    if (boards != null) {
-      boards.work();
+    if (mailboxes != null) {
+      mailboxes.work();
     }
-    work += underway.advance(finisher);
-    if (settling.size() > 0) {
-      work += settling.work(nowNanos);
-      showLoad();
+    work += activeOperations.advance(finisher);
+    if (draining.size() > 0) {
+      work += draining.work(nowNanos);
+      publishLoad();
     }
     if (deadlines != null) {
       deadlines.check(nowNanos);
@@ -391,7 +394,7 @@ public final class Collectives implements MeshService {
     }
     operation.fail(cause, now);
     names.settle(operation.key());
-    settling.add(operation);
+    draining.add(operation);
     drop(operation);
   }
 
@@ -432,7 +435,7 @@ public final class Collectives implements MeshService {
           observer.onClosed(group.key(), now);
           var unused = failures.abortHere(group, FailureMessages.closed(group));
         });
-    settling.settle();
+    draining.settle();
   }
 
   @Override
@@ -445,15 +448,15 @@ public final class Collectives implements MeshService {
   @Override
   public void onClosing() {
     commands.end();
-    settling.end();
-    if (wires != null) {
-      wires.staging().close();
+    draining.end();
+    if (context != null) {
+      context.staging().close();
     }
     if (tensors != null) {
       tensors.close();
     }
-    if (boards != null) {
-      boards.end();
+    if (mailboxes != null) {
+      mailboxes.end();
     }
   }
 
@@ -463,8 +466,8 @@ public final class Collectives implements MeshService {
     return groups.get(key);
   }
 
-  SharedMailboxes boards() {
-    return Objects.requireNonNull(boards);
+  SharedMailboxes mailboxes() {
+    return Objects.requireNonNull(mailboxes);
   }
 
   Names names() {

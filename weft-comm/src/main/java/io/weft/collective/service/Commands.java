@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
-/// What user threads want of the lane, in order; and beside it what cannot wait for room: the abort
-/// and the closing of a communicator, at most once each. When nobody turns the lane any more,
-/// whoever submits runs his command himself, which then fails what it brings.
+/// What user threads want of the progress thread, in order; and beside it what cannot wait for
+/// room: the abort and the closing of a communicator, at most once each. When nobody turns the
+/// agent any more, whoever submits runs his command himself, which then fails what it brings.
 final class Commands {
 
   private static final int MAX_COMMANDS = 1 << 13;
@@ -33,7 +33,7 @@ final class Commands {
   private final MpscAtomicArrayQueue<Runnable> queue = new MpscAtomicArrayQueue<>(MAX_COMMANDS);
   private final AtomicReference<@Nullable Urgent> urgent = new AtomicReference<>();
   private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>();
-  private @Nullable AgentRunner lane;
+  private @Nullable AgentRunner runner;
   private final Load load;
   private volatile boolean over;
 
@@ -41,13 +41,13 @@ final class Commands {
     this.load = load;
   }
 
-  /// Tells whose lane it is; before the first command.
+  /// Tells whose progress thread it is; before the first command.
   void runBy(AgentRunner owner) {
-    lane = owner;
+    runner = owner;
   }
 
-  AgentRunner lane() {
-    return Objects.requireNonNull(lane, "no lane");
+  AgentRunner runner() {
+    return Objects.requireNonNull(runner, "no progress thread");
   }
 
   // --- user threads
@@ -71,7 +71,7 @@ final class Commands {
     while (!deferred.compareAndSet(null, command)) {
       queueDeferred(limit);
     }
-    tellLane(); // the exchange is volatile, as what is read next
+    tellRunner(); // the exchange is volatile, as what is read next
   }
 
   private void queueDeferred(Duration limit) {
@@ -108,9 +108,9 @@ final class Commands {
   /// Not as long as the operations may take that are to end first, or these would fail instead, and
   /// all else with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
-    long patience = Span.nanos(limit) / 2;
+    long idle = Span.nanos(limit) / 2;
     long ended = load.ended();
-    long end = lane().nanos() + patience;
+    long end = runner().nanos() + idle;
     while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
       if (over) {
         runAll();
@@ -118,12 +118,12 @@ final class Commands {
       }
       if (load.ended() != ended) {
         ended = load.ended();
-        end = lane().nanos() + patience;
+        end = runner().nanos() + idle;
       }
-      if (lane().isInside() || lane().nanos() - end > 0) {
+      if (runner().isInside() || runner().nanos() - end > 0) {
         throw full(limit);
       }
-      if (!lane().drive(this::hasRoom, end)) {
+      if (!runner().drive(this::hasRoom, end)) {
         Thread.yield();
       }
     }
@@ -136,7 +136,7 @@ final class Commands {
 
   private CommException full(Duration limit) {
     String since =
-        lane().isInside()
+        runner().isInside()
             ? ", and a callback does not wait for room"
             : ", and none has ended for " + Span.millis(limit.dividedBy(2)) + " ms";
     return new CommException.TimedOut(
@@ -158,14 +158,14 @@ final class Commands {
 
   private void announce() {
     VarHandle.fullFence(); // the queue's write before the read of "parked" and of "over"
-    tellLane();
+    tellRunner();
   }
 
-  private void tellLane() {
+  private void tellRunner() {
     if (over) {
       runAll();
     } else {
-      lane().commandQueued();
+      runner().commandQueued();
     }
   }
 
@@ -173,7 +173,7 @@ final class Commands {
     return queue.isEmpty() && deferred.get() == null && urgent.get() == null;
   }
 
-  // --- the lane
+  // --- the progress thread
 
   /// The next command, or null.
   ///
@@ -210,7 +210,7 @@ final class Commands {
     }
   }
 
-  /// Nobody turns the lane any more.
+  /// Nobody turns the agent any more.
   void end() {
     over = true; // volatile: a command queued before is run here, a later one by who queued it
     runAll();
@@ -219,7 +219,7 @@ final class Commands {
   /// How much is under way on this rank, and how much may be: until the others have begun what this
   /// rank has, they keep what it sent them for it. So an operation weighs as its tensor, but not
   /// less than 12 KiB, nor more than the 64 KiB that it may send before it hears of the others.
-  /// Written by the lane; read by any thread.
+  /// Written by the progress thread; read by any thread.
   static final class Load {
 
     /// Most operations, where none weighs more than the least.
@@ -237,7 +237,7 @@ final class Commands {
       return Math.clamp(bytes, LEAST_WEIGHT, MOST_WEIGHT);
     }
 
-    // --- the lane
+    // --- the progress thread
 
     /// One more is under way, of a tensor of so many bytes.
     void begin(long bytes) {
@@ -252,19 +252,19 @@ final class Commands {
 
     /// Shows users what has begun and ended.
     ///
-    /// @param count what the lane has to do something for
-    void show(int count) {
+    /// @param count what the progress thread has to do something for
+    void publish(int count) {
       operations = count; // volatile: releases the other two
     }
 
     // --- any thread
 
-    /// What the lane has to do something for.
+    /// What the progress thread has to do something for.
     int operations() {
       return operations;
     }
 
-    /// Whether one more may be submitted behind so many that the lane has not taken.
+    /// Whether one more may be submitted behind so many that the progress thread has not taken.
     ///
     /// Hot path.
     boolean hasRoom(int queued) {

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
 /// other members of a communicator are told why. (Of a lost rank the mesh tells.) Confined to the
-/// lane's thread.
+/// progress thread.
 final class CommunicatorFailures {
 
   private static final Logger LOG = LoggerFactory.getLogger(CommunicatorFailures.class);
@@ -57,7 +57,15 @@ final class CommunicatorFailures {
     for (int m = 0; m < group.size(); m++) {
       int world = group.world(m);
       if (m != group.rank() && !collectives.mesh().isGone(world)) {
-        collectives.wires().send(operation, m, CollectiveFrame.Type.DESERTED, 0, member, CollectiveFrame.HEADER_BYTES);
+        collectives
+            .context()
+            .send(
+                operation,
+                m,
+                CollectiveFrame.Type.DESERTED,
+                0,
+                member,
+                CollectiveFrame.HEADER_BYTES);
       }
     }
   }
@@ -67,7 +75,8 @@ final class CommunicatorFailures {
     if (member < 0 || member >= operation.group().size() || member == needy) {
       operation.brokenBy(needy, "word that member " + member + " has left");
     } else if (!operation.failed()) {
-      collectives.fail(operation, FailureMessages.left(operation, member, needy, collectives.now()));
+      collectives.fail(
+          operation, FailureMessages.left(operation, member, needy, collectives.now()));
     }
   }
 
@@ -77,8 +86,8 @@ final class CommunicatorFailures {
     String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
-        int bytes = CollectiveFrame.text(collectives.wires().scratch(), text);
-        collectives.wires().send(operation, m, CollectiveFrame.Type.BROKEN, 0, 0, bytes);
+        int bytes = CollectiveFrame.text(collectives.context().scratch(), text);
+        collectives.context().send(operation, m, CollectiveFrame.Type.BROKEN, 0, 0, bytes);
       }
     }
   }
@@ -201,16 +210,18 @@ final class CommunicatorFailures {
   /// of it. Returns what was under way with it, in words.
   String onLost(int rank, Loss loss) {
     List<Operation<?>> waiting =
-        collectives.underway().inOrder().stream().filter(o -> o.group().member(rank) >= 0).toList();
+        collectives.activeOperations().inOrder().stream()
+            .filter(o -> o.group().member(rank) >= 0)
+            .toList();
     long now = collectives.now();
     String where = FailureMessages.list(waiting, now);
     String words = FailureMessages.loss(collectives.mesh(), rank, loss);
-    FailureMessages.Lost casualty = new FailureMessages.Lost(rank, loss.witness(), words);
-    lost.add(casualty);
+    FailureMessages.Lost failure = new FailureMessages.Lost(rank, loss.witness(), words);
+    lost.add(failure);
     collectives.forEachGroup(
         group -> {
           if (group.member(rank) >= 0) {
-            abortHere(group, FailureMessages.lost(group, casualty, runningOf(group), now));
+            abortHere(group, FailureMessages.lost(group, failure, runningOf(group), now));
           }
         });
     return where;
@@ -232,18 +243,21 @@ final class CommunicatorFailures {
   }
 
   private List<Operation<?>> runningOf(Group group) {
-    return collectives.underway().inOrder().stream().filter(o -> o.group() == group).toList();
+    return collectives.activeOperations().inOrder().stream()
+        .filter(o -> o.group() == group)
+        .toList();
   }
 
   private void tell(Group group, CommException cause, int culprit) {
-    CollectiveContext wires = collectives.wires();
+    CollectiveContext context = collectives.context();
     int code = FailureMessages.code(cause);
     String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank() && !collectives.mesh().isGone(group.world(m))) {
-        MemorySegment frame = wires.scratch();
-        CollectiveFrame.header(frame, CollectiveFrame.Type.ABORT, group.key(), code, 0, 0, 0, culprit);
-        wires.send(group.world(m), CollectiveFrame.text(frame, text));
+        MemorySegment frame = context.scratch();
+        CollectiveFrame.header(
+            frame, CollectiveFrame.Type.ABORT, group.key(), code, 0, 0, 0, culprit);
+        context.send(group.world(m), CollectiveFrame.text(frame, text));
       }
     }
   }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Operations that have failed while the transport may still read their memory: their handles
-/// complete when it does not. Confined to the lane's thread.
+/// complete when it does not. Confined to the progress thread.
 final class DrainingOperations {
 
   /// How long a failed operation waits for a lost rank to leave its memory. One that is alive
@@ -13,7 +13,8 @@ final class DrainingOperations {
   /// never.
   private static final long LEAVE_NANOS = 5_000_000_000L;
 
-  /// How often, when the lane ends, it is looked whether all have left: for about a second.
+  /// How often, when the progress thread ends, it is looked whether all have left: for about a
+  /// second.
   private static final int MAX_TRIES = 1_000_000;
 
   private final Collectives collectives;
@@ -50,7 +51,7 @@ final class DrainingOperations {
     operations.removeIf(Operation::settle);
   }
 
-  /// The lane ends: nothing may be read any more.
+  /// The progress thread ends: nothing may be read any more.
   void end() {
     for (Operation<?> stuck : List.copyOf(operations)) {
       stuck.usedBy().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Frames of operations that this rank has not submitted yet, or whose stage has not begun.
-/// Bounded: where they take too much, whoever sent most of them has to go. Confined to the lane's
-/// thread.
+/// Bounded: where they take too much, whoever sent most of them has to go. Confined to the progress
+/// thread's thread.
 final class EarlyFrames {
 
   /// Operations in flight times an eager chunk, with room to spare.
@@ -53,7 +53,8 @@ final class EarlyFrames {
       byOperation.put(operation, frames);
     }
     var kept =
-        new EarlyFrame(worldRank, CollectiveFrame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE));
+        new EarlyFrame(
+            worldRank, CollectiveFrame.communicator(frame), frame.toArray(ValueLayout.JAVA_BYTE));
     frames.add(kept);
     if (worldRank >= byRank.length) {
       byRank = java.util.Arrays.copyOf(byRank, Math.max(worldRank + 1, 2 * byRank.length));

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// Takes the collectives from one epoch to the next: communicators belong to one, and nothing of an
 /// epoch reaches another. Its members' operations fail when it is revoked, its names and
 /// communicators are forgotten when the next one begins; its frames are told by the key of the
-/// communicator, its writes by their tokens. Confined to the lane's thread but for `group`.
+/// communicator, its writes by their tokens. Confined to the progress thread but for `group`.
 final class Epochs implements EpochFollower {
 
   private final Groups groups;
@@ -30,7 +30,12 @@ final class Epochs implements EpochFollower {
   private long epoch;
 
   /// Whoever keeps something for a communicator hears as `onlooker` that its epoch has ended.
-  Epochs(Groups groups, Names names, Inbox inbox, CommunicatorFailures failures, Consumer<Group> onlooker) {
+  Epochs(
+      Groups groups,
+      Names names,
+      Inbox inbox,
+      CommunicatorFailures failures,
+      Consumer<Group> onlooker) {
     this.groups = groups;
     this.names = names;
     this.inbox = inbox;

@@ -120,14 +120,14 @@ final class FailureMessages {
   static CommException crashed(Mesh mesh, Throwable cause) {
     return new CommException.Aborted(
         mesh.topology().describe(mesh.rank())
-            + ": the lane has died of "
+            + ": the progress thread has died of "
             + cause
             + "; this is a defect, please report it with the log",
         mesh.rank(),
         cause);
   }
 
-  /// What an operation has thrown on the thread that turned the lane.
+  /// What an operation has thrown on the thread that turned the progress thread.
   static CommException broken(Operation<?> operation, Throwable thrown) {
     return broken(operation.group(), operation.describe(), thrown);
   }

@@ -4,9 +4,9 @@ package io.weft.collective.service;
 import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
-import io.weft.collective.exchange.StageTask;
-import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the messages of collectives and gives each to its operation: now, or when that operation
-/// or its stage begins. Confined to the lane's thread.
+/// or its stage begins. Confined to the progress thread.
 final class Inbox {
 
   private final Collectives collectives;
@@ -59,9 +59,9 @@ final class Inbox {
       collectives.onAbort(fromRank, CollectiveFrame.communicator(message), told(fromRank, message));
       return;
     }
-    if (type == CollectiveFrame.Type.BOARD || type == CollectiveFrame.Type.SHOWN) {
-      if (type == CollectiveFrame.Type.BOARD) {
-        onBoard(fromRank, message);
+    if (type == CollectiveFrame.Type.MAILBOX || type == CollectiveFrame.Type.PUBLISHED) {
+      if (type == CollectiveFrame.Type.MAILBOX) {
+        onMailbox(fromRank, message);
       }
       return;
     }
@@ -69,7 +69,7 @@ final class Inbox {
       forget(fromRank, type, message);
       return;
     }
-    Operation<?> operation = collectives.underway().find(key, sequence);
+    Operation<?> operation = collectives.activeOperations().find(key, sequence);
     if (type == CollectiveFrame.Type.PROBE) {
       answer(fromRank, message, operation);
     } else if (operation != null) {
@@ -91,16 +91,16 @@ final class Inbox {
   }
 
   void onNotify(int fromRank, int immediate) {
-    StageTask exchange = collectives.wires().tokens().get(immediate);
-    if (exchange == null) {
+    StageTask task = collectives.context().tokens().get(immediate);
+    if (task == null) {
       return;
     }
-    int member = exchange.operation().group().member(fromRank);
+    int member = task.operation().group().member(fromRank);
     if (member >= 0) {
       try {
-        exchange.onNotify(member);
+        task.onNotify(member);
       } catch (RuntimeException | Error thrown) {
-        exchange.operation().broken(thrown);
+        task.operation().broken(thrown);
       }
     } else {
       collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
@@ -122,24 +122,24 @@ final class Inbox {
     }
   }
 
-  private void onBoard(int fromRank, MemorySegment message) {
+  private void onMailbox(int fromRank, MemorySegment message) {
     long communicator = CollectiveFrame.communicator(message);
     Group group = collectives.group(communicator);
     if (group != null) {
-      collectives.boards().onBoard(group, fromRank, message);
+      collectives.mailboxes().onMailbox(group, fromRank, message);
     } else if (!collectives.isClosed(communicator)) {
       keep(NameUse.id(communicator, 0), fromRank, message);
     }
   }
 
-  /// Gives a communicator, which was just opened, the boards that were told before.
-  void replayBoards(Group group) {
+  /// Gives a communicator, which was just opened, the mailboxes that were told before.
+  void replayMailboxes(Group group) {
     List<EarlyFrames.EarlyFrame> frames = early.take(NameUse.id(group.key(), 0));
     if (frames != null) {
       for (EarlyFrames.EarlyFrame frame : frames) {
         MemorySegment message = MemorySegment.ofArray(frame.bytes());
-        if (CollectiveFrame.type(message) == CollectiveFrame.Type.BOARD) {
-          onBoard(frame.worldRank(), message);
+        if (CollectiveFrame.type(message) == CollectiveFrame.Type.MAILBOX) {
+          onMailbox(frame.worldRank(), message);
         }
       }
     }
@@ -189,7 +189,8 @@ final class Inbox {
       }
       return;
     }
-    if (type == CollectiveFrame.Type.MISMATCH || CollectiveFrame.signature(message) != operation.signature().hash()) {
+    if (type == CollectiveFrame.Type.MISMATCH
+        || CollectiveFrame.signature(message) != operation.signature().hash()) {
       MemorySegment told = type == CollectiveFrame.Type.MISMATCH ? message : null;
       Mismatches.on(collectives, operation, member, told);
       return;
@@ -206,10 +207,10 @@ final class Inbox {
     if (ahead > 0) {
       keep(NameUse.id(operation.key(), operation.sequence()), fromRank, message);
     } else if (ahead == 0) {
-      StageTask exchange = operation.exchange();
-      if (exchange != null) {
+      StageTask task = operation.task();
+      if (task != null) {
         try {
-          deliver(exchange, type, member, message);
+          deliver(task, type, member, message);
         } catch (RuntimeException | Error thrown) {
           operation.broken(thrown);
         }
@@ -218,21 +219,23 @@ final class Inbox {
   }
 
   private static void deliver(
-      StageTask exchange, CollectiveFrame.Type type, int member, MemorySegment message) {
+      StageTask task, CollectiveFrame.Type type, int member, MemorySegment message) {
     switch (type) {
-      case EAGER -> exchange.onEager(member, CollectiveFrame.body(message));
-      case GRANT -> exchange.onGrant(member, message);
-      case CREDIT -> exchange.onCredit(member, CollectiveFrame.aux(message));
-      case SHARE -> exchange.onShare(member, message);
-      case ENTERED -> exchange.onEntered(member);
-      case DONE -> exchange.onDone(member, message);
+      case EAGER -> task.onEager(member, CollectiveFrame.body(message));
+      case GRANT -> task.onGrant(member, message);
+      case CREDIT -> task.onCredit(member, CollectiveFrame.aux(message));
+      case SHARE -> task.onShare(member, message);
+      case ENTERED -> task.onEntered(member);
+      case DONE -> task.onDone(member, message);
       default -> throw new IllegalStateException(type.toString());
     }
   }
 
   private void keep(long id, int fromRank, MemorySegment message) {
     if (CollectiveFrame.phase(message) >= Stage.MAX_PHASES) {
-      collectives.mesh().drop(fromRank, "it sent a frame of phase " + CollectiveFrame.phase(message));
+      collectives
+          .mesh()
+          .drop(fromRank, "it sent a frame of phase " + CollectiveFrame.phase(message));
       return;
     }
     early.keep(id, fromRank, message);
@@ -264,15 +267,15 @@ final class Inbox {
     if (operation != null) {
       progress = CollectiveFrame.Progress.RUNNING;
     } else if (use != null && use.begun(sequence)) {
-      progress = CollectiveFrame.Progress.FINISHED;
+      progress = CollectiveFrame.Progress.ACKNOWLEDGED;
     } else if (collectives.isClosed(communicator)) {
       progress = CollectiveFrame.Progress.CLOSED;
     } else if (collectives.isBehind()) {
       progress = CollectiveFrame.Progress.BEHIND;
     }
-    CollectiveContext wires = collectives.wires();
+    CollectiveContext context = collectives.context();
     CollectiveFrame.header(
-        wires.scratch(),
+        context.scratch(),
         CollectiveFrame.Type.PROBE_REPLY,
         communicator,
         0,
@@ -280,6 +283,6 @@ final class Inbox {
         key,
         sequence,
         progress.code());
-    wires.send(fromRank, CollectiveFrame.HEADER_BYTES);
+    context.send(fromRank, CollectiveFrame.HEADER_BYTES);
   }
 }

@@ -9,10 +9,10 @@ import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.plan.CollectiveKind;
-import io.weft.collective.slot.SharedMailbox.Sight;
-import io.weft.collective.slot.MailboxTask;
-import io.weft.collective.slot.MailboxStage;
 import io.weft.collective.slot.MailboxSlots;
+import io.weft.collective.slot.MailboxStage;
+import io.weft.collective.slot.MailboxTask;
+import io.weft.collective.slot.SharedMailbox.Sight;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
 
 /// A short allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
 /// its user waits for it at once and nothing else is under way, it is done inside `await`: the
-/// caller, in the lane's place, shows in a slot what it brings, looks at the others' and does its
-/// part. In all other cases, and when the others keep it waiting, it becomes an `Operation`, with
-/// all that belongs to one.
+/// caller, in the progress thread's place, shows in a slot what it brings, looks at the others' and
+/// does its part. In all other cases, and when the others keep it waiting, it becomes an
+/// `Operation`, with all that belongs to one.
 ///
-/// Made by a user thread; whoever takes it from the commands goes on with it where the lane runs.
+/// Made by a user thread; whoever takes it from the commands goes on with it where the progress
+/// thread runs.
 final class InlineAllreduce<T> extends PendingHandle<T>
-    implements Commands.Deferred, AgentRunner.Errand, CollectiveObserver.Subject {
+    implements Commands.Deferred, AgentRunner.InlineTask, CollectiveObserver.Subject {
 
   /// So few looks at the slots, for a tensor of so few bytes, take no time worth measuring.
   private static final int FEW_LOOKS = 16;
@@ -60,15 +61,15 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     this.kind = kind;
     this.stage = stage;
     this.limit = owner.limit(options);
-    this.submittedNanos = owner.lane().nanos();
+    this.submittedNanos = owner.runner().nanos();
   }
 
   // --- the user's thread
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
-    if (!isDone() && !Thread.currentThread().isInterrupted() && !lane().isInside()) {
-      var unused = lane().lend(this, submittedNanos);
+    if (!isDone() && !Thread.currentThread().isInterrupted() && !runner().isInside()) {
+      var unused = runner().lend(this, submittedNanos);
     }
     return super.await(timeout);
   }
@@ -78,7 +79,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     complete(null, owner().refused(operationName(), full));
   }
 
-  // --- where the lane runs
+  // --- where the progress thread runs
 
   /// Becomes an operation that has not begun.
   @Override
@@ -87,21 +88,21 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     try {
       operation = operation();
     } catch (RuntimeException | Error thrown) {
-      complete(null, FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown));
+      complete(
+          null, FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown));
       return;
     }
     collectives.begin(operation);
   }
 
   private Operation<T> operation() {
-    OperationPlan<T> script = stage.script(owner().plans(kind));
-    return new Operation<>(
-        group, operationName(), signature(), script, this, limit, submittedNanos);
+    OperationPlan<T> plan = stage.plan(owner().plans(kind));
+    return new Operation<>(group, operationName(), signature(), plan, this, limit, submittedNanos);
   }
 
   @Override
   public boolean begin(long sinceNanos) {
-    MailboxSlots open = collectives.boards().find(group);
+    MailboxSlots open = collectives.mailboxes().find(group);
     if (open == null
         || !open.isReady()
         || !collectives.isAlone(this, group)
@@ -115,17 +116,17 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     number = open.take();
     subject = MailboxSlots.subject(key, sequence, signature());
     boolean entered = open.enter();
-    boolean shown = false;
+    boolean published = false;
     Throwable broken = null;
     try {
-      shown = entered && open.show(number, subject, stage.shown(open));
+      published = entered && open.publish(number, subject, stage.published(open));
     } catch (RuntimeException | Error thrown) {
       broken = thrown;
     }
     // What the others need not wait for comes after it.
     observed = collectives.observer().onBegin(this, sinceNanos);
     collectives.observer().onStage(observed, 0, sinceNanos);
-    if (!shown) {
+    if (!published) {
       if (entered) {
         open.leave();
       }
@@ -155,12 +156,12 @@ final class InlineAllreduce<T> extends PendingHandle<T>
       return true;
     }
     if (sight == Sight.SAME && !stage.isUndone()) {
-      open.finish(number);
+      open.acknowledge(number);
       open.leave();
       slots = null;
       stage.release();
       boolean brief = looks < FEW_LOOKS && bytes() <= FEW_BYTES;
-      long now = brief ? submittedNanos : lane().nanos();
+      long now = brief ? submittedNanos : runner().nanos();
       collectives.observer().onDone(observed, now);
       complete(stage.result(), null);
     } else {
@@ -178,13 +179,13 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   }
 
   /// With all that belongs to one; to fail at once of what broke it, if something did.
-  private void becomeOperation(MailboxSlots open, boolean shown, @Nullable Throwable broken) {
+  private void becomeOperation(MailboxSlots open, boolean published, @Nullable Throwable broken) {
     slots = null;
     Operation<T> operation = operation();
-    MailboxTask exchange = stage.exchange(operation, open, collectives.wires());
-    operation.resumes(collectives, sequence, observed, exchange);
-    exchange.resume(number, subject, shown);
-    collectives.resume(operation, broken, lane().nanos());
+    MailboxTask task = stage.task(operation, open, collectives.context());
+    operation.resumes(collectives, sequence, observed, task);
+    task.resume(number, subject, published);
+    collectives.resume(operation, broken, runner().nanos());
   }
 
   // --- for the observer

@@ -12,13 +12,13 @@ import io.weft.collective.group.OperationSignature;
 import io.weft.collective.message.Results;
 import io.weft.collective.message.Rows;
 import io.weft.collective.message.WirePlans;
-import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmRegistry;
 import io.weft.collective.plan.AlgorithmSelection;
+import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.shared.MappedPlans;
-import io.weft.collective.slot.MailboxStage;
 import io.weft.collective.slot.MailboxReduce;
+import io.weft.collective.slot.MailboxStage;
 import io.weft.memory.UserMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -36,12 +36,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The communicator that users hold: checks what they ask for, makes an operation of it and hands
-/// it to the lane. Thread-safe.
+/// it to the progress thread. Thread-safe.
 final class MeshCommunicator implements Communicator {
 
   private final Collectives collectives;
   private final Group group;
-  private final AgentRunner lane;
+  private final AgentRunner runner;
   private final Duration defaultDeadline;
   private final AlgorithmSelection algorithms;
   private final Signatures signatures;
@@ -54,22 +54,24 @@ final class MeshCommunicator implements Communicator {
   private final OperationNames names;
   private final CallerExit parting;
 
-  MeshCommunicator(Collectives collectives, Group group, AgentRunner lane, Duration defaultDeadline) {
+  MeshCommunicator(
+      Collectives collectives, Group group, AgentRunner runner, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
     this.parting = CallerExit.of(group, collectives.mesh());
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
-        OperationSignature.of(CollectiveKind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
+        OperationSignature.of(
+            CollectiveKind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
     this.algorithms =
         new AlgorithmSelection(
             collectives.table(),
             group.hosts(),
             group.mayShareMemory(collectives.mesh().transport()));
-    boolean shown = collectives.mesh().transport().capabilities().directAccess();
-    this.results = new Results(shown ? collectives.tensors() : null);
-    this.lane = lane;
+    boolean published = collectives.mesh().transport().capabilities().directAccess();
+    this.results = new Results(published ? collectives.tensors() : null);
+    this.runner = runner;
     this.defaultDeadline = defaultDeadline;
   }
 
@@ -106,17 +108,23 @@ final class MeshCommunicator implements Communicator {
     }
     if (shared && MappedPlans.takesOffers(input.bytes(), size())) {
       MailboxStage<TensorView> stage =
-          MappedPlans.offered(collectives.boards(), group, input, output, op, algorithm);
+          MappedPlans.offered(collectives.mailboxes(), group, input, output, op, algorithm);
       return submit(
-          new InlineAllreduce<>(this, take(options), CollectiveKind.ALLREDUCE, options, signature, stage),
+          new InlineAllreduce<>(
+              this, take(options), CollectiveKind.ALLREDUCE, options, signature, stage),
           options);
     }
-    OperationPlan<TensorView> script =
+    OperationPlan<TensorView> plan =
         shared
-            ? MappedPlans.allreduce(plans(CollectiveKind.ALLREDUCE), algorithm, input, output, op, size())
+            ? MappedPlans.allreduce(
+                plans(CollectiveKind.ALLREDUCE), algorithm, input, output, op, size())
             : WirePlans.allreduce(
-                algorithms.plan(CollectiveKind.ALLREDUCE, algorithm, 0, rank()), input, output, op, size());
-    return submit(options, signature, script);
+                algorithms.plan(CollectiveKind.ALLREDUCE, algorithm, 0, rank()),
+                input,
+                output,
+                op,
+                size());
+    return submit(options, signature, plan);
   }
 
   /// Hot path.
@@ -130,7 +138,7 @@ final class MeshCommunicator implements Communicator {
       @Nullable T result) {
     MailboxStage<T> stage =
         new MailboxReduce<>(
-            collectives.boards(),
+            collectives.mailboxes(),
             input.data(),
             output,
             Kernels.reducer(input.dtype(), op),
@@ -175,7 +183,8 @@ final class MeshCommunicator implements Communicator {
     boolean shared = isShared(CollectiveKind.ALLGATHER, options, input.bytes());
     String algorithm = choose(CollectiveKind.ALLGATHER, shared, options, input.bytes());
     AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, algorithm, 0, rank());
-    OperationSignature signature = sign(CollectiveKind.ALLGATHER, input, by(shared, algorithm).strip());
+    OperationSignature signature =
+        sign(CollectiveKind.ALLGATHER, input, by(shared, algorithm).strip());
     if (shared) {
       return submit(options, signature, MappedPlans.allgather(data, input, group, results));
     }
@@ -192,7 +201,8 @@ final class MeshCommunicator implements Communicator {
     boolean shared = isShared(CollectiveKind.BROADCAST, options, inOut.bytes());
     String algorithm = choose(CollectiveKind.BROADCAST, shared, options, inOut.bytes());
     AlgorithmPlan plan = algorithms.plan(CollectiveKind.BROADCAST, algorithm, root, rank());
-    OperationSignature signature = sign(CollectiveKind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
+    OperationSignature signature =
+        sign(CollectiveKind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
     return submit(
         options,
         signature,
@@ -223,7 +233,8 @@ final class MeshCommunicator implements Communicator {
     boolean shared = isShared(CollectiveKind.ALLTOALL, options, input.bytes());
     String algorithm = choose(CollectiveKind.ALLTOALL, shared, options, input.bytes());
     List<Long> rowsFor = List.copyOf(splits);
-    OperationSignature signature = sign(CollectiveKind.ALLTOALL, input, by(shared, algorithm).strip());
+    OperationSignature signature =
+        sign(CollectiveKind.ALLTOALL, input, by(shared, algorithm).strip());
     if (shared) {
       return submit(options, signature, MappedPlans.alltoall(input, rowsFor, group, results));
     }
@@ -238,7 +249,8 @@ final class MeshCommunicator implements Communicator {
       return submitSmall(
           CollectiveKind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
     }
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, AlgorithmRegistry.MEETING, 0, rank());
+    AlgorithmPlan plan =
+        algorithms.plan(CollectiveKind.BARRIER, AlgorithmRegistry.MEETING, 0, rank());
     return submit(options, barrierSignature, WirePlans.barrier(plan, meeting.data()));
   }
 
@@ -266,7 +278,8 @@ final class MeshCommunicator implements Communicator {
   }
 
   /// By what; with shared memory, what is taken where that cannot be reached.
-  private String choose(CollectiveKind kind, boolean shared, CollectiveOptions options, long bytes) {
+  private String choose(
+      CollectiveKind kind, boolean shared, CollectiveOptions options, long bytes) {
     return shared
         ? algorithms.apart(kind, bytes)
         : algorithms.choose(kind, options.algorithm(), bytes);
@@ -277,7 +290,8 @@ final class MeshCommunicator implements Communicator {
   }
 
   private OperationSignature sign(CollectiveKind kind, TensorView tensor, String detail) {
-    return OperationSignature.of(kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
+    return OperationSignature.of(
+        kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
   }
 
   /// Hot path.
@@ -316,8 +330,8 @@ final class MeshCommunicator implements Communicator {
     return parting;
   }
 
-  AgentRunner lane() {
-    return lane;
+  AgentRunner runner() {
+    return runner;
   }
 
   Duration limit(CollectiveOptions options) {
@@ -342,12 +356,13 @@ final class MeshCommunicator implements Communicator {
             + "; await it first, or give this one another name");
   }
 
-  private <T> Handle<T> submit(CollectiveOptions options, OperationSignature signature, OperationPlan<T> script) {
+  private <T> Handle<T> submit(
+      CollectiveOptions options, OperationSignature signature, OperationPlan<T> plan) {
     OperationName name;
     try {
       name = take(options);
     } catch (IllegalStateException inFlight) {
-      script.discard();
+      plan.discard();
       throw inFlight;
     }
     Operation<T> operation;
@@ -355,16 +370,16 @@ final class MeshCommunicator implements Communicator {
     try {
       Duration limit = limit(options);
       handle = new PendingHandle<>(this, name, signature);
-      operation = new Operation<>(group, name, signature, script, handle, limit, lane.nanos());
+      operation = new Operation<>(group, name, signature, plan, handle, limit, runner.nanos());
       Operation<T> made = operation;
       collectives.commands().submit(() -> collectives.begin(made), limit);
     } catch (CommException full) {
       name.giveBack();
-      script.discard();
+      plan.discard();
       throw refused(name, full);
     } catch (RuntimeException | Error thrown) {
       name.giveBack();
-      script.discard();
+      plan.discard();
       throw thrown;
     }
     collectives.observer().onSubmitted(operation);

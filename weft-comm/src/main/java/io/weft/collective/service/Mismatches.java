@@ -57,11 +57,16 @@ final class Mismatches {
   /// it is told once what this rank had submitted. It cannot have completed as well: whoever
   /// completes has heard the same of all with whom it exchanges.
   static void afterTheEnd(
-      Collectives collectives, NameUse use, CollectiveFrame.Type type, int fromRank, MemorySegment message) {
+      Collectives collectives,
+      NameUse use,
+      CollectiveFrame.Type type,
+      int fromRank,
+      MemorySegment message) {
     boolean told = type == CollectiveFrame.Type.MISMATCH;
     boolean same =
         told
-            ? CollectiveFrame.aux(message) == OVER || CollectiveFrame.text(message).equals(use.last().words())
+            ? CollectiveFrame.aux(message) == OVER
+                || CollectiveFrame.text(message).equals(use.last().words())
             : CollectiveFrame.signature(message) == use.last().hash();
     Group group = use.group();
     if (same || !use.answers(group.member(fromRank))) {
@@ -73,21 +78,30 @@ final class Mismatches {
         group.self(),
         use.last().words(),
         group.describe(group.member(fromRank)));
-    MemorySegment frame = collectives.wires().scratch();
+    MemorySegment frame = collectives.context().scratch();
     long key = CollectiveFrame.key(message);
     int sequence = CollectiveFrame.sequence(message);
     CollectiveFrame.header(
-        frame, CollectiveFrame.Type.MISMATCH, group.key(), 0, use.last().hash(), key, sequence, OVER);
-    collectives.wires().send(fromRank, CollectiveFrame.text(frame, use.last().words()));
+        frame,
+        CollectiveFrame.Type.MISMATCH,
+        group.key(),
+        0,
+        use.last().hash(),
+        key,
+        sequence,
+        OVER);
+    collectives.context().send(fromRank, CollectiveFrame.text(frame, use.last().words()));
   }
 
   private static void tellAll(Collectives collectives, Operation<?> operation) {
     Group group = operation.group();
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank()) {
-        MemorySegment frame = collectives.wires().scratch();
+        MemorySegment frame = collectives.context().scratch();
         int bytes = CollectiveFrame.text(frame, operation.signature().words());
-        collectives.wires().send(operation, m, CollectiveFrame.Type.MISMATCH, operation.phase(), 0, bytes);
+        collectives
+            .context()
+            .send(operation, m, CollectiveFrame.Type.MISMATCH, operation.phase(), 0, bytes);
       }
     }
   }

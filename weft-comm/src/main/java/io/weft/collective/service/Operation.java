@@ -3,10 +3,10 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.collective.CollectiveObserver;
-import io.weft.collective.exchange.StageTask;
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /// One collective of one rank, from submission to completion: its stages one after the other, its
 /// deadline, and what its peers said about it. Created by a user thread, then confined to the
-/// lane's thread.
+/// progress thread.
 final class Operation<T> implements RunningOperation, CollectiveObserver.Subject {
 
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
@@ -31,7 +31,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private final Group group;
   private final OperationName name;
   private final OperationSignature signature;
-  private final OperationPlan<T> script;
+  private final OperationPlan<T> plan;
   private final PendingHandle<T> handle;
   private final Duration limit;
   private final long submittedNanos;
@@ -40,7 +40,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private int observed;
   private int phase = -1;
   private int worked;
-  private @Nullable StageTask exchange;
+  private @Nullable StageTask task;
   private @Nullable CommException failure;
   private @Nullable Collectives collectives;
   private boolean announced;
@@ -53,14 +53,14 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
       Group group,
       OperationName name,
       OperationSignature signature,
-      OperationPlan<T> script,
+      OperationPlan<T> plan,
       PendingHandle<T> handle,
       Duration limit,
       long submittedNanos) {
     this.group = group;
     this.name = name;
     this.signature = signature;
-    this.script = script;
+    this.plan = plan;
     this.handle = handle;
     this.limit = limit;
     this.submittedNanos = submittedNanos;
@@ -160,7 +160,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     return failedNanos;
   }
 
-  /// The lane has taken it as this use of its name.
+  /// The progress thread has taken it as this use of its name.
   void taken(Collectives owner, int number) {
     collectives = owner;
     sequence = number;
@@ -188,7 +188,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     sequence = number;
     observed = watched;
     phase = 0;
-    exchange = begun;
+    task = begun;
   }
 
   /// Goes on with a stage that was begun. Returns whether the operation is complete.
@@ -204,7 +204,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Moves on as far as possible; returns whether the operation is complete.
   boolean advance() {
-    StageTask running = exchange;
+    StageTask running = task;
     if (failure != null || running == null) {
       return false;
     }
@@ -228,14 +228,14 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private boolean nextStage() {
     Collectives owner = Objects.requireNonNull(collectives);
     while (true) {
-      if (exchange != null) {
-        exchange.release();
-        exchange = null;
+      if (task != null) {
+        task.release();
+        task = null;
       }
       phase++;
       Stage stage;
       try {
-        stage = script.stage(phase);
+        stage = plan.stage(phase);
       } catch (BadCount count) {
         brokenBy(count.member(), count.what());
         return false;
@@ -246,8 +246,8 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
       if (stage == null) {
         return true;
       }
-      StageTask next = stage.exchange(this, phase, owner.wires());
-      exchange = next;
+      StageTask next = stage.task(this, phase, owner.context());
+      task = next;
       owner.observer().onStage(observed, phase, owner.now());
       next.start();
       owner.inbox().replayEarly(this);
@@ -267,7 +267,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     Collectives owner = Objects.requireNonNull(collectives);
     T result;
     try {
-      result = script.result();
+      result = plan.result();
     } catch (RuntimeException | Error thrown) {
       fail(FailureMessages.broken(this, thrown), owner.now());
       end();
@@ -288,7 +288,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Whether a failed operation could be ended now, and if so, ends it.
   boolean settle() {
-    StageTask running = exchange;
+    StageTask running = task;
     try {
       if (running != null && !running.tryAbandon()) {
         return false;
@@ -303,7 +303,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   /// Ends a failed operation though a rank that is lost may still be inside its memory; does
   /// nothing where that cannot be. Returns whether it has ended.
   boolean settleWithoutTheLost() {
-    if (exchange == null || !exchange.mayEndWithoutTheLost()) {
+    if (task == null || !task.mayEndWithoutTheLost()) {
       return false;
     }
     LOG.warn("{} ends; a lost rank that is stopped may touch its tensors once more", describe());
@@ -312,9 +312,9 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   private void end() {
-    exchange = null;
+    task = null;
     try {
-      script.discard();
+      plan.discard();
     } catch (RuntimeException | Error thrown) {
       LOG.error("{} ends, but not what it had allocated", describe(), thrown);
     }
@@ -322,8 +322,8 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   /// The stage that runs; null before the first and after a failure.
-  @Nullable StageTask exchange() {
-    return exchange;
+  @Nullable StageTask task() {
+    return task;
   }
 
   @Override
@@ -412,16 +412,16 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
 
   /// Whether the stage that runs cannot end without this member.
   boolean needs(int member) {
-    return exchange != null && exchange.needs(member);
+    return task != null && task.needs(member);
   }
 
   List<Integer> waitingFor() {
-    return exchange == null ? List.of() : exchange.waitingFor();
+    return task == null ? List.of() : task.waitingFor();
   }
 
   /// See `StageTask.usedBy`.
   List<Integer> usedBy() {
-    return exchange == null ? List.of() : exchange.usedBy();
+    return task == null ? List.of() : task.usedBy();
   }
 
   /// Members that never submitted it or never answered; if none, those that this rank waits for.

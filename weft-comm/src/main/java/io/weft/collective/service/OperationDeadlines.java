@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /// they have submitted the operation, so that the error names who was silent. Long before, whoever
 /// has waited for a moment tells whom it waits for what it has submitted: two that wait for each
 /// other, in operations in which neither sends, would not learn that they disagree. Confined to the
-/// lane's thread.
+/// progress thread.
 final class OperationDeadlines {
 
   /// How long a failed operation may wait for its writes to leave before the stuck endpoints are
@@ -41,7 +41,7 @@ final class OperationDeadlines {
     started = true;
     lastCheck = now;
     collectives.observer().onTurn(now);
-    for (Operation<?> operation : List.copyOf(collectives.underway().inOrder())) {
+    for (Operation<?> operation : List.copyOf(collectives.activeOperations().inOrder())) {
       if (!operation.failed()) {
         check(operation, now, stalled);
       }
@@ -85,9 +85,10 @@ final class OperationDeadlines {
     tell(operation, CollectiveFrame.Type.PROBE, 0, others);
   }
 
-  private void tell(Operation<?> operation, CollectiveFrame.Type type, int phase, List<Integer> members) {
+  private void tell(
+      Operation<?> operation, CollectiveFrame.Type type, int phase, List<Integer> members) {
     for (int member : members) {
-      collectives.wires().send(operation, member, type, phase, 0, CollectiveFrame.HEADER_BYTES);
+      collectives.context().send(operation, member, type, phase, 0, CollectiveFrame.HEADER_BYTES);
     }
   }
 }

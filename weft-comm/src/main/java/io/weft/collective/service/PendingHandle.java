@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The handle of a submitted operation. Completed once, by the thread that turns the lane; awaited
-/// by any, which turn the lane themselves while nobody else does.
+/// The handle of a submitted operation. Completed once, by the thread that turns the agent; awaited
+/// by any, which turn the progress thread themselves while nobody else does.
 sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   /// Upper bound of `await()`: the operation's hard deadline ends it long before.
@@ -24,7 +24,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingHandle.class);
 
-  /// How long a caller turns the lane before it looks whether it was interrupted.
+  /// How long a caller turns the agent before it looks whether it was interrupted.
   private static final long DRIVE_NANOS = 100_000_000;
 
   private final MeshCommunicator owner;
@@ -57,11 +57,12 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     return signature;
   }
 
-  final AgentRunner lane() {
-    return owner.lane();
+  final AgentRunner runner() {
+    return owner.runner();
   }
 
-  /// Only the first call counts. Where the lane runs, or before it has taken the operation.
+  /// Only the first call counts. Where the progress thread runs, or before it has taken the
+  /// operation.
   final void complete(@Nullable T value, @Nullable CommException error) {
     if (done) {
       return;
@@ -112,17 +113,17 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
-    AgentRunner lane = lane();
-    if (lane.isInside()) {
+    AgentRunner runner = runner();
+    if (runner.isInside()) {
       throw new IllegalStateException(
           "await of '"
               + name
-              + "' in a callback, on the thread that turns the lane of "
+              + "' in a callback, on the thread that turns the agent of "
               + owner.group().self()
               + ": it would wait for itself; use whenDone, or await on another thread");
     }
     if (!done) {
-      awaitDriving(lane, timeout);
+      awaitDriving(runner, timeout);
     }
     CommException error = failure;
     if (error != null) {
@@ -131,8 +132,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     return value();
   }
 
-  private void awaitDriving(AgentRunner lane, Duration timeout) throws InterruptedException {
-    long begun = lane.nanos();
+  private void awaitDriving(AgentRunner runner, Duration timeout) throws InterruptedException {
+    long begun = runner.nanos();
     long now = begun;
     long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
     while (true) {
@@ -142,12 +143,12 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
       if (now - end >= 0) {
         throw owner.softTimeout(name, signature, timeout);
       }
-      boolean driven = lane.drive(this::looksDone, Math.min(end, now + DRIVE_NANOS));
+      boolean driven = runner.drive(this::looksDone, Math.min(end, now + DRIVE_NANOS));
       if (done) {
-        owner.parting().leave(looks, signature.bytes(), begun, lane);
+        owner.parting().leave(looks, signature.bytes(), begun, runner);
         return;
       }
-      if (lane.isOver()) {
+      if (runner.isOver()) {
         forgotten();
         return;
       }
@@ -159,17 +160,17 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
           }
         }
       }
-      now = lane.nanos();
+      now = runner.nanos();
     }
   }
 
-  /// Nobody turns the lane any more, and what ended with it has ended: this was forgotten, or is
+  /// Nobody turns the agent any more, and what ended with it has ended: this was forgotten, or is
   /// being ended at this moment.
   private synchronized void forgotten() {
     complete(null, owner.ended());
   }
 
-  /// Asked before each turn of the lane.
+  /// Asked before each turn of the progress thread.
   private boolean looksDone() {
     looks++;
     return done;

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// What the members have answered when they were asked how far they are with one operation.
-/// Confined to the lane's thread.
+/// Confined to the progress thread.
 final class ProbeAnswers {
 
   private final int rank;
@@ -63,7 +63,7 @@ final class ProbeAnswers {
     return switch (answer) {
       case NOT_SUBMITTED -> "has not submitted it";
       case RUNNING -> "has submitted it and waits too";
-      case FINISHED -> "has finished it";
+      case ACKNOWLEDGED -> "has finished it";
       case CLOSED -> "has closed this communicator";
       case BEHIND ->
           "has not begun it, and has others to begin first or as many under way as a rank may";

@@ -42,7 +42,8 @@ final class Signatures {
     Entry entry = latest[place];
     if (entry == null || !entry.is(dtype, shape, op, algorithm)) {
       OperationSignature signature =
-          OperationSignature.of(CollectiveKind.ALLREDUCE, dtype, shape, op + " by " + algorithm, tuning);
+          OperationSignature.of(
+              CollectiveKind.ALLREDUCE, dtype, shape, op + " by " + algorithm, tuning);
       entry = new Entry(dtype, shape, op, algorithm, signature);
       latest[place] = entry;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives as a service of the mesh: operations from submission to completion, on the lane.
+/// Collectives as a service of the mesh: operations from submission to completion, on the progress
+/// thread.
 @NullMarked
 package io.weft.collective.service;
 

@@ -8,7 +8,7 @@ import java.util.BitSet;
 /// A window that stands in for this rank's private tensor: peers find its input there, and leave
 /// their slices of the result. Its own slice needs no place there. One more copy in and one out, of
 /// (n-1)/n of the bytes each, and as few messages as with memory in common. Copies piece by piece,
-/// so that the lane stays responsive. Confined to the lane's thread.
+/// so that the progress thread stays responsive. Confined to the progress thread.
 final class BounceBuffer {
 
   /// Longest piece, some 500 microseconds: long enough for the copies of the JVM that go past the
@@ -17,7 +17,7 @@ final class BounceBuffer {
 
   private final MappedReduceStage stage;
   private final MemoryRegion window;
-  private final BitSet toShow = new BitSet();
+  private final BitSet toPublish = new BitSet();
   private final BitSet toTake = new BitSet();
   // Whose slice is being copied, and how many bytes of it are.
   private int begun;
@@ -27,8 +27,8 @@ final class BounceBuffer {
   BounceBuffer(MappedReduceStage stage, MemoryRegion window, int rank) {
     this.stage = stage;
     this.window = window;
-    toShow.set(0, stage.size());
-    toShow.clear(rank);
+    toPublish.set(0, stage.size());
+    toPublish.clear(rank);
   }
 
   MemoryRegion window() {
@@ -36,15 +36,15 @@ final class BounceBuffer {
   }
 
   /// Whether peers find all of the input that they need.
-  boolean isShown() {
-    return toShow.isEmpty();
+  boolean isPublished() {
+    return toPublish.isEmpty();
   }
 
   /// Copies one more piece of what peers need.
   ///
   /// Hot path.
-  void show() {
-    piece(toShow, stage.input(), window.segment());
+  void publish() {
+    piece(toPublish, stage.input(), window.segment());
   }
 
   /// A member has left its slice of the result.

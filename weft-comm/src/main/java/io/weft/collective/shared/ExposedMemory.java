@@ -9,18 +9,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What one rank lets its peers work on in one exchange: its tensors or, where they are private, a
-/// window that stands in for them. Confined to the lane's thread.
+/// window that stands in for them. Confined to the progress thread.
 final class ExposedMemory {
 
   private final MappedReduceStage stage;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private @Nullable MemoryRegion input;
   private @Nullable MemoryRegion output;
-  private @Nullable BounceBuffer standIn;
+  private @Nullable BounceBuffer bounceBuffer;
 
-  ExposedMemory(MappedReduceStage stage, CollectiveContext wires) {
+  ExposedMemory(MappedReduceStage stage, CollectiveContext context) {
     this.stage = stage;
-    this.wires = wires;
+    this.context = context;
   }
 
   /// Registers it for a rank. False if it is private, and nothing stands in for it.
@@ -28,40 +28,40 @@ final class ExposedMemory {
   /// @param owner of the registration
   /// @param indirect a window, if there is one, stands in for any tensor
   boolean register(int rank, Object owner, boolean indirect) {
-    MemoryRegion in = wires.register(stage.input(), owner);
+    MemoryRegion in = context.register(stage.input(), owner);
     input = in;
     if (!stage.isApart(rank)) {
       return false;
     }
     MemoryRegion out = in;
     if (!stage.onlyInput()) {
-      out = wires.register(stage.output(), owner);
+      out = context.register(stage.output(), owner);
       output = out;
     }
     boolean mappable = in.isMappable() && out.isMappable();
     if (mappable && !indirect) {
       return true;
     }
-    MemoryRegion window = wires.staging().tryLease(stage.input().byteSize());
+    MemoryRegion window = context.staging().tryLease(stage.input().byteSize());
     if (window == null) {
       return mappable;
     }
     release();
     input = window;
     output = null;
-    standIn = new BounceBuffer(stage, window, rank);
-    stage.standIn();
+    bounceBuffer = new BounceBuffer(stage, window, rank);
+    stage.bounceBuffer();
     return window.isMappable();
   }
 
   /// Null where the tensors themselves are shown.
-  @Nullable BounceBuffer standIn() {
-    return standIn;
+  @Nullable BounceBuffer bounceBuffer() {
+    return bounceBuffer;
   }
 
   /// A code of `MemoryDescriptor`.
   int kind() {
-    return standIn == null ? MemoryDescriptor.TENSORS : MemoryDescriptor.STAND_IN;
+    return bounceBuffer == null ? MemoryDescriptor.TENSORS : MemoryDescriptor.STAND_IN;
   }
 
   /// Where peers find the input.
@@ -76,19 +76,19 @@ final class ExposedMemory {
 
   /// Nobody works on it any more.
   void release() {
-    if (standIn != null) {
-      wires.staging().giveBack(standIn.window());
-      standIn = null;
+    if (bounceBuffer != null) {
+      context.staging().giveBack(bounceBuffer.window());
+      bounceBuffer = null;
       input = null;
     }
     close();
   }
 
-  /// The same where peers may still be inside a stand-in, which then is not used again.
+  /// The same where peers may still be inside a bounce buffer, which then is not used again.
   void abandon() {
-    if (standIn != null) {
-      wires.staging().forget(standIn.window());
-      standIn = null;
+    if (bounceBuffer != null) {
+      context.staging().forget(bounceBuffer.window());
+      bounceBuffer = null;
       input = null;
     }
     close();

@@ -10,10 +10,10 @@ import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.collective.group.Group;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.slot.MailboxSlots;
+import io.weft.collective.slot.MailboxStage;
 import io.weft.collective.slot.SharedMailbox;
 import io.weft.collective.slot.SharedMailboxes;
-import io.weft.collective.slot.MailboxStage;
-import io.weft.collective.slot.MailboxSlots;
 import io.weft.tensor.TensorView;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /// An allreduce of a short tensor on the memory of all ranks, in which no message travels: each
 /// member shows in its slot where its tensors lie, does its slice of all, adds to its slot that it
-/// has done it, and waits until all have. It is what `MappedReduceTask` does by messages, which take
-/// a multiple of the time that so few bytes do.
+/// has done it, and waits until all have. It is what `MappedReduceTask` does by messages, which
+/// take a multiple of the time that so few bytes do.
 ///
 /// Two members with very short tensors do not share the work: each does all for itself. With
 /// somewhat longer ones they show windows, whatever their memory is.
@@ -75,13 +75,13 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
   ///
   /// @param apart the algorithm that private tensors take
   MailboxAllreduce(
-      SharedMailboxes boards,
+      SharedMailboxes mailboxes,
       Group group,
       TensorView tensor,
       TensorView result,
       MappedReduceStage.Arithmetic sum,
       String apart) {
-    super(boards);
+    super(mailboxes);
     this.group = group;
     this.tensor = tensor;
     this.result = result;
@@ -95,17 +95,17 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
   }
 
   @Override
-  public MemorySegment shown(MailboxSlots slots) {
-    ExposedMemory own = new ExposedMemory(stage, slots.wires());
+  public MemorySegment published(MailboxSlots slots) {
+    ExposedMemory own = new ExposedMemory(stage, slots.context());
     memory = own;
     long bytes = stage.input().byteSize();
     boolean indirect = group.size() == 2 && bytes > ALONE_BYTES && bytes <= INDIRECT_BYTES;
     boolean mappable = own.register(group.rank(), this, indirect);
-    BounceBuffer standIn = own.standIn();
-    while (standIn != null && !standIn.isShown()) {
-      standIn.show();
+    BounceBuffer bounceBuffer = own.bounceBuffer();
+    while (bounceBuffer != null && !bounceBuffer.isPublished()) {
+      bounceBuffer.publish();
     }
-    MemorySegment offer = slots.wires().scratch().asSlice(0, BYTES);
+    MemorySegment offer = slots.context().scratch().asSlice(0, BYTES);
     offer.set(JAVA_LONG, KIND, mappable ? own.kind() : PRIVATE);
     CollectiveFrame.region(offer, INPUT, own.input());
     CollectiveFrame.region(offer, OUTPUT, own.output());
@@ -122,9 +122,9 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
     if (!doSlice(slots, number) || !haveEnded(slots, number)) {
       return false;
     }
-    BounceBuffer standIn = own().standIn();
-    while (standIn != null && !standIn.isTaken()) {
-      standIn.take();
+    BounceBuffer bounceBuffer = own().bounceBuffer();
+    while (bounceBuffer != null && !bounceBuffer.isTaken()) {
+      bounceBuffer.take();
     }
     return true;
   }
@@ -142,7 +142,7 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
         return false;
       }
       if (kind == MemoryDescriptor.STAND_IN) {
-        stage.standIn();
+        stage.bounceBuffer();
       }
       inputs[m] = CollectiveFrame.region(offer, INPUT);
       outputs[m] = CollectiveFrame.region(offer, OUTPUT);
@@ -151,7 +151,7 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
     begun = true;
     working.set(0, size);
     working.clear(group.rank());
-    reduce = SliceReduce.of(group, stage, slots.wires(), inputs, outputs, alone);
+    reduce = SliceReduce.of(group, stage, slots.context(), inputs, outputs, alone);
     return true;
   }
 
@@ -191,11 +191,11 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
       if (end == 0) {
         return false;
       }
-      BounceBuffer standIn = own().standIn();
+      BounceBuffer bounceBuffer = own().bounceBuffer();
       if (end != DONE) {
         miss(m);
-      } else if (standIn != null) {
-        standIn.arrived(m);
+      } else if (bounceBuffer != null) {
+        bounceBuffer.arrived(m);
       }
       working.clear(m);
     }
@@ -238,7 +238,7 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
   }
 
   @Override
-  public OperationPlan<TensorView> script(Function<String, AlgorithmPlan> plans) {
+  public OperationPlan<TensorView> plan(Function<String, AlgorithmPlan> plans) {
     return new OperationPlan<>() {
       private @Nullable OperationPlan<TensorView> byMessages;
 

@@ -12,8 +12,8 @@ import io.weft.collective.message.Rows;
 import io.weft.collective.message.TwoStages;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.slot.SharedMailboxes;
 import io.weft.collective.slot.MailboxStage;
+import io.weft.collective.slot.SharedMailboxes;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
@@ -43,14 +43,14 @@ public final class MappedPlans {
 
   /// One that needs none, if all goes well; what is left goes as by `allreduce`.
   public static MailboxStage<TensorView> offered(
-      SharedMailboxes boards,
+      SharedMailboxes mailboxes,
       Group group,
       TensorView input,
       TensorView output,
       ReduceOp op,
       String apart) {
     MappedReduceStage.Arithmetic sum = arithmetic(input.dtype(), op, group.size());
-    return new MailboxAllreduce(boards, group, input, output, sum, apart);
+    return new MailboxAllreduce(mailboxes, group, input, output, sum, apart);
   }
 
   /// What is left goes by the algorithm `apart` where somebody's memory is private; else the slices
@@ -75,10 +75,12 @@ public final class MappedPlans {
       TensorView output,
       MappedReduceStage.Arithmetic sum,
       int size) {
-    return new PipelinedAllreduce(plans.apply(apart), plans.apply("ring"), input, output, sum, size);
+    return new PipelinedAllreduce(
+        plans.apply(apart), plans.apply("ring"), input, output, sum, size);
   }
 
-  private static Stage combining(AlgorithmPlan plan, BufferLayout place, MappedReduceStage.Arithmetic sum) {
+  private static Stage combining(
+      AlgorithmPlan plan, BufferLayout place, MappedReduceStage.Arithmetic sum) {
     return new WireStage(plan, place, sum.reducer(), sum.dtype(), sum.divisor());
   }
 
@@ -123,21 +125,23 @@ public final class MappedPlans {
   }
 
   /// A private tensor goes by `plan`.
-  public static OperationPlan<TensorView> broadcast(AlgorithmPlan plan, TensorView inOut, int root, Group group) {
+  public static OperationPlan<TensorView> broadcast(
+      AlgorithmPlan plan, TensorView inOut, int root, Group group) {
     int size = group.size();
     boolean isRoot = group.rank() == root;
-    BitSet takers = all(size);
-    takers.clear(root);
+    BitSet destinations = all(size);
+    destinations.clear(root);
     long[] whole = new long[size];
     Arrays.fill(whole, isRoot ? 1 : 0);
     var gift =
         new OneSidedCopyStage.Gift(
             isRoot ? inOut.data() : MemorySegment.NULL, whole, new long[size], inOut.bytes());
-    var pull =
-        new OneSidedCopyStage(group, only(root), takers, gift, told -> oneWhole(told[root], root, inOut));
+    var copy =
+        new OneSidedCopyStage(
+            group, only(root), destinations, gift, told -> oneWhole(told[root], root, inOut));
     return new TwoStages<>(
-        pull,
-        () -> pull.isPrivate() ? WireStage.spreading(plan, inOut) : pull.rest(inOut.dtype()),
+        copy,
+        () -> copy.isPrivate() ? WireStage.spreading(plan, inOut) : copy.rest(inOut.dtype()),
         () -> inOut,
         () -> {});
   }
@@ -169,24 +173,27 @@ public final class MappedPlans {
     Arrays.fill(rows, input.shape().dims().getFirst());
     var gift = new OneSidedCopyStage.Gift(input.data(), rows, new long[size], Rows.rowBytes(input));
     var gathered = new Kept();
-    var pull = new OneSidedCopyStage(group, all(size), all(size), gift, gathered.room(input, results));
+    var copy =
+        new OneSidedCopyStage(group, all(size), all(size), gift, gathered.room(input, results));
     return new TwoStages<>(
-        pull,
+        copy,
         () ->
-            pull.isPrivate()
-                ? ofAll(plan, pull, input, group.rank(), gathered)
-                : pull.rest(input.dtype()),
+            copy.isPrivate()
+                ? ofAll(plan, copy, input, group.rank(), gathered)
+                : copy.rest(input.dtype()),
         gathered::kept,
         gathered::free);
   }
 
-  private static Stage ofAll(AlgorithmPlan plan, OneSidedCopyStage pull, TensorView input, int rank, Kept gathered) {
-    long[] bytes = Rows.inBytes(pull.told(), Rows.rowBytes(input));
+  private static Stage ofAll(
+      AlgorithmPlan plan, OneSidedCopyStage copy, TensorView input, int rank, Kept gathered) {
+    long[] bytes = Rows.inBytes(copy.told(), Rows.rowBytes(input));
     long[] source = new long[bytes.length];
     Arrays.fill(source, -1);
     source[rank] = 0;
     MemorySegment target = gathered.kept().view().data();
-    BufferLayout place = new BufferLayout(input.data(), source, target, Rows.starts(bytes), bytes, true);
+    BufferLayout place =
+        new BufferLayout(input.data(), source, target, Rows.starts(bytes), bytes, true);
     return new WireStage(plan, place, null, input.dtype(), 1);
   }
 
@@ -198,11 +205,12 @@ public final class MappedPlans {
     long[] offset = Rows.starts(Rows.inBytes(rows, rowBytes));
     var gift = new OneSidedCopyStage.Gift(input.data(), rows, offset, rowBytes);
     var received = new Kept();
-    var pull = new OneSidedCopyStage(group, all(size), all(size), gift, received.room(input, results));
+    var copy =
+        new OneSidedCopyStage(group, all(size), all(size), gift, received.room(input, results));
     return new TwoStages<>(
-        pull,
-        () -> pull.rest(input.dtype()),
-        () -> new Received(received.kept(), Arrays.stream(pull.told()).boxed().toList()),
+        copy,
+        () -> copy.rest(input.dtype()),
+        () -> new Received(received.kept(), Arrays.stream(copy.told()).boxed().toList()),
         received::free);
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.StageTask;
+import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.message.BufferLayout;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -29,7 +29,7 @@ final class MappedReduceStage implements Stage {
   private final boolean scattered;
   private final Arithmetic arithmetic;
   private final BitSet undone = new BitSet();
-  private boolean hasStandIn;
+  private boolean hasBounceBuffer;
 
   /// What is computed.
   ///
@@ -46,7 +46,7 @@ final class MappedReduceStage implements Stage {
       return divisor == 1 ? Kernels.twin(dtype, op) : null;
     }
 
-    /// The same, stored past the caches.
+    /// The same, stored by non-temporal stores.
     Reducer.@Nullable Twin streamingTwin() {
       return Kernels.streamingTwin(dtype, op, divisor).orElse(null);
     }
@@ -87,8 +87,8 @@ final class MappedReduceStage implements Stage {
   }
 
   @Override
-  public StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires) {
-    return new MappedReduceTask(operation, this, phase, wires);
+  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
+    return new MappedReduceTask(operation, this, phase, context);
   }
 
   int size() {
@@ -147,13 +147,13 @@ final class MappedReduceStage implements Stage {
   }
 
   /// A window stands in for somebody's private tensor.
-  void standIn() {
-    hasStandIn = true;
+  void bounceBuffer() {
+    hasBounceBuffer = true;
   }
 
   /// Whether one did, the same on all ranks when the exchange is over and not private.
-  boolean hasStandIn() {
-    return hasStandIn;
+  boolean hasBounceBuffer() {
+    return hasBounceBuffer;
   }
 
   /// Members whose slices a later stage has to combine.

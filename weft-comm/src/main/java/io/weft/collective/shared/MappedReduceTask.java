@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.transport.RemoteRegion;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A peer touches a tensor only between its SHARE and our DONE, in visits of a bounded length, and
 /// none after its region is closed: so a failed operation closes its regions, and ends when the
-/// last visit does. Confined to the lane's thread.
+/// last visit does. Confined to the progress thread.
 final class MappedReduceTask extends MappedTask {
 
   private final MappedReduceStage stage;
@@ -32,10 +32,11 @@ final class MappedReduceTask extends MappedTask {
   private boolean over;
   private boolean isPrivate;
 
-  MappedReduceTask(RunningOperation operation, MappedReduceStage stage, int phase, CollectiveContext wires) {
-    super(operation, phase, wires);
+  MappedReduceTask(
+      RunningOperation operation, MappedReduceStage stage, int phase, CollectiveContext context) {
+    super(operation, phase, context);
     this.stage = stage;
-    this.memory = new ExposedMemory(stage, wires);
+    this.memory = new ExposedMemory(stage, context);
     this.inputs = new RemoteRegion[size];
     this.outputs = new RemoteRegion[size];
     silent.set(0, size);
@@ -46,11 +47,11 @@ final class MappedReduceTask extends MappedTask {
   @Override
   public void start() {
     boolean mappable = memory.register(rank, this, false);
-    BounceBuffer shown = memory.standIn();
-    if (shown != null) {
-      shown.show();
+    BounceBuffer published = memory.bounceBuffer();
+    if (published != null) {
+      published.publish();
     }
-    if (shown == null || shown.isShown()) {
+    if (published == null || published.isPublished()) {
       announce(mappable);
     }
     if (!mappable) {
@@ -59,12 +60,13 @@ final class MappedReduceTask extends MappedTask {
   }
 
   private void announce(boolean mappable) {
-    MemorySegment frame = wires.scratch();
+    MemorySegment frame = context.scratch();
     for (int d = 1; d < size; d++) {
       int peer = (rank + d) % size;
       MemoryDescriptor.write(frame, memory.input(), memory.output());
       long bytes = mappable ? MemoryDescriptor.MESSAGE_BYTES : CollectiveFrame.HEADER_BYTES;
-      wires.send(operation, peer, CollectiveFrame.Type.SHARE, phase, mappable ? memory.kind() : 0, bytes);
+      context.send(
+          operation, peer, CollectiveFrame.Type.SHARE, phase, mappable ? memory.kind() : 0, bytes);
     }
   }
 
@@ -85,7 +87,7 @@ final class MappedReduceTask extends MappedTask {
     } else {
       silent.clear(peer);
       if (CollectiveFrame.aux(frame) == MemoryDescriptor.STAND_IN) {
-        stage.standIn();
+        stage.bounceBuffer();
       }
       inputs[peer] = MemoryDescriptor.input(frame);
       outputs[peer] = MemoryDescriptor.output(frame);
@@ -99,11 +101,11 @@ final class MappedReduceTask extends MappedTask {
       return;
     }
     working.clear(peer);
-    BounceBuffer shown = memory.standIn();
+    BounceBuffer published = memory.bounceBuffer();
     if (CollectiveFrame.aux(frame) != 0) {
       stage.leaveUndone(peer);
-    } else if (shown != null && !stage.scattered()) {
-      shown.arrived(peer);
+    } else if (published != null && !stage.scattered()) {
+      published.arrived(peer);
     }
   }
 
@@ -113,10 +115,10 @@ final class MappedReduceTask extends MappedTask {
     if (isPrivate) {
       return 0;
     }
-    BounceBuffer shown = memory.standIn();
-    if (shown != null && !shown.isShown()) {
-      shown.show();
-      if (shown.isShown()) {
+    BounceBuffer published = memory.bounceBuffer();
+    if (published != null && !published.isPublished()) {
+      published.publish();
+      if (published.isPublished()) {
         announce(true);
       }
       return 1;
@@ -124,8 +126,8 @@ final class MappedReduceTask extends MappedTask {
     if (!over && silent.isEmpty()) {
       return reduce();
     }
-    if (shown != null && !shown.isTaken()) {
-      shown.take();
+    if (published != null && !published.isTaken()) {
+      published.take();
       return 1;
     }
     return 0;
@@ -135,22 +137,22 @@ final class MappedReduceTask extends MappedTask {
   private int reduce() {
     SliceReduce running = reduce;
     if (running == null) {
-      running = SliceReduce.of(operation.group(), stage, wires, inputs, outputs, false);
+      running = SliceReduce.of(operation.group(), stage, context, inputs, outputs, false);
       reduce = running;
       if (running == null) {
         stage.leaveUndone(rank);
-        finish(1);
+        acknowledge(1);
         return 1;
       }
     }
     int work = running.piece() ? 1 : 0;
     if (running.done()) {
-      finish(0);
+      acknowledge(0);
     }
     return work;
   }
 
-  private void finish(int undone) {
+  private void acknowledge(int undone) {
     over = true;
     for (int peer = 0; peer < size; peer++) {
       if (peer != rank) {
@@ -161,8 +163,8 @@ final class MappedReduceTask extends MappedTask {
 
   @Override
   public boolean done() {
-    BounceBuffer shown = memory.standIn();
-    return isPrivate || (over && working.isEmpty() && (shown == null || shown.isTaken()));
+    BounceBuffer published = memory.bounceBuffer();
+    return isPrivate || (over && working.isEmpty() && (published == null || published.isTaken()));
   }
 
   @Override

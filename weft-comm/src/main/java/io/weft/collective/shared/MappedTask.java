@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.StageTask;
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import java.util.BitSet;
 
 /// An exchange in which ranks work on the memory of others, as far as its kinds agree: some offer
-/// theirs (SHARE), others say when they do not touch it any more (DONE). Confined to the lane's
-/// thread.
+/// theirs (SHARE), others say when they do not touch it any more (DONE). Confined to the progress
+/// thread's thread.
 abstract class MappedTask implements StageTask {
 
   final RunningOperation operation;
-  final CollectiveContext wires;
+  final CollectiveContext context;
   final int phase;
   final int rank;
   final int size;
@@ -21,10 +21,10 @@ abstract class MappedTask implements StageTask {
   /// Members whose offer is due.
   final BitSet silent = new BitSet();
 
-  MappedTask(RunningOperation operation, int phase, CollectiveContext wires) {
+  MappedTask(RunningOperation operation, int phase, CollectiveContext context) {
     this.operation = operation;
     this.phase = phase;
-    this.wires = wires;
+    this.context = context;
     this.rank = operation.group().rank();
     this.size = operation.group().size();
   }
@@ -38,6 +38,7 @@ abstract class MappedTask implements StageTask {
   ///
   /// @param missed 1 if it could not do what it was to do there, else 0
   final void sendDone(int peer, int missed) {
-    wires.send(operation, peer, CollectiveFrame.Type.DONE, phase, missed, CollectiveFrame.HEADER_BYTES);
+    context.send(
+        operation, peer, CollectiveFrame.Type.DONE, phase, missed, CollectiveFrame.HEADER_BYTES);
   }
 }

@@ -5,7 +5,7 @@ import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// One copy out of a peer's memory, or our own, piece by piece. Confined to the lane's thread.
+/// One copy out of a peer's memory, or our own, piece by piece. Confined to the progress thread.
 final class OneSidedCopy {
 
   private final @Nullable PeerMemory peer;

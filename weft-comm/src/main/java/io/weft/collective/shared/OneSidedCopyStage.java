@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.StageTask;
+import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.PartDescriptor;
 import io.weft.collective.group.Group;
 import io.weft.collective.message.BufferLayout;
@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
 
 /// An exchange of ranks that share memory, in which each takes its parts out of the others' inputs
 /// where these lie. What cannot be taken so, because an input is private or cannot be mapped, the
-/// next stage sends; who gives it and who is to get it both know that. Confined to the lane's
-/// thread.
+/// next stage sends; who gives it and who is to get it both know that. Confined to the progress
+/// thread's thread.
 final class OneSidedCopyStage implements Stage {
 
   private final int rank;
   private final int size;
-  private final BitSet givers;
-  private final BitSet takers;
+  private final BitSet sources;
+  private final BitSet destinations;
   private final MemorySegment input;
   private final long[] rows;
   private final long[] offset;
@@ -52,34 +52,34 @@ final class OneSidedCopyStage implements Stage {
   /// @param rowBytes the same for all members
   record Gift(MemorySegment input, long[] rows, long[] offset, long rowBytes) {}
 
-  /// @param givers members whose inputs others read
-  /// @param takers members that read them; those that give and take copy their own part too
+  /// @param sources members whose inputs others read
+  /// @param destinations members that read them; those that give and take copy their own part too
   /// @param result where what was told, rows by member, is to go, one member's behind the other's;
-  ///   may throw what `Script.stage` may
+  ///   may throw what `Plan.stage` may
   OneSidedCopyStage(
       Group group,
-      BitSet givers,
-      BitSet takers,
+      BitSet sources,
+      BitSet destinations,
       Gift gift,
       Function<long[], MemorySegment> result) {
     this.rank = group.rank();
     this.size = group.size();
-    this.givers = givers;
-    this.takers = takers;
+    this.sources = sources;
+    this.destinations = destinations;
     this.input = gift.input();
     this.rows = gift.rows();
     this.offset = gift.offset();
     this.rowBytes = gift.rowBytes();
     this.result = result;
     this.told = new long[size];
-    if (givers.get(rank) && takers.get(rank)) {
+    if (sources.get(rank) && destinations.get(rank)) {
       told[rank] = rows[rank];
     }
   }
 
   @Override
-  public StageTask exchange(RunningOperation operation, int phase, CollectiveContext wires) {
-    return new OneSidedCopyTask(operation, this, phase, wires);
+  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
+    return new OneSidedCopyTask(operation, this, phase, context);
   }
 
   MemorySegment input() {
@@ -93,17 +93,17 @@ final class OneSidedCopyStage implements Stage {
 
   /// Whether this rank gets anything.
   boolean takes() {
-    return takers.get(rank);
+    return destinations.get(rank);
   }
 
   /// Whose inputs this rank reads: its own too, where it gives and takes.
   BitSet sources() {
-    return takers.get(rank) ? (BitSet) givers.clone() : new BitSet();
+    return destinations.get(rank) ? (BitSet) sources.clone() : new BitSet();
   }
 
   /// The others that read this rank's input.
   BitSet readers() {
-    BitSet readers = givers.get(rank) ? (BitSet) takers.clone() : new BitSet();
+    BitSet readers = sources.get(rank) ? (BitSet) destinations.clone() : new BitSet();
     readers.clear(rank);
     return readers;
   }
@@ -162,10 +162,10 @@ final class OneSidedCopyStage implements Stage {
 
   /// Whether nobody's input could be read, which all ranks know, so that the usual way is free.
   boolean isPrivate() {
-    return privates.equals(givers);
+    return privates.equals(sources);
   }
 
-  /// What is left to be sent, each part from its giver to its taker; null if nothing is.
+  /// What is left to be sent, each part from its source to its destination; null if nothing is.
   @Nullable WireStage rest(DType dtype) {
     if (missed.isEmpty() && unserved.isEmpty()) {
       return null;
@@ -178,19 +178,20 @@ final class OneSidedCopyStage implements Stage {
     List<AlgorithmPlan.Sending> sends = new ArrayList<>();
     List<AlgorithmPlan.Receiving> receives = new ArrayList<>();
     for (int d = 1; d < size; d++) {
-      int taker = (rank + d) % size;
-      if (unserved.get(taker)) {
-        int chunk = rank * size + taker;
-        from[chunk] = offset[taker];
-        length[chunk] = rows[taker] * rowBytes;
-        sends.add(new AlgorithmPlan.Sending(taker, chunk, 1, new int[0], false));
+      int destination = (rank + d) % size;
+      if (unserved.get(destination)) {
+        int chunk = rank * size + destination;
+        from[chunk] = offset[destination];
+        length[chunk] = rows[destination] * rowBytes;
+        sends.add(new AlgorithmPlan.Sending(destination, chunk, 1, new int[0], false));
       }
-      int giver = (rank - d + size) % size;
-      if (missed.get(giver)) {
-        int chunk = giver * size + rank;
-        into[chunk] = Rows.starts(Objects.requireNonNull(bytes))[giver];
-        length[chunk] = bytes(giver);
-        receives.add(new AlgorithmPlan.Receiving(giver, chunk, 1, false, new int[0], new int[0], false));
+      int source = (rank - d + size) % size;
+      if (missed.get(source)) {
+        int chunk = source * size + rank;
+        into[chunk] = Rows.starts(Objects.requireNonNull(bytes))[source];
+        length[chunk] = bytes(source);
+        receives.add(
+            new AlgorithmPlan.Receiving(source, chunk, 1, false, new int[0], new int[0], false));
       }
     }
     MemorySegment whole = target == null ? MemorySegment.NULL : target;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.shared;
 
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.PartDescriptor;
 import io.weft.collective.message.BadCount;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A peer reads our input only between our SHARE and its DONE, in visits of a bounded length, and
 /// none after its region is closed. A failed operation waits for the last visit, so that nobody
-/// completes with what was stored there later. Confined to the lane's thread.
+/// completes with what was stored there later. Confined to the progress thread.
 final class OneSidedCopyTask extends MappedTask {
 
   private final OneSidedCopyStage stage;
@@ -30,8 +30,9 @@ final class OneSidedCopyTask extends MappedTask {
   private boolean prepared;
   private boolean over;
 
-  OneSidedCopyTask(RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext wires) {
-    super(operation, phase, wires);
+  OneSidedCopyTask(
+      RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext context) {
+    super(operation, phase, context);
     this.stage = stage;
     this.parts = new PartDescriptor[size];
     this.copies = new OneSidedCopy[size];
@@ -46,14 +47,20 @@ final class OneSidedCopyTask extends MappedTask {
     if (readers.isEmpty()) {
       return;
     }
-    MemoryRegion shown = wires.register(stage.input(), this);
-    input = shown;
-    int mappable = shown.isMappable() ? 1 : 0;
+    MemoryRegion published = context.register(stage.input(), this);
+    input = published;
+    int mappable = published.isMappable() ? 1 : 0;
     for (int d = 1; d < size; d++) {
       int peer = (rank + d) % size;
       if (readers.get(peer)) {
-        stage.part(peer, shown.export()).write(wires.scratch());
-        wires.send(operation, peer, CollectiveFrame.Type.SHARE, phase, mappable, PartDescriptor.MESSAGE_BYTES);
+        stage.part(peer, published.export()).write(context.scratch());
+        context.send(
+            operation,
+            peer,
+            CollectiveFrame.Type.SHARE,
+            phase,
+            mappable,
+            PartDescriptor.MESSAGE_BYTES);
       }
     }
     if (mappable == 0) {
@@ -145,7 +152,7 @@ final class OneSidedCopyTask extends MappedTask {
 
   /// False if the peer said what cannot be.
   private boolean reach(int peer, PartDescriptor part) {
-    PeerMemory memory = wires.map(operation.group(), peer, part.region());
+    PeerMemory memory = context.map(operation.group(), peer, part.region());
     long bytes = stage.bytes(peer);
     if (memory == null) {
       stage.miss(peer);

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class PipelinedAllreduce implements OperationPlan<TensorView> {
 
   /// Tensors of at least so many bytes and less than so many come in parts. Shorter ones are hardly
-  /// faster so. Longer ones come from beyond all caches and go there, and stores past the caches
-  /// gain more than windows that stay in them.
-  private static final long PARTED_FROM_BYTES = 8 << 20;
+  /// faster so. Longer ones come from beyond all caches and go there, and stores by non-temporal
+  /// stores gain more than windows that stay in them.
+  private static final long PIPELINED_FROM_BYTES = 8 << 20;
 
   private static final long WHOLE_FROM_BYTES = 32 << 20;
 
@@ -79,9 +79,9 @@ final class PipelinedAllreduce implements OperationPlan<TensorView> {
   private long length(@Nullable MappedReduceStage before) {
     long all = input.bytes();
     if (before == null) {
-      return all < PARTED_FROM_BYTES || all >= WHOLE_FROM_BYTES ? all : FIRST_BYTES;
+      return all < PIPELINED_FROM_BYTES || all >= WHOLE_FROM_BYTES ? all : FIRST_BYTES;
     }
-    return before.hasStandIn() && before.undone().isEmpty() ? PART_BYTES : all;
+    return before.hasBounceBuffer() && before.undone().isEmpty() ? PART_BYTES : all;
   }
 
   private MemorySegment of(TensorView tensor) {

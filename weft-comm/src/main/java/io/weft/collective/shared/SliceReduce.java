@@ -16,20 +16,21 @@ import org.jspecify.annotations.Nullable;
 /// One rank's slice of an allreduce or reduceScatter on the memory of all, or all of it for this
 /// rank alone: adds the inputs in the order of the ranks, so that the bits do not depend on who
 /// comes when, and stores the sum to all outputs, or its own, piece by piece. Confined to the
-/// lane's thread.
+/// progress thread.
 final class SliceReduce {
 
   /// Longest piece: what one visit covers, some 50 microseconds.
   static final long PIECE_BYTES = 256 << 10;
 
-  /// From this length on a tensor's results are stored past the caches: two ranks have four times
-  /// as much in their hands, more than a core's own caches hold. What is left in a stand-in is
-  /// copied out at once, while a cache may still have it.
+  /// From this length on a tensor's results are stored by non-temporal stores: two ranks have four
+  /// times as much in their hands, more than a core's own caches hold. What is left in a bounce
+  /// buffer is copied out at once, while a cache may still have it.
   private static final long STREAMED_BYTES = 4 << 20;
 
   private static final long STREAMED_STAGED_BYTES = 16 << 20;
 
-  /// From this length on it is learnt whether results for others are better stored past the caches.
+  /// From this length on it is learnt whether results for others are better stored by non-temporal
+  /// stores.
   private static final long LEARNT_BYTES = 64 << 10;
 
   /// What is combined before it is copied to the other outputs.
@@ -53,14 +54,14 @@ final class SliceReduce {
 
   private SliceReduce(
       MappedReduceStage stage,
-      CollectiveContext wires,
+      CollectiveContext context,
       int rank,
       @Nullable PeerMemory[] in,
       @Nullable PeerMemory[] out,
       boolean alone) {
     boolean onlyOwn = alone || stage.scattered();
     this.stage = stage;
-    this.block = wires.block();
+    this.block = context.block();
     this.in = in;
     this.out = out;
     this.inputs = segments(in, stage.input());
@@ -71,13 +72,13 @@ final class SliceReduce {
     this.end = alone ? stage.input().byteSize() : stage.slice(rank + 1);
     this.outputsBegin = stage.scattered() ? next : 0;
     this.blockBytes = alone ? PIECE_BYTES : BLOCK_BYTES;
-    long streamed = stage.hasStandIn() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
+    long streamed = stage.hasBounceBuffer() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
     long bytes = stage.input().byteSize();
     boolean two = in.length == 2 && !onlyOwn;
     Reducer.Twin streaming = two && bytes >= streamed ? stage.arithmetic().streamingTwin() : null;
     boolean learns = streaming == null && outputs.length > 1 && bytes >= LEARNT_BYTES;
-    this.learnt = learns ? wires.storeWay() : null;
-    this.pastCaches = learns ? wires.storeWay().pastCaches(bytes) : null;
+    this.learnt = learns ? context.storeWay() : null;
+    this.pastCaches = learns ? context.storeWay().pastCaches(bytes) : null;
     this.twin =
         streaming != null || !two || pastCaches != null ? streaming : stage.arithmetic().twin();
   }
@@ -101,7 +102,7 @@ final class SliceReduce {
   static @Nullable SliceReduce of(
       Group group,
       MappedReduceStage stage,
-      CollectiveContext wires,
+      CollectiveContext context,
       @Nullable RemoteRegion[] inputs,
       @Nullable RemoteRegion[] outputs,
       boolean alone) {
@@ -113,13 +114,13 @@ final class SliceReduce {
       }
       RemoteRegion input = Objects.requireNonNull(inputs[peer]);
       RemoteRegion output = Objects.requireNonNull(outputs[peer]);
-      in[peer] = wires.map(group, peer, input);
-      out[peer] = alone || output.equals(input) ? in[peer] : wires.map(group, peer, output);
+      in[peer] = context.map(group, peer, input);
+      out[peer] = alone || output.equals(input) ? in[peer] : context.map(group, peer, output);
       if (!isAsLong(in[peer], stage) || !isAsLong(out[peer], stage)) {
         return null;
       }
     }
-    return new SliceReduce(stage, wires, group.rank(), in, out, alone);
+    return new SliceReduce(stage, context, group.rank(), in, out, alone);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, MappedReduceStage stage) {

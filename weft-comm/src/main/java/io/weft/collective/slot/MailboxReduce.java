@@ -29,13 +29,13 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
   /// @param divisor of AVERAGE, 1 = none
   /// @param result what the handle gives, null for a barrier's
   public MailboxReduce(
-      SharedMailboxes boards,
+      SharedMailboxes mailboxes,
       MemorySegment input,
       TensorView output,
       Reducer reducer,
       int divisor,
       @Nullable T result) {
-    super(boards);
+    super(mailboxes);
     this.input = input;
     this.output = output;
     this.reducer = reducer;
@@ -46,11 +46,13 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
   /// Whether an allreduce or barrier of so many bytes by recursive doubling goes by slots, among so
   /// many members that may share memory.
   public static boolean takes(long bytes, int members) {
-    return bytes > 0 && bytes <= SharedMailbox.PAYLOAD_BYTES && members <= SharedMailbox.MAX_MEMBERS;
+    return bytes > 0
+        && bytes <= SharedMailbox.PAYLOAD_BYTES
+        && members <= SharedMailbox.MAX_MEMBERS;
   }
 
   @Override
-  public MemorySegment shown(MailboxSlots slots) {
+  public MemorySegment published(MailboxSlots slots) {
     return input;
   }
 
@@ -69,14 +71,15 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
   }
 
   @Override
-  public OperationPlan<T> script(Function<String, AlgorithmPlan> plans) {
+  public OperationPlan<T> plan(Function<String, AlgorithmPlan> plans) {
     return new TwoStages<>(
         this, () -> isUndone() ? byMessages(plans) : null, this::result, () -> {});
   }
 
   private Stage byMessages(Function<String, AlgorithmPlan> plans) {
     AlgorithmPlan plan = plans.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
-    BufferLayout place = BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
+    BufferLayout place =
+        BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
     return new WireStage(plan, place, reducer, output.dtype(), divisor);
   }
 }

@@ -16,27 +16,31 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The slots of one communicator on this rank: its board, and those of the others once they have
+/// The slots of one communicator on this rank: its mailbox, and those of the others once they have
 /// said where they lie. Unusable where one rank cannot reach another's: then all hear it and all
-/// operations go by messages. Confined to the lane's thread.
+/// operations go by messages. Confined to the progress thread.
 public final class MailboxSlots {
 
   private final Group group;
   private final Mesh mesh;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private final @Nullable MemoryRegion region;
-  private final SharedMailbox board;
+  private final SharedMailbox mailbox;
   private final TreeSum sum;
   private final Consumer<MailboxSlots> debtors;
   private boolean unusable;
 
-  /// `region` is null where there is no memory for a board; `debtors` is told when there is
+  /// `region` is null where there is no memory for a mailbox; `debtors` is told when there is
   /// something to `pay`.
   MailboxSlots(
-      Group group, Mesh mesh, CollectiveContext wires, @Nullable MemoryRegion region, Consumer<MailboxSlots> debtors) {
+      Group group,
+      Mesh mesh,
+      CollectiveContext context,
+      @Nullable MemoryRegion region,
+      Consumer<MailboxSlots> debtors) {
     this.group = group;
     this.mesh = mesh;
-    this.wires = wires;
+    this.context = context;
     this.region = region;
     this.debtors = debtors;
     this.unusable = region == null;
@@ -44,8 +48,8 @@ public final class MailboxSlots {
         region == null
             ? MemorySegment.ofArray(new long[SharedMailbox.BYTES / Long.BYTES])
             : region.segment().asSlice(0, SharedMailbox.BYTES);
-    this.board = new SharedMailbox(memory, group.key(), group.rank(), group.size());
-    this.sum = new TreeSum(board);
+    this.mailbox = new SharedMailbox(memory, group.key(), group.rank(), group.size());
+    this.sum = new TreeSum(mailbox);
   }
 
   /// What stands in a slot beside the contribution: a hash of name, use and signature.
@@ -72,45 +76,45 @@ public final class MailboxSlots {
 
   /// Whether this rank may show something.
   public boolean isReady() {
-    return board.isReady() && !unusable;
+    return mailbox.isReady() && !unusable;
   }
 
-  /// Whether a member's board is known.
+  /// Whether a member's mailbox is known.
   boolean knows(int member) {
-    return board.knows(member);
+    return mailbox.knows(member);
   }
 
-  /// A member's board, which is not known yet; false if it cannot be reached from here.
+  /// A member's mailbox, which is not known yet; false if it cannot be reached from here.
   boolean put(int member, RemoteRegion remote) {
     int world = group.world(member);
     PeerMemory memory = mesh.isGone(world) ? null : mesh.endpoint(world).map(remote);
     if (memory == null || memory.segment().byteSize() < SharedMailbox.BYTES) {
       return false;
     }
-    board.put(member, memory);
+    mailbox.put(member, memory);
     return true;
   }
 
   /// See `SharedMailbox.take`.
   public long take() {
-    return board.take();
+    return mailbox.take();
   }
 
   /// See `SharedMailbox.enter`.
   public boolean enter() {
-    return board.enter();
+    return mailbox.enter();
   }
 
   public void leave() {
-    board.leave();
+    mailbox.leave();
   }
 
   /// Shows this rank's contribution and wakes who waits for it; false if there is no room yet.
   /// Inside `enter`.
   ///
   /// Hot path.
-  public boolean show(long number, long subject, MemorySegment from) {
-    if (!board.tryWrite(number, subject, from)) {
+  public boolean publish(long number, long subject, MemorySegment from) {
+    if (!mailbox.tryWrite(number, subject, from)) {
       return false;
     }
     wakeWhoWaits();
@@ -121,23 +125,23 @@ public final class MailboxSlots {
   ///
   /// Hot path.
   public void tell(long number, long at, long word) {
-    board.tell(number, at, word);
+    mailbox.tell(number, at, word);
     wakeWhoWaits();
   }
 
   /// See `SharedMailbox.told`.
   public long told(int member, long number, long at) {
-    return board.told(member, number, at);
+    return mailbox.told(member, number, at);
   }
 
   /// See `SharedMailbox.hasTold`.
   public boolean hasTold(int member, long number, long at) {
-    return board.hasTold(member, number, at);
+    return mailbox.hasTold(member, number, at);
   }
 
-  /// A member's contribution; read after `look` has said SAME and before `finish`.
+  /// A member's contribution; read after `look` has said SAME and before `acknowledge`.
   public MemorySegment contribution(int member, long number, long bytes) {
-    return board.board(member).asSlice(SharedMailbox.payload(number), bytes);
+    return mailbox.mailbox(member).asSlice(SharedMailbox.payload(number), bytes);
   }
 
   /// Whose slots these are.
@@ -146,13 +150,13 @@ public final class MailboxSlots {
   }
 
   /// What exchanges use of the mesh.
-  public CollectiveContext wires() {
-    return wires;
+  public CollectiveContext context() {
+    return context;
   }
 
   /// Nothing is shown as this number, which has been taken.
-  void owe(long number) {
-    board.owe(number);
+  void skip(long number) {
+    mailbox.skip(number);
     debtors.accept(this);
   }
 
@@ -166,18 +170,18 @@ public final class MailboxSlots {
       return false;
     }
     try {
-      while (board.tryPay()) {
+      while (mailbox.tryPay()) {
         wakeWhoWaits();
       }
     } finally {
       leave();
     }
-    return !board.owes();
+    return !mailbox.skips();
   }
 
   private void wakeWhoWaits() {
     for (int member = 0; member < group.size(); member++) {
-      if (member != group.rank() && board.isWaiting(member)) {
+      if (member != group.rank() && mailbox.isWaiting(member)) {
         wake(member);
       }
     }
@@ -185,41 +189,42 @@ public final class MailboxSlots {
 
   /// By a message, since a nudge may come just before a sleep.
   private void wake(int member) {
-    CollectiveFrame.header(wires.scratch(), CollectiveFrame.Type.SHOWN, group.key(), 0, 0, 0, 0, 0);
-    wires.send(group.world(member), CollectiveFrame.HEADER_BYTES);
+    CollectiveFrame.header(
+        context.scratch(), CollectiveFrame.Type.PUBLISHED, group.key(), 0, 0, 0, 0, 0);
+    context.send(group.world(member), CollectiveFrame.HEADER_BYTES);
   }
 
   /// See `SharedMailbox.beginWait`.
   void beginWait() {
-    board.beginWait();
+    mailbox.beginWait();
   }
 
   void endWait() {
-    board.endWait();
+    mailbox.endWait();
   }
 
   /// Hot path.
   public Sight look(long number, long subject) {
-    return board.look(number, subject);
+    return mailbox.look(number, subject);
   }
 
-  /// See `SharedMailbox.shows`.
-  public boolean shows(int member, long number) {
-    return board.shows(member, number);
+  /// See `SharedMailbox.publishes`.
+  public boolean publishes(int member, long number) {
+    return mailbox.publishes(member, number);
   }
 
   /// Hot path.
-  public void finish(long number) {
-    board.finish(number);
+  public void acknowledge(long number) {
+    mailbox.acknowledge(number);
   }
 
   /// The communicator is closed.
   void end() {
-    board.end();
+    mailbox.end();
   }
 
-  /// Whether the board's memory may serve another communicator.
+  /// Whether the mailbox's memory may serve another communicator.
   boolean isForsaken() {
-    return board.isForsaken(member -> mesh.isGone(group.world(member)));
+    return mailbox.isForsaken(member -> mesh.isGone(group.world(member)));
   }
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.slot;
 
-import io.weft.collective.exchange.RunningOperation;
-import io.weft.collective.exchange.OperationPlan;
-import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Stage;
 import io.weft.collective.plan.AlgorithmPlan;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
-/// An exchange among ranks that share memory in which each shows something in a slot of its board
+/// An exchange among ranks that share memory in which each shows something in a slot of its mailbox
 /// and reads the others'. Where that does not come about, on all ranks alike, later stages of its
-/// `script` do what is left. One object for one operation on one rank. Confined to the lane's
-/// thread once it has begun.
+/// `plan` do what is left. One object for one operation on one rank. Confined to the progress
+/// thread's thread once it has begun.
 ///
 /// @param <T> what the operation gives
 public abstract class MailboxStage<T> implements Stage {
 
-  private final SharedMailboxes boards;
+  private final SharedMailboxes mailboxes;
   private boolean undone;
 
-  /// By the boards of this rank's communicators.
-  protected MailboxStage(SharedMailboxes boards) {
-    this.boards = boards;
+  /// By the mailboxes of this rank's communicators.
+  protected MailboxStage(SharedMailboxes mailboxes) {
+    this.mailboxes = mailboxes;
   }
 
   /// The operation: this stage, and those that do what this has left undone.
   ///
   /// @param plans by the name of an algorithm
-  public abstract OperationPlan<T> script(Function<String, AlgorithmPlan> plans);
+  public abstract OperationPlan<T> plan(Function<String, AlgorithmPlan> plans);
 
   /// What the operation gives when it is done.
   public abstract T result();
@@ -36,7 +36,7 @@ public abstract class MailboxStage<T> implements Stage {
   /// What this rank shows; copied before anything else happens. Once.
   ///
   /// Hot path.
-  public abstract MemorySegment shown(MailboxSlots slots);
+  public abstract MemorySegment published(MailboxSlots slots);
 
   /// All members show this operation as this number: goes on as far as possible, or for a bounded
   /// time. Returns whether nobody's slot is needed any more; until then it is called again. Inside
@@ -47,7 +47,7 @@ public abstract class MailboxStage<T> implements Stage {
 
   /// Whether a member has more to show for this number.
   protected boolean needs(MailboxSlots slots, int member, long number) {
-    return !slots.shows(member, number);
+    return !slots.publishes(member, number);
   }
 
   /// Ends what was registered, when it is over.
@@ -72,12 +72,13 @@ public abstract class MailboxStage<T> implements Stage {
   }
 
   @Override
-  public final MailboxTask exchange(RunningOperation operation, int phase, CollectiveContext wires) {
-    return exchange(operation, boards.of(operation.group()), wires);
+  public final MailboxTask task(RunningOperation operation, int phase, CollectiveContext context) {
+    return task(operation, mailboxes.of(operation.group()), context);
   }
 
   /// The same with slots that were found before.
-  public final MailboxTask exchange(RunningOperation operation, MailboxSlots slots, CollectiveContext wires) {
-    return new MailboxTask(operation, this, slots, wires);
+  public final MailboxTask task(
+      RunningOperation operation, MailboxSlots slots, CollectiveContext context) {
+    return new MailboxTask(operation, this, slots, context);
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.slot;
 
-import io.weft.collective.exchange.StageTask;
-import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.slot.SharedMailbox.Sight;
 import java.lang.foreign.MemorySegment;
@@ -11,30 +11,34 @@ import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-/// An exchange by slots of a board: no message travels, unless this rank finds that there will be
+/// An exchange by slots of a mailbox: no message travels, unless this rank finds that there will be
 /// none by slots. Then it says so to all (SHARE), and all go on to the next stage.
 ///
 /// It comes about if and only if all members show the same operation as the same number. What is
 /// shown stays until all have finished the number, so all see the same; and who leaves the slots
 /// knows of a member that does not show it there and never will: itself, one whose slot shows
-/// another operation, or one that says so. Confined to the lane's thread.
+/// another operation, or one that says so. Confined to the progress thread.
 public final class MailboxTask implements StageTask {
 
   private final RunningOperation operation;
   private final MailboxStage<?> stage;
   private final MailboxSlots slots;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private long number;
   private long subject;
   private boolean waits;
   private boolean met;
   private boolean over;
 
-  MailboxTask(RunningOperation operation, MailboxStage<?> stage, MailboxSlots slots, CollectiveContext wires) {
+  MailboxTask(
+      RunningOperation operation,
+      MailboxStage<?> stage,
+      MailboxSlots slots,
+      CollectiveContext context) {
     this.operation = operation;
     this.stage = stage;
     this.slots = slots;
-    this.wires = wires;
+    this.context = context;
   }
 
   @Override
@@ -44,32 +48,33 @@ public final class MailboxTask implements StageTask {
 
   @Override
   public void start() {
-    long subject = MailboxSlots.subject(operation.key(), operation.sequence(), operation.signature());
+    long subject =
+        MailboxSlots.subject(operation.key(), operation.sequence(), operation.signature());
     long taken = slots.take();
-    boolean shown = false;
+    boolean published = false;
     try {
       if (slots.isReady() && slots.enter()) {
         try {
-          shown = slots.show(taken, subject, stage.shown(slots));
+          published = slots.publish(taken, subject, stage.published(slots));
         } finally {
           slots.leave();
         }
       }
     } finally {
-      resume(taken, subject, shown); // whatever happens, the number is shown or owed
+      resume(taken, subject, published); // whatever happens, the number is shown or owed
     }
   }
 
-  /// Goes on with what was begun without an operation; `shown`: whether this rank's slot is
+  /// Goes on with what was begun without an operation; `published`: whether this rank's slot is
   /// written.
-  public void resume(long taken, long what, boolean shown) {
+  public void resume(long taken, long what, boolean published) {
     number = taken;
     subject = what;
-    if (shown) {
+    if (published) {
       waits = true;
       slots.beginWait();
     } else {
-      slots.owe(taken);
+      slots.skip(taken);
       leaveSlots(!slots.isUnusable());
     }
   }
@@ -84,7 +89,7 @@ public final class MailboxTask implements StageTask {
       return 1;
     }
     if (!slots.enter()) {
-      return 0; // a member has closed its board: it has left or failed, which the mesh tells
+      return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
     }
     Sight sight;
     boolean goesOn;
@@ -108,7 +113,7 @@ public final class MailboxTask implements StageTask {
 
   private void end() {
     over = true;
-    slots.finish(number);
+    slots.acknowledge(number);
     if (waits) {
       slots.endWait();
     }
@@ -120,7 +125,8 @@ public final class MailboxTask implements StageTask {
     int size = operation.group().size();
     for (int peer = 0; tell && peer < size; peer++) {
       if (peer != operation.group().rank()) {
-        wires.send(operation, peer, CollectiveFrame.Type.SHARE, 0, 0, CollectiveFrame.HEADER_BYTES);
+        context.send(
+            operation, peer, CollectiveFrame.Type.SHARE, 0, 0, CollectiveFrame.HEADER_BYTES);
       }
     }
   }

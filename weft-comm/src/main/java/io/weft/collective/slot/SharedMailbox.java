@@ -10,11 +10,11 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /// What one rank shows the other members of a communicator: a few slots, each with the contribution
-/// to one small operation; and the boards of the others. Operations are numbered in the order in
+/// to one small operation; and the mailboxes of the others. Operations are numbered in the order in
 /// which a rank begins them; number n stands in slot n modulo `SLOTS`.
 ///
 /// Vocabulary: a number is *finished* on a rank when that rank will not look at anybody's slot of
-/// that number any more. Each board says up to which number all are finished.
+/// that number any more. Each mailbox says up to which number all are finished.
 ///
 /// Why a slot is never overwritten too early: number n is written only when every member has said
 /// that it has finished n - SLOTS, the number that stands in the slot. Its saying so comes after
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 /// So who has not finished a number finds in the slot of a member an earlier number or this one,
 /// never a later one.
 ///
-/// Confined to the lane's thread.
+/// Confined to the progress thread.
 public final class SharedMailbox {
 
-  /// Length of a board: a page.
+  /// Length of a mailbox: a page.
   static final int BYTES = 4096;
 
-  /// Slots of a board.
+  /// Slots of a mailbox.
   static final int SLOTS = 8;
 
   /// Longest contribution.
@@ -52,11 +52,11 @@ public final class SharedMailbox {
 
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-  /// Written once: whose board it is.
+  /// Written once: whose mailbox it is.
   private static final long OWNER = 0;
 
   /// All smaller numbers are finished here. Apart from the slots, which peers poll.
-  private static final long FINISHED = 128;
+  private static final long ACKNOWLEDGED = 128;
 
   /// How many operations wait here whose caller may sleep.
   private static final long WAITING = 256;
@@ -72,43 +72,43 @@ public final class SharedMailbox {
   private final MemorySegment own;
   private final long owner;
   private final int rank;
-  private final MemorySegment[] boards;
+  private final MemorySegment[] mailboxes;
   private final @Nullable PeerMemory[] peers;
-  private final long[] finishedBy;
+  private final long[] acknowledgedBy;
   private final long[] written = new long[SLOTS];
-  private final SkippedSlots owed = new SkippedSlots();
+  private final SkippedSlots skipped = new SkippedSlots();
   private int missing;
   private long next;
-  private long finished;
+  private long acknowledged;
   private int unfinished;
   private int waiting;
   private boolean ended;
 
-  /// A fresh board in memory that no peer looks at; it is cleared.
+  /// A fresh mailbox in memory that no peer looks at; it is cleared.
   ///
-  /// @param owner tells it from boards that lie in the same memory later
+  /// @param owner tells it from mailboxes that lie in the same memory later
   /// @param rank this rank among the members
   SharedMailbox(MemorySegment own, long owner, int rank, int members) {
     this.own = own;
     this.owner = owner;
     this.rank = rank;
-    this.boards = new MemorySegment[members];
+    this.mailboxes = new MemorySegment[members];
     this.peers = new PeerMemory[members];
-    this.finishedBy = new long[members];
+    this.acknowledgedBy = new long[members];
     this.missing = members - 1;
-    Arrays.fill(boards, own); // until they are known
+    Arrays.fill(mailboxes, own); // until they are known
     own.fill((byte) 0);
     LONG.setRelease(own, OWNER, owner);
   }
 
-  /// The board of another member, which is not known yet.
+  /// The mailbox of another member, which is not known yet.
   void put(int member, PeerMemory memory) {
     peers[member] = memory;
-    boards[member] = memory.segment();
+    mailboxes[member] = memory.segment();
     missing--;
   }
 
-  /// Whether the boards of all members are known.
+  /// Whether the mailboxes of all members are known.
   boolean isReady() {
     return missing == 0;
   }
@@ -118,8 +118,8 @@ public final class SharedMailbox {
     return next++;
   }
 
-  /// Enters the boards of all others, for a short time; false if one of them is closed. Followed by
-  /// `leave`.
+  /// Enters the mailboxes of all others, for a short time; false if one of them is closed. Followed
+  /// by `leave`.
   ///
   /// Hot path.
   boolean enter() {
@@ -155,7 +155,7 @@ public final class SharedMailbox {
   ///
   /// Hot path.
   boolean tryWrite(long number, long subject, MemorySegment from) {
-    if (owed.isOwedIn(number) || !hasRoom(number)) {
+    if (skipped.isSkippedIn(number) || !hasRoom(number)) {
       return false;
     }
     int index = (int) (number % SLOTS);
@@ -168,23 +168,23 @@ public final class SharedMailbox {
 
   /// This rank shows nothing as a number that it has taken. The others must see that, or they would
   /// wait for it with what they show as this number: so it is said in the slot, by `tryPay`.
-  void owe(long number) {
-    owed.add(number);
+  void skip(long number) {
+    skipped.add(number);
   }
 
   /// Whether there is something to pay.
-  boolean owes() {
-    return owed.size() > 0;
+  boolean skips() {
+    return skipped.size() > 0;
   }
 
   /// Says in a slot that nothing is shown as a number that is owed; false if there is none, or no
   /// room yet. Inside `enter`.
   boolean tryPay() {
-    for (int i = 0; i < owed.size(); i++) {
-      long number = owed.number(i);
+    for (int i = 0; i < skipped.size(); i++) {
+      long number = skipped.number(i);
       if (hasRoom(number)) {
         stamp(number, NOTHING);
-        owed.remove(i);
+        skipped.remove(i);
         return true;
       }
     }
@@ -196,11 +196,11 @@ public final class SharedMailbox {
     if ((unfinished >> index & 1) != 0) {
       return false;
     }
-    for (int m = 0; m < finishedBy.length; m++) {
-      if (m != rank && number - SLOTS >= finishedBy[m]) {
-        // Pairs with the release in `finish`: what the member has read, it has read before.
-        finishedBy[m] = (long) LONG.getAcquire(boards[m], FINISHED);
-        if (number - SLOTS >= finishedBy[m]) {
+    for (int m = 0; m < acknowledgedBy.length; m++) {
+      if (m != rank && number - SLOTS >= acknowledgedBy[m]) {
+        // Pairs with the release in `acknowledge`: what the member has read, it has read before.
+        acknowledgedBy[m] = (long) LONG.getAcquire(mailboxes[m], ACKNOWLEDGED);
+        if (number - SLOTS >= acknowledgedBy[m]) {
           return false;
         }
       }
@@ -239,39 +239,39 @@ public final class SharedMailbox {
   ///
   /// Hot path.
   boolean isWaiting(int member) {
-    return (long) LONG.getOpaque(boards[member], WAITING) != 0;
+    return (long) LONG.getOpaque(mailboxes[member], WAITING) != 0;
   }
 
-  /// What all members show as this number. Inside `enter`, until `finish`.
+  /// What all members show as this number. Inside `enter`, until `acknowledge`.
   ///
   /// Hot path.
   Sight look(long number, long subject) {
     long slot = slot(number);
     Sight sight = Sight.SAME;
-    for (int m = 0; m < boards.length; m++) {
+    for (int m = 0; m < mailboxes.length; m++) {
       if (m == rank) {
         continue;
       }
       // Pairs with the release in `tryWrite`: with the stamp, the rest of the slot is seen.
-      long stamp = (long) LONG.getAcquire(boards[m], slot + STAMP);
+      long stamp = (long) LONG.getAcquire(mailboxes[m], slot + STAMP);
       if (stamp <= number) {
         sight = Sight.OPEN;
-      } else if (stamp != number + 1 || (long) LONG.get(boards[m], slot + SUBJECT) != subject) {
+      } else if (stamp != number + 1 || (long) LONG.get(mailboxes[m], slot + SUBJECT) != subject) {
         return Sight.OTHER;
       }
     }
     return sight;
   }
 
-  /// Whether another member shows something as this number; false if its board is closed or not
+  /// Whether another member shows something as this number; false if its mailbox is closed or not
   /// known.
-  boolean shows(int member, long number) {
+  boolean publishes(int member, long number) {
     return peek(member, slot(number) + STAMP) > number;
   }
 
   /// Whether it has told its word there, which is not 0; the same.
   boolean hasTold(int member, long number, long at) {
-    return shows(member, number) && peek(member, payload(number) + at) != 0;
+    return publishes(member, number) && peek(member, payload(number) + at) != 0;
   }
 
   private long peek(int member, long at) {
@@ -279,20 +279,20 @@ public final class SharedMailbox {
     if (peer == null || !peer.visit()) {
       return 0;
     }
-    long word = (long) LONG.getAcquire(boards[member], at);
+    long word = (long) LONG.getAcquire(mailboxes[member], at);
     peer.leave();
     return word;
   }
 
-  /// Whether a member's board is known.
+  /// Whether a member's mailbox is known.
   boolean knows(int member) {
     return member == rank || peers[member] != null;
   }
 
-  /// A member's board; its contribution begins at `payload`. Read after `look` has said SAME and
-  /// before `finish`.
-  MemorySegment board(int member) {
-    return boards[member];
+  /// A member's mailbox; its contribution begins at `payload`. Read after `look` has said SAME and
+  /// before `acknowledge`.
+  MemorySegment mailbox(int member) {
+    return mailboxes[member];
   }
 
   /// Adds a word to what this rank shows as this number, where it has shown 0. Inside `enter`.
@@ -303,11 +303,11 @@ public final class SharedMailbox {
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
   }
 
-  /// What a member shows there; what it did before it said so is seen. As `board`.
+  /// What a member shows there; what it did before it said so is seen. As `mailbox`.
   ///
   /// Hot path.
   long told(int member, long number, long at) {
-    return (long) LONG.getAcquire(boards[member], payload(number) + at);
+    return (long) LONG.getAcquire(mailboxes[member], payload(number) + at);
   }
 
   static long payload(long number) {
@@ -315,14 +315,14 @@ public final class SharedMailbox {
   }
 
   int members() {
-    return boards.length;
+    return mailboxes.length;
   }
 
   /// This rank looks at nobody's slot of this number any more, whether it has written its own or
   /// not. Each number that was taken is finished once.
   ///
   /// Hot path.
-  void finish(long number) {
+  void acknowledge(long number) {
     if (ended) {
       return;
     }
@@ -334,9 +334,9 @@ public final class SharedMailbox {
     for (int left = unfinished; left != 0; left &= left - 1) {
       until = Math.min(until, written[Integer.numberOfTrailingZeros(left)]);
     }
-    if (until > finished) {
-      finished = until;
-      LONG.setRelease(own, FINISHED, until); // pairs with the acquire in `tryWrite`
+    if (until > acknowledged) {
+      acknowledged = until;
+      LONG.setRelease(own, ACKNOWLEDGED, until); // pairs with the acquire in `tryWrite`
     }
   }
 
@@ -344,10 +344,10 @@ public final class SharedMailbox {
   /// on.
   void end() {
     ended = true;
-    LONG.setRelease(own, FINISHED, Long.MAX_VALUE);
+    LONG.setRelease(own, ACKNOWLEDGED, Long.MAX_VALUE);
   }
 
-  /// Whether nobody looks at this board any more, so that its memory may serve another one. After
+  /// Whether nobody looks at this mailbox any more, so that its memory may serve another one. After
   /// `end`.
   ///
   /// @param gone whether a member is gone
@@ -363,15 +363,15 @@ public final class SharedMailbox {
   private boolean isForsakenBy(int member) {
     PeerMemory peer = peers[member];
     if (peer == null) {
-      return true; // nothing was written before all boards were known, so it finds nothing here
+      return true; // nothing was written before all mailboxes were known, so it finds nothing here
     }
     if (!peer.visit()) {
       return true;
     }
-    MemorySegment theirs = boards[member];
+    MemorySegment theirs = mailboxes[member];
     boolean over =
         (long) LONG.getAcquire(theirs, OWNER) != owner
-            || (long) LONG.getAcquire(theirs, FINISHED) >= next;
+            || (long) LONG.getAcquire(theirs, ACKNOWLEDGED) >= next;
     peer.leave();
     return over;
   }

@@ -17,25 +17,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The boards of this rank's communicators: made when a communicator first has something small to
-/// reduce, or a member says that it has; told to all members (BOARD). The board of a communicator
-/// that is closed serves another one when nobody looks at it any more. Confined to the lane's
-/// thread.
+/// The mailboxes of this rank's communicators: made when a communicator first has something small
+/// to reduce, or a member says that it has; told to all members (BOARD). The mailbox of a
+/// communicator that is closed serves another one when nobody looks at it any more. Confined to the
+/// progress thread's thread.
 public final class SharedMailboxes {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedMailboxes.class);
   private static final long MESSAGE_BYTES = CollectiveFrame.HEADER_BYTES + RemoteRegion.WIRE_BYTES;
 
   private final Mesh mesh;
-  private final CollectiveContext wires;
+  private final CollectiveContext context;
   private final LongMap<MailboxSlots> byGroup = new LongMap<>();
   private final List<MemoryRegion> regions = new ArrayList<>();
   private final List<MailboxSlots> retired = new ArrayList<>();
   private final List<MailboxSlots> owing = new ArrayList<>();
 
-  public SharedMailboxes(Mesh mesh, CollectiveContext wires) {
+  public SharedMailboxes(Mesh mesh, CollectiveContext context) {
     this.mesh = mesh;
-    this.wires = wires;
+    this.context = context;
   }
 
   /// A communicator's slots; null if it has none yet.
@@ -47,7 +47,7 @@ public final class SharedMailboxes {
   MailboxSlots of(Group group) {
     MailboxSlots slots = find(group);
     if (slots == null) {
-      slots = new MailboxSlots(group, mesh, wires, region(), owing::add);
+      slots = new MailboxSlots(group, mesh, context, region(), owing::add);
       byGroup.put(group.key(), slots);
       tell(group, slots);
     }
@@ -83,32 +83,33 @@ public final class SharedMailboxes {
     boolean usable = !slots.isUnusable();
     for (int m = 0; m < group.size(); m++) {
       if (m != group.rank()) {
-        MemorySegment frame = wires.scratch();
-        CollectiveFrame.header(frame, CollectiveFrame.Type.BOARD, group.key(), 0, 0, 0, 0, usable ? 1 : 0);
+        MemorySegment frame = context.scratch();
+        CollectiveFrame.header(
+            frame, CollectiveFrame.Type.MAILBOX, group.key(), 0, 0, 0, 0, usable ? 1 : 0);
         if (usable) {
           MemoryRegion own = Objects.requireNonNull(slots.region());
           CollectiveFrame.region(frame, CollectiveFrame.HEADER_BYTES, own.export());
         }
-        wires.send(group.world(m), usable ? MESSAGE_BYTES : CollectiveFrame.HEADER_BYTES);
+        context.send(group.world(m), usable ? MESSAGE_BYTES : CollectiveFrame.HEADER_BYTES);
       }
     }
   }
 
-  /// What a rank says of its board, in a communicator that is open here.
-  public void onBoard(Group group, int fromRank, MemorySegment frame) {
+  /// What a rank says of its mailbox, in a communicator that is open here.
+  public void onMailbox(Group group, int fromRank, MemorySegment frame) {
     int member = group.member(fromRank);
     boolean reachable = CollectiveFrame.aux(frame) != 0;
     if (member < 0 || (reachable && frame.byteSize() < MESSAGE_BYTES)) {
-      mesh.drop(fromRank, "it sent a board that cannot be");
+      mesh.drop(fromRank, "it sent a mailbox that cannot be");
       return;
     }
     MailboxSlots slots = of(group);
     if (slots.knows(member) && reachable) {
-      mesh.drop(fromRank, "it sent a second board for one communicator");
+      mesh.drop(fromRank, "it sent a second mailbox for one communicator");
     } else if (!reachable) {
       slots.becomeUnusable();
     } else if (slots.isUnusable()) {
-      LOG.debug("the board of {} is of no use", group.describe(member));
+      LOG.debug("the mailbox of {} is of no use", group.describe(member));
     } else if (!slots.put(member, CollectiveFrame.region(frame, CollectiveFrame.HEADER_BYTES))) {
       slots.becomeUnusable();
       tell(group, slots);
@@ -127,7 +128,7 @@ public final class SharedMailboxes {
     }
   }
 
-  /// The lane ends.
+  /// The progress thread ends.
   public void end() {
     regions.forEach(MemoryRegion::close);
     regions.clear();

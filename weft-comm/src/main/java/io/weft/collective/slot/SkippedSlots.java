@@ -6,10 +6,10 @@ import java.util.Arrays;
 /// The numbers that a rank has taken and shows nothing as, and has not said so yet: it owes the
 /// others a look at an empty slot. In the order in which they were taken, which is that in which
 /// those of one slot are paid. Allocates only when more are owed than ever before. Confined to the
-/// lane's thread.
+/// progress thread.
 final class SkippedSlots {
 
-  private final int[] owedIn = new int[SharedMailbox.SLOTS];
+  private final int[] skippedIn = new int[SharedMailbox.SLOTS];
   private long[] numbers = new long[SharedMailbox.SLOTS];
   private int size;
 
@@ -19,7 +19,7 @@ final class SkippedSlots {
       numbers = Arrays.copyOf(numbers, 2 * size);
     }
     numbers[size++] = number;
-    owedIn[slot(number)]++;
+    skippedIn[slot(number)]++;
   }
 
   /// How many are owed.
@@ -37,13 +37,13 @@ final class SkippedSlots {
   /// Whether something is owed in the slot of this number.
   ///
   /// Hot path.
-  boolean isOwedIn(long number) {
-    return owedIn[slot(number)] > 0;
+  boolean isSkippedIn(long number) {
+    return skippedIn[slot(number)] > 0;
   }
 
   /// The one at `index` is paid; those behind it move up.
   void remove(int index) {
-    owedIn[slot(numbers[index])]--;
+    skippedIn[slot(numbers[index])]--;
     size--;
     System.arraycopy(numbers, index + 1, numbers, index, size - index);
   }

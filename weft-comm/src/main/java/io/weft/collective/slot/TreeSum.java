@@ -11,21 +11,21 @@ import java.lang.foreign.MemorySegment;
 /// tree that recursive doubling builds: so an operation has the same bits whether it goes by slots
 /// or by messages. With p the largest power of two up to n, member 2i + 1 first takes over from 2i
 /// for all i < n - p; then the p that are left combine with their neighbours at distance 1, 2, 4, …
-/// [THAKUR05 §4.5]. Confined to the lane's thread.
+/// [THAKUR05 §4.5]. Confined to the progress thread.
 final class TreeSum {
 
-  private final SharedMailbox board;
+  private final SharedMailbox mailbox;
   private final int active;
   private final int folded;
   private final MemorySegment block;
   private final MemorySegment[] parts;
   private final long[] at;
 
-  /// Over the slots of this board and its peers.
-  TreeSum(SharedMailbox board) {
-    this.board = board;
-    this.active = Integer.highestOneBit(board.members());
-    this.folded = board.members() - active;
+  /// Over the slots of this mailbox and its peers.
+  TreeSum(SharedMailbox mailbox) {
+    this.mailbox = mailbox;
+    this.active = Integer.highestOneBit(mailbox.members());
+    this.folded = mailbox.members() - active;
     this.block = Arena.ofAuto().allocate((long) active * SharedMailbox.PAYLOAD_BYTES, 64);
     this.parts = new MemorySegment[active];
     this.at = new long[active];
@@ -39,7 +39,8 @@ final class TreeSum {
     long elements = output.byteSize() / dtype.bytes();
     long payload = SharedMailbox.payload(number);
     if (active == 2 && folded == 0) {
-      reducer.combine(output, 0, board.board(0), payload, board.board(1), payload, elements);
+      reducer.combine(
+          output, 0, mailbox.mailbox(0), payload, mailbox.mailbox(1), payload, elements);
     } else {
       begin(payload, reducer, elements);
       for (int distance = 1; distance < active; distance *= 2) {
@@ -58,11 +59,11 @@ final class TreeSum {
   private void begin(long payload, Reducer reducer, long elements) {
     for (int i = 0; i < active; i++) {
       int member = i < folded ? 2 * i + 1 : i + folded;
-      parts[i] = board.board(member);
+      parts[i] = mailbox.mailbox(member);
       at[i] = payload;
       if (i < folded) {
         long into = (long) i * SharedMailbox.PAYLOAD_BYTES;
-        reducer.combine(block, into, parts[i], payload, board.board(2 * i), payload, elements);
+        reducer.combine(block, into, parts[i], payload, mailbox.mailbox(2 * i), payload, elements);
         parts[i] = block;
         at[i] = into;
       }

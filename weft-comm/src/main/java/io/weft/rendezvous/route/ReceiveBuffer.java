@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Memory of the pool where one tensor arrives. Registered by itself where a peer writes it, so
 /// that the permission can be withdrawn before the memory becomes another tensor's. Confined to the
-/// lane's thread, but for its memory.
+/// progress thread, but for its memory.
 public final class ReceiveBuffer {
 
   private final SliceLease piece;

@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// The memory where tensors arrive: one registered pool, of which each edge keeps the last piece
-/// for its next tensor [JIA17 §3.3]. Confined to the lane's thread, but for what consumers give
-/// back, which the lane collects; once the lane is over, they free it themselves.
+/// for its next tensor [JIA17 §3.3]. Confined to the progress thread, but for what consumers give
+/// back, which the progress thread collects; once the progress thread is over, they free it
+/// themselves.
 public final class ReceiveBuffers {
 
   private final Transport transport;
@@ -30,7 +31,8 @@ public final class ReceiveBuffers {
   private volatile long registrations;
   private volatile boolean over;
 
-  public ReceiveBuffers(Transport transport, TransferBuffers buffers, long memoryBytes, Routes routes) {
+  public ReceiveBuffers(
+      Transport transport, TransferBuffers buffers, long memoryBytes, Routes routes) {
     this.transport = transport;
     this.buffers = buffers;
     this.memoryBytes = memoryBytes;
@@ -77,25 +79,25 @@ public final class ReceiveBuffers {
 
   /// What a peer needs to write there.
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-  public RemoteRegion export(ReceiveBuffer landing) {
-    if (!landing.isRegistered()) {
+  public RemoteRegion export(ReceiveBuffer receiveBuffer) {
+    if (!receiveBuffer.isRegistered()) {
       registrations++;
     }
-    return landing.export(transport);
+    return receiveBuffer.export(transport);
   }
 
   /// Gives a tensor to its consumer.
-  public Received give(Route route, ReceiveBuffer landing, TensorSignature signature) {
+  public Received give(Route route, ReceiveBuffer receiveBuffer, TensorSignature signature) {
     leases.getAndIncrement();
-    return new Received(this, route, landing, signature);
+    return new Received(this, route, receiveBuffer, signature);
   }
 
   /// Nobody has seen what lies there, but a peer may be writing it.
-  public void discard(ReceiveBuffer landing) {
-    if (landing.withdraw()) {
-      leaving.add(landing);
+  public void discard(ReceiveBuffer receiveBuffer) {
+    if (receiveBuffer.withdraw()) {
+      leaving.add(receiveBuffer);
     } else {
-      landing.free();
+      receiveBuffer.free();
     }
   }
 
@@ -123,17 +125,17 @@ public final class ReceiveBuffers {
     for (; tensor != null; tensor = tensor.next) {
       collected++;
       leases.getAndDecrement();
-      if (buffers == TransferBuffers.FRESH || over || !tensor.route.keep(tensor.landing)) {
-        discard(tensor.landing);
+      if (buffers == TransferBuffers.FRESH || over || !tensor.route.keep(tensor.receiveBuffer)) {
+        discard(tensor.receiveBuffer);
       }
     }
     return collected;
   }
 
-  private static boolean hasLeft(ReceiveBuffer landing) {
-    boolean left = !landing.withdraw();
+  private static boolean hasLeft(ReceiveBuffer receiveBuffer) {
+    boolean left = !receiveBuffer.withdraw();
     if (left) {
-      landing.free();
+      receiveBuffer.free();
     }
     return left;
   }

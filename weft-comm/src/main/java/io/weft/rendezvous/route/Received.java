@@ -11,20 +11,24 @@ import org.jspecify.annotations.Nullable;
 public final class Received implements TensorLease {
 
   final Route route;
-  final ReceiveBuffer landing;
+  final ReceiveBuffer receiveBuffer;
 
   /// In the queue of those that were given back.
   @Nullable Received next;
 
-  private final ReceiveBuffers landings;
+  private final ReceiveBuffers receiveBuffers;
   private final TensorView view;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  public Received(ReceiveBuffers landings, Route route, ReceiveBuffer landing, TensorSignature signature) {
-    this.landings = landings;
+  public Received(
+      ReceiveBuffers receiveBuffers,
+      Route route,
+      ReceiveBuffer receiveBuffer,
+      TensorSignature signature) {
+    this.receiveBuffers = receiveBuffers;
     this.route = route;
-    this.landing = landing;
-    this.view = new TensorView(signature.dtype(), signature.shape(), landing.memory());
+    this.receiveBuffer = receiveBuffer;
+    this.view = new TensorView(signature.dtype(), signature.shape(), receiveBuffer.memory());
   }
 
   @Override
@@ -35,7 +39,7 @@ public final class Received implements TensorLease {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      landings.giveBack(this);
+      receiveBuffers.giveBack(this);
     }
   }
 

@@ -6,7 +6,7 @@ import io.weft.rendezvous.frame.TensorSignature;
 import org.jspecify.annotations.Nullable;
 
 /// What one rank knows of an edge from tensor to tensor: the table of [JIA17 §3.3], by name, source
-/// and destination. Confined to the lane's thread, but for the edge.
+/// and destination. Confined to the progress thread, but for the edge.
 public final class Route {
 
   private static final int UNTOLD = -1;
@@ -65,11 +65,11 @@ public final class Route {
   }
 
   /// Whether there was nothing kept; then this is.
-  public boolean keep(ReceiveBuffer landing) {
+  public boolean keep(ReceiveBuffer receiveBuffer) {
     if (kept != null) {
       return false;
     }
-    kept = landing;
+    kept = receiveBuffer;
     return true;
   }
 }

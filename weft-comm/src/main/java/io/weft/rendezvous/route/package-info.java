@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a rank keeps for its edges from tensor to tensor: numbers, signatures, and the memory where
-/// tensors arrive. On the lane's thread, unless said otherwise.
+/// tensors arrive. On the progress thread, unless said otherwise.
 @NullMarked
 package io.weft.rendezvous.route;
 

@@ -21,24 +21,27 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What a rank does as the consumer of tensors: it asks for them, finds memory for what comes, and
-/// hands it over. Confined to the lane's thread.
+/// hands it over. Confined to the progress thread.
 final class DestinationSide {
 
   private final MeshRendezvous owner;
-  private final ReceiveBuffers landings;
+  private final ReceiveBuffers receiveBuffers;
   private final TransferProtocol protocol;
   private final int eagerBytes;
   private final long maxTransferBytes;
   private final RequestNumbers<PendingReceive> asked = new RequestNumbers<>();
   private final List<PendingReceive> stalled = new ArrayList<>();
   private int waiting;
-  private int settling;
+  private int draining;
   private long earliest = Long.MAX_VALUE;
 
   DestinationSide(
-      MeshRendezvous owner, ReceiveBuffers landings, TransferProtocol protocol, Capabilities transport) {
+      MeshRendezvous owner,
+      ReceiveBuffers receiveBuffers,
+      TransferProtocol protocol,
+      Capabilities transport) {
     this.owner = owner;
-    this.landings = landings;
+    this.receiveBuffers = receiveBuffers;
     this.protocol = protocol;
     this.eagerBytes = SourceSide.eagerBytes(transport);
     this.maxTransferBytes = transport.maxTransferBytes();
@@ -48,16 +51,16 @@ final class DestinationSide {
     return waiting;
   }
 
-  int settling() {
-    return settling;
+  int draining() {
+    return draining;
   }
 
   boolean asksForWrites() {
     return protocol == TransferProtocol.WRITE;
   }
 
-  RemoteRegion export(ReceiveBuffer landing) {
-    return landings.export(landing);
+  RemoteRegion export(ReceiveBuffer receiveBuffer) {
+    return receiveBuffers.export(receiveBuffer);
   }
 
   // --- asking
@@ -67,7 +70,7 @@ final class DestinationSide {
     long number = it.key.step();
     Step step = owner.steps().open(number);
     CommException refusal = step == null ? owner.words().ended(number) : step.failure();
-    refusal = refusal == null ? owner.endings().failure() : refusal;
+    refusal = refusal == null ? owner.termination().failure() : refusal;
     if (step == null || refusal != null) {
       end(it, new Arrival.Failed(Objects.requireNonNull(refusal)));
       return;
@@ -100,7 +103,7 @@ final class DestinationSide {
 
   private void ask(PendingReceive it, Step step) {
     RendezvousPeer peer = owner.peer(it.edge().source());
-    CommException loss = owner.endings().loss(peer.rank());
+    CommException loss = owner.termination().loss(peer.rank());
     if (loss == null && (asked.isFull() || !tell(it.route, peer))) {
       loss = owner.words().tooMany(it.edge(), it.key.step());
     }
@@ -112,9 +115,9 @@ final class DestinationSide {
     step.add(it);
     TensorSignature expected = it.route.expected();
     if (asksForWrites() && expected != null && expected.bytes() > eagerBytes) {
-      it.landing = landings.take(it.route, expected.bytes());
+      it.receiveBuffer = receiveBuffers.take(it.route, expected.bytes());
       it.signature = expected;
-      it.stand = it.landing == null ? Stand.ASKED : Stand.ASKED_INTO;
+      it.stand = it.receiveBuffer == null ? Stand.ASKED : Stand.ASKED_INTO;
     }
     peer.post(it);
   }
@@ -156,7 +159,7 @@ final class DestinationSide {
     PendingReceive it = asked(from, id);
     if (it != null) {
       owner.traffic().received();
-      giveUpLanding(it);
+      giveUpReceiveBuffer(it);
       end(it, new Arrival.Dead());
     }
   }
@@ -204,7 +207,7 @@ final class DestinationSide {
     if (it.stand == Stand.OVER) {
       release(peer, token);
     } else if (place(it, like)) {
-      RemoteRegion into = landings.export(it.there());
+      RemoteRegion into = receiveBuffers.export(it.there());
       peer.post(message -> message.destination(token, it.id(), like, into));
     } else {
       owner.later(() -> offer(it, token, like));
@@ -215,7 +218,7 @@ final class DestinationSide {
   void onNotify(RendezvousPeer from, int id) {
     PendingReceive it = asked(from, id);
     if (it != null
-        && it.landing != null
+        && it.receiveBuffer != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
       arrive(it);
     }
@@ -230,35 +233,35 @@ final class DestinationSide {
   }
 
   private boolean fits(PendingReceive it, TensorSignature like) {
-    if (landings.canHold(like.bytes())) {
+    if (receiveBuffers.canHold(like.bytes())) {
       it.route.expect(like);
       return true;
     }
     owner.leave(it);
-    fail(it, owner.words().tooLong(it.key, like, landings.memoryBytes()));
+    fail(it, owner.words().tooLong(it.key, like, receiveBuffers.memoryBytes()));
     return false;
   }
 
   /// Whether there is memory for it.
   private boolean place(PendingReceive it, TensorSignature like) {
     it.signature = like;
-    ReceiveBuffer landing = it.landing;
-    if (landing != null && landing.memory().byteSize() != like.bytes()) {
-      giveUpLanding(it);
-      landing = null;
+    ReceiveBuffer receiveBuffer = it.receiveBuffer;
+    if (receiveBuffer != null && receiveBuffer.memory().byteSize() != like.bytes()) {
+      giveUpReceiveBuffer(it);
+      receiveBuffer = null;
     }
-    if (landing == null) {
-      landing = landings.take(it.route, like.bytes());
-      it.landing = landing;
+    if (receiveBuffer == null) {
+      receiveBuffer = receiveBuffers.take(it.route, like.bytes());
+      it.receiveBuffer = receiveBuffer;
     }
-    return landing != null;
+    return receiveBuffer != null;
   }
 
-  private void giveUpLanding(PendingReceive it) {
-    ReceiveBuffer landing = it.landing;
-    if (landing != null) {
-      it.landing = null;
-      landings.discard(landing);
+  private void giveUpReceiveBuffer(PendingReceive it) {
+    ReceiveBuffer receiveBuffer = it.receiveBuffer;
+    if (receiveBuffer != null) {
+      it.receiveBuffer = null;
+      receiveBuffers.discard(receiveBuffer);
     }
   }
 
@@ -286,8 +289,8 @@ final class DestinationSide {
   void onRead(PendingReceive it, @Nullable TransportException failure) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {
-      settling--;
-      giveUpLanding(it);
+      draining--;
+      giveUpReceiveBuffer(it);
       release(peer, it.token());
     } else if (failure == null && it.readBytes() < it.live().bytes()) {
       stalled.add(it);
@@ -332,19 +335,19 @@ final class DestinationSide {
   // --- the end
 
   private void arrive(PendingReceive it) {
-    ReceiveBuffer landing = it.there();
-    it.landing = null;
+    ReceiveBuffer receiveBuffer = it.there();
+    it.receiveBuffer = null;
     owner.traffic().received();
-    end(it, new Arrival.Live(landings.give(it.route, landing, it.live())));
+    end(it, new Arrival.Live(receiveBuffers.give(it.route, receiveBuffer, it.live())));
   }
 
   /// It has left its step and the table.
   void fail(PendingReceive it, CommException cause) {
     RendezvousPeer peer = it.peer();
     if (it.stand == Stand.READS && it.isPosted()) {
-      settling++;
+      draining++;
     } else {
-      giveUpLanding(it);
+      giveUpReceiveBuffer(it);
       if (it.stand == Stand.READS && peer != null) {
         release(peer, it.token());
       }

@@ -11,8 +11,8 @@ import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.LocalLease;
+import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Routes;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Endpoint;
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /// The rendezvous of one rank over its mesh: a table at each source, requests from each destination
 /// (docs/protocol/rendezvous.md). What one duty cycle finds ready for a peer leaves as one message.
-/// Confined to the lane's thread, but for `face` and what it calls.
+/// Confined to the progress thread, but for `client` and what it calls.
 public final class MeshRendezvous implements MeshService {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
@@ -43,8 +43,8 @@ public final class MeshRendezvous implements MeshService {
   private final PendingTable table = new PendingTable();
   private final RendezvousCounters traffic = new RendezvousCounters();
   private final RendezvousInbound listener = new RendezvousInbound(this);
-  private final StepTermination endings = new StepTermination(this);
-  private final Rendezvous face = new RendezvousClient(this, submissions);
+  private final StepTermination termination = new StepTermination(this);
+  private final Rendezvous client = new RendezvousClient(this, submissions);
   private final ArrayDeque<PendingReceive> due = new ArrayDeque<>();
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final List<RendezvousPeer> talking = new ArrayList<>();
@@ -59,7 +59,7 @@ public final class MeshRendezvous implements MeshService {
       Mesh mesh,
       RendezvousMessages words,
       RendezvousPeer[] peers,
-      ReceiveBuffers landings,
+      ReceiveBuffers receiveBuffers,
       SourceSide source,
       DestinationSide destination,
       ItemWriter writer) {}
@@ -70,8 +70,8 @@ public final class MeshRendezvous implements MeshService {
   }
 
   /// Tells whose thread turns this; before the first submission.
-  public void runBy(AgentRunner lane) {
-    submissions.runBy(lane);
+  public void runBy(AgentRunner runner) {
+    submissions.runBy(runner);
   }
 
   private Connected connected() {
@@ -79,8 +79,8 @@ public final class MeshRendezvous implements MeshService {
   }
 
   /// The rendezvous for its users; any thread.
-  public Rendezvous face() {
-    return face;
+  public Rendezvous client() {
+    return client;
   }
 
   /// What is held now, and what was done so far. Any thread.
@@ -93,12 +93,12 @@ public final class MeshRendezvous implements MeshService {
         seen.published(),
         seen.waiting(),
         seen.parked(),
-        seen.settling(),
-        lent.get() + connected().landings().leases(),
+        seen.draining(),
+        lent.get() + connected().receiveBuffers().leases(),
         traffic.tensors(),
         traffic.requests(),
         traffic.messages(),
-        connected().landings().registrations());
+        connected().receiveBuffers().registrations());
   }
 
   @Override
@@ -176,8 +176,8 @@ public final class MeshRendezvous implements MeshService {
     return connected().mesh().attention().nanos();
   }
 
-  StepTermination endings() {
-    return endings;
+  StepTermination termination() {
+    return termination;
   }
 
   void mistrust(RendezvousPeer peer, String why) {
@@ -223,7 +223,7 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  // --- the lane
+  // --- the progress thread
 
   @Override
   public void onStart(Mesh mesh) {
@@ -233,16 +233,17 @@ public final class MeshRendezvous implements MeshService {
     for (int rank = 0; rank < size; rank++) {
       peers[rank] = new RendezvousPeer(rank, talking);
     }
-    var landings = new ReceiveBuffers(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
+    var receiveBuffers =
+        new ReceiveBuffers(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
     MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
     connected =
         new Connected(
             mesh,
             new RendezvousMessages(mesh),
             peers,
-            landings,
+            receiveBuffers,
             new SourceSide(this, transport),
-            new DestinationSide(this, landings, options.protocol(), transport),
+            new DestinationSide(this, receiveBuffers, options.protocol(), transport),
             new ItemWriter(message));
   }
 
@@ -252,7 +253,7 @@ public final class MeshRendezvous implements MeshService {
     if (on == null) {
       return 0;
     }
-    int work = on.landings().collect() + enterAll();
+    int work = on.receiveBuffers().collect() + enterAll();
     work += on.source().retry() + on.destination().retry();
     for (int attempts = later.size(); attempts > 0; attempts--) {
       later.remove().run();
@@ -297,7 +298,7 @@ public final class MeshRendezvous implements MeshService {
     for (int i = 0; i < talking.size(); i++) {
       RendezvousPeer peer = talking.get(i);
       sent += peer.isGone() ? 0 : peer.flush(on.mesh(), on.writer(), most, traffic);
-      if (peer.owes()) {
+      if (peer.hasPending()) {
         talking.set(kept++, peer);
       } else {
         peer.hush();
@@ -319,14 +320,14 @@ public final class MeshRendezvous implements MeshService {
   private void count(Connected on) {
     SourceSide source = on.source();
     DestinationSide destination = on.destination();
-    int settling = source.settling() + destination.settling() + on.landings().leaving();
-    busy = destination.waiting() > 0 || source.isBusy() || settling > 0 || !talking.isEmpty();
+    int draining = source.draining() + destination.draining() + on.receiveBuffers().leaving();
+    busy = destination.waiting() > 0 || source.isBusy() || draining > 0 || !talking.isEmpty();
     RendezvousCounts seen = counts;
     if (seen.steps() != steps.size()
         || seen.published() != source.held()
         || seen.waiting() != destination.waiting()
         || seen.parked() != source.parked()
-        || seen.settling() != settling) {
+        || seen.draining() != draining) {
       counts =
           new RendezvousCounts(
               0,
@@ -334,7 +335,7 @@ public final class MeshRendezvous implements MeshService {
               source.held(),
               destination.waiting(),
               source.parked(),
-              settling,
+              draining,
               0,
               0,
               0,
@@ -350,22 +351,22 @@ public final class MeshRendezvous implements MeshService {
 
   @Override
   public void onPeerLeft(int rank) {
-    String unused = endings.lose(rank, words().left(rank));
+    String unused = termination.lose(rank, words().left(rank));
   }
 
   @Override
   public String onPeerLost(int rank, Loss loss) {
-    return endings.lose(rank, words().lost(rank, loss));
+    return termination.lose(rank, words().lost(rank, loss));
   }
 
   @Override
   public void onExcluded(int witness, String why) {
-    endings.failAll(new CommException.Excluded(why, witness));
+    termination.failAll(new CommException.Excluded(why, witness));
   }
 
   @Override
-  public boolean owes(int rank) {
-    return connected != null && peer(rank).owes();
+  public boolean hasPending(int rank) {
+    return connected != null && peer(rank).hasPending();
   }
 
   @Override
@@ -374,7 +375,7 @@ public final class MeshRendezvous implements MeshService {
       for (RendezvousPeer peer : connected.peers()) {
         peer.quit();
       }
-      endings.failAll(words().closed());
+      termination.failAll(words().closed());
       int unused = enterAll() + tellAll();
       count(connected);
     }
@@ -383,7 +384,7 @@ public final class MeshRendezvous implements MeshService {
   @Override
   public void onCrash(Throwable cause) {
     if (connected != null) {
-      endings.failAll(words().crashed(cause));
+      termination.failAll(words().crashed(cause));
       int unused = enterAll() + tellAll();
       count(connected);
     }
@@ -395,11 +396,11 @@ public final class MeshRendezvous implements MeshService {
     if (on != null) {
       submissions.end();
       runLeft();
-      on.landings().end();
+      on.receiveBuffers().end();
     }
   }
 
-  /// Nobody turns the lane any more: what is submitted fails, one thread at a time.
+  /// Nobody turns the agent any more: what is submitted fails, one thread at a time.
   void runLeft() {
     synchronized (submissions) {
       int unused = enterAll() + tellAll();

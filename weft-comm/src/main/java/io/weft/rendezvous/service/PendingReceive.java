@@ -37,10 +37,10 @@ final class PendingReceive extends PendingSide implements OutboundItem {
   final long limitNanos;
   Stand stand = Stand.ASKED;
 
-  /// By the lane's attention.
+  /// By the progress thread's attention.
   long deadline;
 
-  @Nullable ReceiveBuffer landing;
+  @Nullable ReceiveBuffer receiveBuffer;
   @Nullable TensorSignature signature;
 
   /// The tensor, in `AWAITS_MEMORY`.
@@ -60,7 +60,8 @@ final class PendingReceive extends PendingSide implements OutboundItem {
   private boolean posted;
   private final Completion read = new PartRead();
 
-  PendingReceive(Route route, RendezvousKey key, long limitNanos, Consumer<? super Arrival> receiver) {
+  PendingReceive(
+      Route route, RendezvousKey key, long limitNanos, Consumer<? super Arrival> receiver) {
     super(route, key.frame(), key.iteration());
     this.key = key;
     this.limitNanos = limitNanos;
@@ -107,7 +108,7 @@ final class PendingReceive extends PendingSide implements OutboundItem {
   }
 
   ReceiveBuffer there() {
-    return Objects.requireNonNull(landing, "no memory");
+    return Objects.requireNonNull(receiveBuffer, "no memory");
   }
 
   // --- reading

@@ -7,9 +7,10 @@ import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
 /// One of the two sides of a tensor that have not met, or are under way: a link of its step and of
-/// the table, so that holding it allocates nothing. Confined to the lane's thread once it has
+/// the table, so that holding it allocates nothing. Confined to the progress thread once it has
 /// entered.
-abstract sealed class PendingSide extends Submission permits ParkedRequest, Publication, PendingReceive {
+abstract sealed class PendingSide extends Submission
+    permits ParkedRequest, Publication, PendingReceive {
 
   final Route route;
   final long frame;
@@ -32,7 +33,7 @@ abstract sealed class PendingSide extends Submission permits ParkedRequest, Publ
 
   @Override
   final void broken(MeshRendezvous rendezvous, Throwable thrown) {
-    rendezvous.endings().end(this, rendezvous.words().broken(edge(), thrown));
+    rendezvous.termination().end(this, rendezvous.words().broken(edge(), thrown));
   }
 
   final Edge edge() {

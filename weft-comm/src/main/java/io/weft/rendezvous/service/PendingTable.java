@@ -5,7 +5,7 @@ import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
 /// What waits at its source for the other side, by edge, step, frame and iteration. Chained hashing
-/// over the entries themselves, so that putting allocates nothing. Confined to the lane's thread.
+/// over the entries themselves, so that putting allocates nothing. Confined to the progress thread.
 final class PendingTable {
 
   private @Nullable PendingSide[] buckets = new PendingSide[256];

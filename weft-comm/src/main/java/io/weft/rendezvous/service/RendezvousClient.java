@@ -5,10 +5,10 @@ import io.weft.CommException;
 import io.weft.memory.UserMemory;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.route.Route;
 import io.weft.tensor.TensorView;
 import io.weft.transport.limit.Span;
@@ -17,7 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// The rendezvous as its users see it: checks what they say and submits it to the lane. Any thread.
+/// The rendezvous as its users see it: checks what they say and submits it to the progress thread.
+/// Any thread.
 final class RendezvousClient implements Rendezvous {
 
   private final MeshRendezvous behind;
@@ -57,21 +58,22 @@ final class RendezvousClient implements Rendezvous {
 
   @Override
   public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
-    submissions.submit(reception(key, limit, receiver), behind);
+    submissions.submit(pendingReceive(key, limit, receiver), behind);
   }
 
   @Override
   public void receiveAll(List<ReceiveRequest> wishes, Duration limit) {
     List<PendingReceive> all = new ArrayList<>(wishes.size());
-    for (ReceiveRequest wish : wishes) {
-      all.add(reception(wish.key(), limit, wish.receiver()));
+    for (ReceiveRequest request : wishes) {
+      all.add(pendingReceive(request.key(), limit, request.receiver()));
     }
     submissions.submit(new Batch(all), behind);
   }
 
-  private PendingReceive reception(
+  private PendingReceive pendingReceive(
       RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
-    return new PendingReceive(route(key, key.edge().destination()), key, Span.nanos(limit), receiver);
+    return new PendingReceive(
+        route(key, key.edge().destination()), key, Span.nanos(limit), receiver);
   }
 
   private Route route(RendezvousKey key, int end) {
@@ -135,7 +137,7 @@ final class RendezvousClient implements Rendezvous {
 
     @Override
     void enter(MeshRendezvous rendezvous) {
-      rendezvous.endings().abort(step, cause);
+      rendezvous.termination().abort(step, cause);
     }
   }
 
@@ -148,7 +150,7 @@ final class RendezvousClient implements Rendezvous {
 
     @Override
     void enter(MeshRendezvous rendezvous) {
-      rendezvous.endings().end(step);
+      rendezvous.termination().end(step);
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-/// Counts of what was done. Written by the lane's thread, read by any.
+/// Counts of what was done. Written by the progress thread, read by any.
 final class RendezvousCounters {
 
   private volatile long messages;

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /// Takes the messages of peers apart. Nothing in them is trusted: who sends what cannot be is given
-/// up. Confined to the lane's thread.
+/// up. Confined to the progress thread.
 final class RendezvousInbound {
 
   private static final String UNREADABLE =
@@ -56,7 +56,7 @@ final class RendezvousInbound {
         int id = in.number();
         long step = in.longNumber();
         if (in.isSound()) {
-          owner.endings().onCancel(from, id, step);
+          owner.termination().onCancel(from, id, step);
         }
       }
       case INLINE -> inline(from);

@@ -161,6 +161,7 @@ final class RendezvousMessages {
   }
 
   CommException crashed(Throwable cause) {
-    return new CommException.Aborted("the lane of " + here() + " has died of " + cause, cause);
+    return new CommException.Aborted(
+        "the progress thread of " + here() + " has died of " + cause, cause);
   }
 }

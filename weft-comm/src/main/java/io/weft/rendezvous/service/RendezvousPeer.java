@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// What this rank has to say to another, and what the other's numbers mean. What waits is bounded
-/// by the receives of both ranks. Confined to the lane's thread.
+/// by the receives of both ranks. Confined to the progress thread.
 final class RendezvousPeer {
 
   /// Most edges from one rank to another.
@@ -61,7 +61,7 @@ final class RendezvousPeer {
     return gone;
   }
 
-  boolean owes() {
+  boolean hasPending() {
     return !items.isEmpty();
   }
 

@@ -16,8 +16,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What a rank does as the producer of tensors: it answers requests with what is there, keeps those
-/// whose tensors are not, and holds each tensor until its consumer has it. Confined to the lane's
-/// thread.
+/// whose tensors are not, and holds each tensor until its consumer has it. Confined to the progress
+/// thread's thread.
 final class SourceSide {
 
   /// Most requests of one peer that wait here.
@@ -28,7 +28,7 @@ final class SourceSide {
   private final long maxTransferBytes;
   private final RequestNumbers<Publication> offered = new RequestNumbers<>();
   private final List<Publication> stalled = new ArrayList<>();
-  private final List<Publication> settling = new ArrayList<>();
+  private final List<Publication> draining = new ArrayList<>();
   private long held;
   private long parked;
   private int writing;
@@ -41,7 +41,8 @@ final class SourceSide {
 
   /// Longest tensor that travels in a message.
   static int eagerBytes(Capabilities transport) {
-    int room = transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSignature.MAX_WIRE_BYTES;
+    int room =
+        transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSignature.MAX_WIRE_BYTES;
     return Math.min(transport.eagerBytes(), room);
   }
 
@@ -54,19 +55,19 @@ final class SourceSide {
     return parked;
   }
 
-  int settling() {
-    return settling.size();
+  int draining() {
+    return draining.size();
   }
 
   boolean isBusy() {
-    return writing > 0 || !settling.isEmpty();
+    return writing > 0 || !draining.isEmpty();
   }
 
   // --- both sides meet
 
   void enter(Publication it) {
     held++;
-    Step step = owner.endings().failure() != null ? null : owner.steps().open(it.stepNumber);
+    Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
     if (step == null || step.failure() != null) {
       finish(it);
       return;
@@ -79,11 +80,11 @@ final class SourceSide {
       }
       case Publication _ -> {
         finish(it);
-        owner.endings().abort(it.stepNumber, owner.words().publishedTwice(it));
+        owner.termination().abort(it.stepNumber, owner.words().publishedTwice(it));
       }
-      case PendingReceive reception -> {
-        owner.leave(reception);
-        owner.destination().take(reception, it);
+      case PendingReceive pendingReceive -> {
+        owner.leave(pendingReceive);
+        owner.destination().take(pendingReceive, it);
       }
       case ParkedRequest request -> {
         owner.leave(request);
@@ -96,7 +97,7 @@ final class SourceSide {
 
   /// A peer's request.
   void enter(ParkedRequest it) {
-    Step step = owner.endings().failure() != null ? null : owner.steps().open(it.stepNumber);
+    Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
     CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
     if (step == null || refusal != null) {
       it.fail(Objects.requireNonNull(refusal));
@@ -197,7 +198,8 @@ final class SourceSide {
   // --- from the consumer
 
   /// The consumer says where a tensor may be written whose shape it was told.
-  void onDestination(RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
+  void onDestination(
+      RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
     Publication it = offered.get(token);
     if (it == null || it.peer() != from || it.id() != id) {
       from.post(message -> message.failed(id, owner.words().notHere()));
@@ -221,7 +223,7 @@ final class SourceSide {
   void onWritten(Publication it) {
     writing--;
     if (it.step == null) {
-      settling.remove(it);
+      draining.remove(it);
     }
     finish(it);
   }
@@ -240,7 +242,7 @@ final class SourceSide {
     if (region != null) {
       region.close();
       if (region.isVisited()) {
-        settling.add(it);
+        draining.add(it);
         return;
       }
     }
@@ -269,7 +271,7 @@ final class SourceSide {
     }
     if (way == Way.WRITE && it.region() != null) {
       if (!stalled.remove(it)) {
-        settling.add(it); // the transport has it; finished when the write is
+        draining.add(it); // the transport has it; finished when the write is
         return;
       }
       writing--;
@@ -281,21 +283,21 @@ final class SourceSide {
   ///
   /// Hot path.
   int retry() {
-    if (stalled.isEmpty() && settling.isEmpty()) {
+    if (stalled.isEmpty() && draining.isEmpty()) {
       return 0;
     }
-    int before = stalled.size() + settling.size();
+    int before = stalled.size() + draining.size();
     List<Publication> again = List.copyOf(stalled);
     stalled.clear();
     again.forEach(this::tryWrite);
-    for (int i = settling.size() - 1; i >= 0; i--) {
-      Publication it = settling.get(i);
+    for (int i = draining.size() - 1; i >= 0; i--) {
+      Publication it = draining.get(i);
       if (it.way == Way.OVER && !isVisited(it.region())) {
-        settling.remove(i);
+        draining.remove(i);
         letGo(it);
       }
     }
-    return before - stalled.size() - settling.size();
+    return before - stalled.size() - draining.size();
   }
 
   private static boolean isVisited(@Nullable MemoryRegion region) {

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What is pending of one step. Confined to the lane's thread.
+/// What is pending of one step. Confined to the progress thread.
 final class Step {
 
   private final long number;

@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// How steps end, and what the loss of a peer or of everything ends: whatever is pending of it
-/// fails, and who was asked is told. Confined to the lane's thread.
+/// fails, and who was asked is told. Confined to the progress thread.
 final class StepTermination {
 
   private final MeshRendezvous owner;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The steps that are open, and which have ended, of each series for itself. Confined to the lane's
-/// thread.
+/// The steps that are open, and which have ended, of each series for itself. Confined to the
+/// progress thread's thread.
 final class Steps {
 
   private final Map<Long, Step> open = new HashMap<>();

@@ -3,14 +3,14 @@ package io.weft.rendezvous.service;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a user thread wants of the lane; a link of the queue itself, so that queueing allocates
-/// nothing.
+/// What a user thread wants of the progress thread; a link of the queue itself, so that queueing
+/// allocates nothing.
 abstract class Submission {
 
   /// In the queue.
   @Nullable Submission next;
 
-  /// On the lane, or once it is over on the thread that submitted it.
+  /// On the progress thread, or once it is over on the thread that submitted it.
   abstract void enter(MeshRendezvous rendezvous);
 
   /// It has thrown this as it entered.

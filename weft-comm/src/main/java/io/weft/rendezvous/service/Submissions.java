@@ -8,17 +8,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// What user threads have submitted, in order for each of them; a submitter never waits. Its length
-/// is bounded by the tensors and receives that the users hold. When nobody turns the lane any more,
-/// whoever submits runs it himself.
+/// is bounded by the tensors and receives that the users hold. When nobody turns the agent any
+/// more, whoever submits runs it himself.
 final class Submissions {
 
   private final AtomicReference<@Nullable Submission> top = new AtomicReference<>();
-  private @Nullable AgentRunner lane;
+  private @Nullable AgentRunner runner;
   private volatile boolean over;
 
-  /// Tells whose lane it is; before the first submission.
+  /// Tells whose progress thread it is; before the first submission.
   void runBy(AgentRunner owner) {
-    lane = owner;
+    runner = owner;
   }
 
   /// Any thread.
@@ -37,7 +37,7 @@ final class Submissions {
     if (over) {
       rendezvous.runLeft();
     } else {
-      Objects.requireNonNull(lane, "no lane").commandQueued();
+      Objects.requireNonNull(runner, "no progress thread").commandQueued();
     }
   }
 
@@ -61,7 +61,7 @@ final class Submissions {
     return oldest;
   }
 
-  /// Nobody turns the lane any more.
+  /// Nobody turns the agent any more.
   void end() {
     over =
         true; // volatile: what was submitted before is run by who calls this, later by submitters

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The table of one rank and its transfers with others. On the lane's thread, unless said
+/// The table of one rank and its transfers with others. On the progress thread, unless said
 /// otherwise.
 @NullMarked
 package io.weft.rendezvous.service;

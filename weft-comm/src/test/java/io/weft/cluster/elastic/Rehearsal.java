@@ -117,7 +117,7 @@ final class Rehearsal {
   /// Sends what `rank` owes, to all or to some.
   private void speak(int rank) {
     Agreement agreement = ranks.get(rank);
-    for (int peer = agreement.owes(0); peer >= 0; peer = agreement.owes(peer + 1)) {
+    for (int peer = agreement.nextPending(0); peer >= 0; peer = agreement.nextPending(peer + 1)) {
       if (!broken[rank][peer]) {
         Statement said = Objects.requireNonNull(agreement.said());
         line(rank, peer).addLast(new Event(said, false));
@@ -131,7 +131,7 @@ final class Rehearsal {
 
   /// Brings all that one rank has for another now.
   void deliverAll(int from, int to) {
-    while (ranks.get(from).owes(0) >= 0) {
+    while (ranks.get(from).nextPending(0) >= 0) {
       speak(from);
     }
     while (!line(from, to).isEmpty()) {
@@ -168,10 +168,10 @@ final class Rehearsal {
 
   /// Random troubles while ranks speak; then none, until there is nothing left to be done.
   void play(Trouble trouble) {
-    int troubles = 1 + random.nextInt(2 * ranks.size());
+    int eventLog = 1 + random.nextInt(2 * ranks.size());
     for (int steps = 20 + random.nextInt(300); steps > 0; steps--) {
-      if (troubles > 0 && random.nextInt(8) == 0) {
-        troubles--;
+      if (eventLog > 0 && random.nextInt(8) == 0) {
+        eventLog--;
         happen(trouble);
       }
       var unused = turn();
@@ -208,7 +208,7 @@ final class Rehearsal {
       if (isOut(ranks.get(rank))) {
         due.add(() -> leave(rank));
       }
-      if (ranks.get(rank).owes(0) >= 0) {
+      if (ranks.get(rank).nextPending(0) >= 0) {
         due.add(() -> speak(rank));
       }
     }

@@ -32,7 +32,8 @@ class StatementFrameTest {
   @ValueSource(ints = {8, 64, 65, 1024})
   void aStatementComesBackAsItWasSaid(int size) {
     for (Stage stage : Stage.values()) {
-      MembershipView view = new MembershipView(7, set(0, 5, size - 1), set(5), 3, set(1, 2, 5, size - 2));
+      MembershipView view =
+          new MembershipView(7, set(0, 5, size - 1), set(5), 3, set(1, 2, 5, size - 2));
       Statement statement = new Statement(stage, view);
       MemorySegment frame = written(statement, size);
       assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) StatementFrame.SERVICE);
@@ -52,9 +53,15 @@ class StatementFrameTest {
     MembershipView left = new MembershipView(1, set(3), set(2), 0, set(0, 1, 2, 3));
     assertThat(read(left, 4)).as("left and not gone").isNull();
     assertThat(read(new MembershipView(0, set(), set(), 0, set(1)), 4)).as("target 0").isNull();
-    assertThat(read(new MembershipView(5, set(), set(), -1, set(1)), 4)).as("negative base").isNull();
-    assertThat(read(new MembershipView(1L << 60, set(), set(), 0, set(1)), 4)).as("far target").isNull();
-    assertThat(read(new MembershipView(1, set(), set(), 0, set(1, 9)), 4)).as("rank 9 of 4").isNull();
+    assertThat(read(new MembershipView(5, set(), set(), -1, set(1)), 4))
+        .as("negative base")
+        .isNull();
+    assertThat(read(new MembershipView(1L << 60, set(), set(), 0, set(1)), 4))
+        .as("far target")
+        .isNull();
+    assertThat(read(new MembershipView(1, set(), set(), 0, set(1, 9)), 4))
+        .as("rank 9 of 4")
+        .isNull();
   }
 
   private static Object read(MembershipView view, int size) {

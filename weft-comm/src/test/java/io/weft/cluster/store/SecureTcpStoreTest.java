@@ -132,9 +132,9 @@ class SecureTcpStoreTest extends StoreContract {
     try (Socket from = man.accept();
         Socket to = new Socket(server.address().getAddress(), server.address().getPort())) {
       var client = new TlsStreams(party.answer(), from.getInputStream(), from.getOutputStream());
-      client.shake();
+      client.handshake();
       var store = new TlsStreams(party.call(), to.getInputStream(), to.getOutputStream());
-      store.shake();
+      store.handshake();
       repeat(store, client, StoreWire.magicBytes() + StoreWire.NONCE_BYTES);
       repeat(client, store, StoreWire.magicBytes() + StoreWire.NONCE_BYTES + StoreWire.PROOF_BYTES);
       repeat(store, client, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.watch;
 
-import static io.weft.cluster.watch.FailureDetector.Finding.BEAT_DUE;
 import static io.weft.cluster.watch.FailureDetector.Finding.FINE;
+import static io.weft.cluster.watch.FailureDetector.Finding.HEARTBEAT_DUE;
 import static io.weft.cluster.watch.FailureDetector.Finding.SILENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,7 +24,7 @@ class FailureDetectorTest {
   private long now = 123;
   private long received;
   private long sent;
-  private int beats;
+  private int heartbeats;
 
   private void begin(Heartbeat heartbeat) {
     detector = new FailureDetector(heartbeat, 2);
@@ -32,7 +32,7 @@ class FailureDetectorTest {
     detector.begin(1, now, clock.nanos());
   }
 
-  /// One turn; a beat that is due leaves at once.
+  /// One turn; a heartbeat that is due leaves at once.
   private Finding turn() {
     now += 10 * MILLI;
     return look();
@@ -44,8 +44,8 @@ class FailureDetectorTest {
       return FINE;
     }
     Finding found = detector.look(1, received, sent, now, clock.nanos());
-    if (found == BEAT_DUE) {
-      beats++;
+    if (found == HEARTBEAT_DUE) {
+      heartbeats++;
       sent += 40;
     }
     return found;
@@ -91,14 +91,14 @@ class FailureDetectorTest {
   }
 
   @Test
-  void idlePeerGetsABeatBeforeEachSecondIsOver() {
+  void idlePeerGetsAHeartbeatBeforeEachSecondIsOver() {
     begin(DEFAULT);
     turnFor(10_000, () -> received++);
-    assertThat(beats).isBetween(10, 12);
+    assertThat(heartbeats).isBetween(10, 12);
   }
 
   @Test
-  void noBeatGoesWhileOtherThingsGo() {
+  void noHeartbeatGoesWhileOtherThingsGo() {
     begin(DEFAULT);
     turnFor(
         10_000,
@@ -106,7 +106,7 @@ class FailureDetectorTest {
           received++;
           sent++;
         });
-    assertThat(beats).isZero();
+    assertThat(heartbeats).isZero();
     assertThat(now - detector.sentNanos(1)).isLessThan(130 * MILLI);
   }
 
@@ -115,16 +115,16 @@ class FailureDetectorTest {
     begin(DEFAULT);
     turnFor(1000, () -> received++);
     now += 60_000 * MILLI;
-    assertThat(look()).isEqualTo(BEAT_DUE);
+    assertThat(look()).isEqualTo(HEARTBEAT_DUE);
     assertThat(untilSilent()).isBetween(4_800L, 5_150L);
   }
 
   @Test
-  void beatIsOwedInRealTimeAfterAnOwnStandstill() {
+  void heartbeatIsOwedInRealTimeAfterAnOwnStandstill() {
     begin(DEFAULT);
     turnFor(100, () -> received++);
     now += 900 * MILLI;
-    assertThat(look()).isEqualTo(BEAT_DUE);
+    assertThat(look()).isEqualTo(HEARTBEAT_DUE);
   }
 
   @Test
@@ -144,32 +144,32 @@ class FailureDetectorTest {
   void clockThatJumpsBackDelaysNothing() {
     begin(DEFAULT);
     turnFor(2_000, () -> received++);
-    int before = beats;
+    int before = heartbeats;
     now -= 100_000 * MILLI;
-    assertThat(look()).isEqualTo(BEAT_DUE);
+    assertThat(look()).isEqualTo(HEARTBEAT_DUE);
     assertThat(untilSilent()).isBetween(4_800L, 5_150L);
-    assertThat(beats - before).isBetween(5, 7);
+    assertThat(heartbeats - before).isBetween(5, 7);
   }
 
   @Test
-  void withoutBeatsNothingIsSentAndNobodyIsSilent() {
+  void withoutHeartbeatsNothingIsSentAndNobodyIsSilent() {
     begin(Heartbeat.OFF);
     turnFor(100_000, () -> {});
-    assertThat(beats).isZero();
+    assertThat(heartbeats).isZero();
     received++;
     turnFor(1_000, () -> {});
     assertThat(now - detector.heardNanos(1)).isLessThan(1_000 * MILLI);
   }
 
   @Test
-  void withoutLimitBeatsGoAndNobodyIsSilent() {
+  void withoutLimitHeartbeatsGoAndNobodyIsSilent() {
     begin(Heartbeat.of(Duration.ofSeconds(1), Duration.ZERO));
     turnFor(10_000, () -> {});
-    assertThat(beats).isBetween(10, 12);
+    assertThat(heartbeats).isBetween(10, 12);
   }
 
   @Test
-  void limitBelowTwoBeatsIsRefused() {
+  void limitBelowTwoHeartbeatsIsRefused() {
     assertThatThrownBy(() -> new Heartbeat(1000, 1999))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(new Heartbeat(0, 1999)).isEqualTo(Heartbeat.OFF);

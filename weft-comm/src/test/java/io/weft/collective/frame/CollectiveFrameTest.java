@@ -15,7 +15,8 @@ class CollectiveFrameTest {
 
   @Test
   void fieldsComeBackAsTheyWereSet() {
-    CollectiveFrame.header(frame, CollectiveFrame.Type.GRANT, 1L << 63 | 5, 1, 0xCAFEBABE, -5L, 77, -9);
+    CollectiveFrame.header(
+        frame, CollectiveFrame.Type.GRANT, 1L << 63 | 5, 1, 0xCAFEBABE, -5L, 77, -9);
     assertThat(CollectiveFrame.type(frame)).isEqualTo(CollectiveFrame.Type.GRANT);
     assertThat(CollectiveFrame.phase(frame)).isEqualTo(1);
     assertThat(CollectiveFrame.signature(frame)).isEqualTo(0xCAFEBABE);
@@ -38,7 +39,8 @@ class CollectiveFrameTest {
   void aLongTextIsCut() {
     int bytes = CollectiveFrame.text(frame, "x".repeat(10_000));
     assertThat(bytes).isEqualTo(CollectiveFrame.HEADER_BYTES + CollectiveFrame.MAX_TEXT_BYTES);
-    assertThat(CollectiveFrame.text(frame.asSlice(0, bytes))).hasSize(CollectiveFrame.MAX_TEXT_BYTES);
+    assertThat(CollectiveFrame.text(frame.asSlice(0, bytes)))
+        .hasSize(CollectiveFrame.MAX_TEXT_BYTES);
   }
 
   @Test

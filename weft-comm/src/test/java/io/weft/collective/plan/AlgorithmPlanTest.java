@@ -47,9 +47,11 @@ class AlgorithmPlanTest {
     assertThat(ring.sends().get(0).beside()).isZero();
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
     assertThat(ring.keepsStep()).isTrue();
-    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
+    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside())
+        .isZero();
     assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
-    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).sends()).noneMatch(Sending::hasBeside);
+    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).sends())
+        .noneMatch(Sending::hasBeside);
     assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
     assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
     assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).keepsStep()).isFalse();

@@ -33,7 +33,8 @@ final class ConfigFlags {
         var flag =
             OptionSpec.builder(option.flag())
                 .type(String.class)
-                .paramLabel(option.name().matches(".*(deadline|beat|limit)") ? "TIME" : "VALUE")
+                .paramLabel(
+                    option.name().matches(".*(deadline|heartbeat|limit)") ? "TIME" : "VALUE")
                 .description(option.help() + otherwise);
         if (option.equals(ConfigOption.SECURE)) {
           flag.arity("0..1").preprocessor(new SecureAlone());

@@ -2,8 +2,8 @@
 package io.weft.launch.cli;
 
 import io.weft.file.NewFile;
-import io.weft.launch.doctor.Doctor;
 import io.weft.launch.doctor.CheckResult;
+import io.weft.launch.doctor.Doctor;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -104,7 +104,8 @@ final class PlacementFlags {
       if (hosts == null && hostfile == null) {
         return RankPlacement.here(count == null ? 1 : count);
       }
-      List<HostSlots> list = hosts != null ? HostSlots.parseList(hosts) : HostSlots.readFile(file());
+      List<HostSlots> list =
+          hosts != null ? HostSlots.parseList(hosts) : HostSlots.readFile(file());
       long slots = list.stream().mapToLong(HostSlots::slots).sum();
       if (count == null && slots > MOST_RANKS) {
         throw new IllegalArgumentException(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
+import io.weft.launch.job.LaunchedJob;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.weft.launch.cli;
 
 import io.weft.ConfigOption;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
+import io.weft.launch.job.LaunchedJob;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,7 +108,8 @@ final class TrainCommand implements Callable<Integer> {
   }
 
   /// The launcher said how many ranks there are; settings from the command line hold all the same.
-  private int asRank(TrainingProvider training, CommandSpec command, PrintStream out, PrintStream err) {
+  private int asRank(
+      TrainingProvider training, CommandSpec command, PrintStream out, PrintStream err) {
     var unused = ConfigFlags.config(command);
     for (ConfigOption<?> option : ConfigOption.all()) {
       String text = ConfigFlags.variables(command).get(option.variable());

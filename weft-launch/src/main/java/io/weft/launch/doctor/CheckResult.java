@@ -8,7 +8,8 @@ package io.weft.launch.doctor;
 /// @param verdict whether it can be used
 /// @param detail what was found, or why it cannot be used
 /// @param remedy what to do; empty where nothing need be done
-public record CheckResult(String area, String subject, CheckVerdict verdict, String detail, String remedy) {
+public record CheckResult(
+    String area, String subject, CheckVerdict verdict, String detail, String remedy) {
 
   /// Whether something can be used.
   public enum CheckVerdict {

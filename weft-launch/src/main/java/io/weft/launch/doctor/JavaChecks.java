@@ -35,7 +35,7 @@ final class JavaChecks {
 
   private static CheckResult longSums() {
     return Kernels.streamingTwin(DType.FLOAT32, ReduceOp.SUM, 1).isPresent()
-        ? CheckResult.works(AREA, "long sums", "stored past the caches")
+        ? CheckResult.works(AREA, "long sums", "stored by non-temporal stores")
         : CheckResult.limited(
             AREA,
             "long sums",

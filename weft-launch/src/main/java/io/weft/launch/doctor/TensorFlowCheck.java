@@ -46,7 +46,8 @@ final class TensorFlowCheck {
     List<String> files = unpacked(jar.get());
     if (files.isEmpty()) {
       return List.of(
-          CheckResult.works(AREA, SUBJECT, jar.get() + ", not unpacked yet: the first use does it"));
+          CheckResult.works(
+              AREA, SUBJECT, jar.get() + ", not unpacked yet: the first use does it"));
     }
     return List.of(loaded(jar.get(), files));
   }

@@ -97,7 +97,9 @@ final class Departed {
     String doing = stories.containsKey(rank) ? "; " + story(rank).doing() : "";
     String waited = awaited(rank).map(Departed::waitedFor).orElse("");
     return finding(
-        FlightFinding.FindingKind.LEFT, rank, who(rank) + " left the job in order; " + waited + doing);
+        FlightFinding.FindingKind.LEFT,
+        rank,
+        who(rank) + " left the job in order; " + waited + doing);
   }
 
   private FlightFinding finding(FlightFinding.FindingKind kind, int rank, String words) {
@@ -108,7 +110,9 @@ final class Departed {
   }
 
   private static String waitedFor(Dispute dispute) {
-    return FlightWords.ranks(dispute.waited().keySet()) + " waited in " + FlightWords.use(dispute.operation());
+    return FlightWords.ranks(dispute.waited().keySet())
+        + " waited in "
+        + FlightWords.use(dispute.operation());
   }
 
   /// The first operation in which others waited and this rank did not, or for this rank.
@@ -146,6 +150,9 @@ final class Departed {
   }
 
   private String who(int rank) {
-    return "rank " + rank + " on " + FlightWords.printable(hosts.getOrDefault(rank, "an unknown host"));
+    return "rank "
+        + rank
+        + " on "
+        + FlightWords.printable(hosts.getOrDefault(rank, "an unknown host"));
   }
 }

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 /// What the operations in dispute show of the ranks whose logs are there.
 final class Disputed {
 
-  /// Longer than a lane that idles stands still.
+  /// Longer than a progress thread that idles stands still.
   private static final long STILL_NANOS = 3_000_000_000L;
 
   /// Ranks of which a line says what they did last.
@@ -58,7 +58,11 @@ final class Disputed {
     if (said.size() > 1) {
       String each =
           said.entrySet().stream()
-              .map(e -> FlightWords.ranks(e.getValue()) + " submitted " + FlightWords.printable(e.getKey()))
+              .map(
+                  e ->
+                      FlightWords.ranks(e.getValue())
+                          + " submitted "
+                          + FlightWords.printable(e.getKey()))
               .collect(Collectors.joining(", "));
       add(
           FindingKind.DISAGREED,
@@ -124,7 +128,7 @@ final class Disputed {
       boolean same =
           own.communicator() == operation.communicator() && own.name().equals(operation.name());
       if (same && own.state() == State.SUBMITTED) {
-        return "its user has, but its lane had not taken it";
+        return "its user has, but its progress thread had not taken it";
       }
       if (same && own.use() == operation.use() && own.stage() == 0) {
         return "it did "
@@ -250,7 +254,7 @@ final class Disputed {
               "",
               0,
               who(rank)
-                  + ": its lane had stood still for "
+                  + ": its progress thread had stood still for "
                   + FlightWords.seconds(story.stillNanos())
                   + (queued == 0 ? "" : ", with " + queued + " operations not taken")));
     }
@@ -258,7 +262,8 @@ final class Disputed {
 
   private void add(FindingKind kind, List<Integer> ranks, Dispute dispute, String words) {
     Flight operation = dispute.operation();
-    findings.add(new FlightFinding(kind, ranks, FlightWords.operation(operation), operation.use(), words));
+    findings.add(
+        new FlightFinding(kind, ranks, FlightWords.operation(operation), operation.use(), words));
   }
 
   private RankStory story(int rank) {

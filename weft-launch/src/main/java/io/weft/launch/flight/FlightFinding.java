@@ -10,7 +10,8 @@ import java.util.List;
 /// @param operation the operation in dispute, `allreduce 'dense/kernel'`; empty where there is none
 /// @param use which use of its name, from 1; 0 where there is none
 /// @param words a line for people
-public record FlightFinding(FindingKind kind, List<Integer> ranks, String operation, int use, String words) {
+public record FlightFinding(
+    FindingKind kind, List<Integer> ranks, String operation, int use, String words) {
 
   /// Copies the list.
   public FlightFinding {
@@ -31,7 +32,7 @@ public record FlightFinding(FindingKind kind, List<Integer> ranks, String operat
     BEHIND,
     /// Ranks waited for operations that the other has not submitted, crosswise.
     CROSSED,
-    /// The rank's lane stood still.
+    /// The rank's progress thread stood still.
     STOOD_STILL,
     /// All had submitted it, and segments did not come.
     WAITED

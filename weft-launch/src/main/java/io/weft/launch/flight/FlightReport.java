@@ -11,7 +11,8 @@ import java.util.Optional;
 /// @param logs ranks whose logs are known
 /// @param cause where it failed first, and why: a line for people
 /// @param findings the most telling first
-public record FlightReport(int size, List<Integer> logs, String cause, List<FlightFinding> findings) {
+public record FlightReport(
+    int size, List<Integer> logs, String cause, List<FlightFinding> findings) {
 
   private static final int MOST_FINDINGS = 9;
 

@@ -58,7 +58,8 @@ final class Inquiry {
     findings.sort(Comparator.comparing(FlightFinding::kind));
     List<Integer> logs = List.copyOf(evidence.logs().keySet());
     return Optional.of(
-        new FlightReport(evidence.size(), logs, first.map(this::cause).orElse(NO_FAILURE), findings));
+        new FlightReport(
+            evidence.size(), logs, first.map(this::cause).orElse(NO_FAILURE), findings));
   }
 
   private String cause(Had had) {

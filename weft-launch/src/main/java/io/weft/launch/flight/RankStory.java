@@ -50,7 +50,8 @@ record RankStory(FlightLog log, Set<Long> communicators) {
     List<Flight> waiting = waiting();
     if (!waiting.isEmpty()) {
       Flight first = waiting.getFirst();
-      String awaited = first.awaited().isEmpty() ? "" : " for " + FlightWords.ranks(first.awaited());
+      String awaited =
+          first.awaited().isEmpty() ? "" : " for " + FlightWords.ranks(first.awaited());
       String others = waiting.size() == 1 ? "" : " and in " + (waiting.size() - 1) + " others";
       return "it waited in " + FlightWords.use(first) + awaited + others;
     }
@@ -65,12 +66,12 @@ record RankStory(FlightLog log, Set<Long> communicators) {
         .orElse("it had finished no operation");
   }
 
-  /// How long its lane had stood still when the log was written.
+  /// How long its progress thread had stood still when the log was written.
   long stillNanos() {
     return log.counts().writtenNanos() - log.counts().turnedNanos();
   }
 
-  /// Those that its user had submitted and its lane had not taken.
+  /// Those that its user had submitted and its progress thread had not taken.
   List<Flight> queued() {
     return log.operations().stream().filter(f -> f.state() == State.SUBMITTED).toList();
   }

@@ -80,11 +80,11 @@ public final class LaunchedJob implements AutoCloseable {
   private final DeathWatch watch;
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile @Nullable JobFlights flights;
-  private volatile @Nullable Map<Integer, String> endings;
+  private volatile @Nullable Map<Integer, String> termination;
   private volatile boolean signalled;
   private volatile boolean unread;
   private volatile boolean incomplete;
-  private volatile Duration patience = ASKED;
+  private volatile Duration grace = ASKED;
   private boolean closed;
 
   private LaunchedJob(
@@ -131,7 +131,9 @@ public final class LaunchedJob implements AutoCloseable {
     LaunchedJob job;
     try {
       SecretFile.write(directory.secret(), secret);
-      job = new LaunchedJob(plan, mark, directory, TcpStoreServer.bind(address, port, trust), out, err);
+      job =
+          new LaunchedJob(
+              plan, mark, directory, TcpStoreServer.bind(address, port, trust), out, err);
     } catch (RuntimeException refused) {
       directory.close();
       throw refused;
@@ -277,8 +279,8 @@ public final class LaunchedJob implements AutoCloseable {
     if (!named.equals(first) && culprit.status().isPresent()) {
       report(named);
     }
-    endings = endings(fates);
-    patience = ASKED_AGAIN;
+    termination = termination(fates);
+    grace = ASKED_AGAIN;
     end();
     String what =
         culprit
@@ -297,15 +299,15 @@ public final class LaunchedJob implements AutoCloseable {
   }
 
   /// How the ranks ended that did so of their own accord.
-  private static Map<Integer, String> endings(List<Culprit.Fate> fates) {
-    var endings = new TreeMap<Integer, String>();
+  private static Map<Integer, String> termination(List<Culprit.Fate> fates) {
+    var termination = new TreeMap<Integer, String>();
     for (Culprit.Fate fate : fates) {
-      fate.status().ifPresent(status -> endings.put(fate.rank(), status.toString()));
+      fate.status().ifPresent(status -> termination.put(fate.rank(), status.toString()));
       if (fate.stopped()) {
-        endings.put(fate.rank(), "it was stopped by a signal or a debugger");
+        termination.put(fate.rank(), "it was stopped by a signal or a debugger");
       }
     }
-    return endings;
+    return termination;
   }
 
   /// Ends what still runs, the store, and removes the secret; then lets its output arrive. A second
@@ -334,7 +336,7 @@ public final class LaunchedJob implements AutoCloseable {
     }
     boolean asked = signalled || unread;
     JobFlights logs = flights;
-    Map<Integer, String> ends = endings;
+    Map<Integer, String> ends = termination;
     try {
       endRanks();
       watch.close();
@@ -379,7 +381,7 @@ public final class LaunchedJob implements AutoCloseable {
   private void endRanks() {
     var all = new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList());
     try {
-      all.end(patience);
+      all.end(grace);
     } catch (InterruptedException hurried) {
       all.kill();
       Thread.currentThread().interrupt();

@@ -55,7 +55,7 @@ record Explanation(MeasuringPlan plan, boolean sharesMemory, AlgorithmTable tabl
       boolean reachable =
           sharesMemory
               && (plan.memory() == TensorMemory.OWN
-                  || Algorithms.hasStandIn(plan.benchmark().label(), one.bytes()));
+                  || Algorithms.hasBounceBuffer(plan.benchmark().label(), one.bytes()));
       Rule choice =
           Algorithms.chosen(table, plan.benchmark().label(), one.bytes(), hosts, reachable);
       if (!spans.isEmpty() && spans.getLast().choice().equals(choice)) {

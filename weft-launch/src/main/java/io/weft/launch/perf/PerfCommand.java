@@ -6,8 +6,8 @@ import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.RoundContestant;
-import io.weft.launch.perf.machine.Handover;
 import io.weft.launch.perf.machine.BenchmarkHost;
+import io.weft.launch.perf.machine.Handover;
 import io.weft.launch.perf.plot.ReportFile;
 import io.weft.launch.perf.process.CProgram;
 import io.weft.launch.perf.process.PerfException;
@@ -112,11 +112,11 @@ public final class PerfCommand implements Callable<Integer> {
         command.commandLine().getOut().flush();
         return 0;
       }
-      List<RoundContestant> entrants = new ArrayList<>();
+      List<RoundContestant> contestants = new ArrayList<>();
       for (MeasuredPeer peer : contestants()) {
-        entrants.add(new RoundContestant(peer.name(), peer.prepare(plan)));
+        contestants.add(new RoundContestant(peer.name(), peer.prepare(plan)));
       }
-      List<Measurement> measurements = measure(plan, entrants, err);
+      List<Measurement> measurements = measure(plan, contestants, err);
       command.commandLine().getOut().print(new RatioTable(measurements).text());
       command.commandLine().getOut().flush();
       boolean kept = save(measurements, err);
@@ -133,7 +133,8 @@ public final class PerfCommand implements Callable<Integer> {
     }
   }
 
-  private List<Measurement> measure(MeasuringPlan plan, List<RoundContestant> entrants, PrintWriter err)
+  private List<Measurement> measure(
+      MeasuringPlan plan, List<RoundContestant> contestants, PrintWriter err)
       throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();
     try (PerfProgress progress = PerfProgress.to(err)) {
@@ -144,7 +145,7 @@ public final class PerfCommand implements Callable<Integer> {
               Handover::nanos,
               LONGEST_WAIT_FOR_PROCESSORS,
               progress)
-          .run(entrants, host);
+          .run(contestants, host);
     }
   }
 

@@ -23,7 +23,8 @@ import java.util.stream.Stream;
 /// @param name on the command line
 /// @param programs by the benchmark that each measures
 /// @param path where they are looked for
-record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) implements MeasuredPeer {
+record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
+    implements MeasuredPeer {
 
   private static final String TRANSPORT = "verbs";
   private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
@@ -119,7 +120,8 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path) i
         .orElse("");
   }
 
-  private RankReport.Sample sample(Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.Case one)
+  private RankReport.Sample sample(
+      Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.Case one)
       throws InterruptedException {
     int calls = Math.multiplyExact(one.iterations(), plan.benchmark().callsPerIteration());
     List<String> command = new ArrayList<>(List.of(program.toString()));

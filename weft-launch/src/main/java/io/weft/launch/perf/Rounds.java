@@ -42,26 +42,29 @@ record Rounds(
   /// The figures of each contestant, contestants in the order given, sizes ascending. Blocks.
   /// Throws `PerfException.Failed` with the contestant's own words, or where the processors do not
   /// stay near each other for long enough; `PerfException.Missing` where nobody can tell.
-  List<Measurement> run(List<RoundContestant> entrants, BenchmarkHost host) throws InterruptedException {
+  List<Measurement> run(List<RoundContestant> contestants, BenchmarkHost host)
+      throws InterruptedException {
     List<Round> ran = new ArrayList<>();
-    String names = entrants.stream().map(RoundContestant::name).collect(Collectors.joining(", "));
+    String names =
+        contestants.stream().map(RoundContestant::name).collect(Collectors.joining(", "));
     for (int round = 1; round <= rounds; round++) {
       String words = "round %d of %d: %s".formatted(round, rounds, names);
       progress.accept(words);
-      ran.add(round(entrants, words));
+      ran.add(round(contestants, words));
     }
     List<Measurement> measurements = new ArrayList<>();
-    for (int e = 0; e < entrants.size(); e++) {
+    for (int e = 0; e < contestants.size(); e++) {
       measurements.addAll(measurements(ran, e, host));
     }
     return measurements;
   }
 
-  private Round round(List<RoundContestant> entrants, String words) throws InterruptedException {
+  private Round round(List<RoundContestant> contestants, String words) throws InterruptedException {
     for (int moved = 0; moved < MOST_TRIES; moved++) {
       Watch watch = new Watch();
       try {
-        List<RankReport> reports = TurnScheduler.play(players(entrants), limit(entrants.size()), watch);
+        List<RankReport> reports =
+            TurnScheduler.play(players(contestants), limit(contestants.size()), watch);
         watch.afterwards();
         return new Round(watch.median(), moved, reports);
       } catch (Moved apart) {
@@ -73,10 +76,10 @@ record Rounds(
             .formatted(words, MOST_TRIES));
   }
 
-  private List<TurnScheduler.Player<RankReport>> players(List<RoundContestant> entrants) {
+  private List<TurnScheduler.Player<RankReport>> players(List<RoundContestant> contestants) {
     List<TurnScheduler.Player<RankReport>> players = new ArrayList<>();
-    for (RoundContestant entrant : entrants) {
-      players.add(socket -> entrant.contestant().round(stage(socket, entrants.size())));
+    for (RoundContestant contestant : contestants) {
+      players.add(socket -> contestant.contestant().round(stage(socket, contestants.size())));
     }
     return players;
   }
@@ -94,8 +97,8 @@ record Rounds(
         : MeasuredPeer.Stage.ALONE;
   }
 
-  private List<Measurement> measurements(List<Round> ran, int entrant, BenchmarkHost host) {
-    List<RankReport> reports = ran.stream().map(round -> round.reports().get(entrant)).toList();
+  private List<Measurement> measurements(List<Round> ran, int contestant, BenchmarkHost host) {
+    List<RankReport> reports = ran.stream().map(round -> round.reports().get(contestant)).toList();
     List<Integer> told = ran.stream().map(Round::handover).filter(Objects::nonNull).toList();
     Integer moved =
         mostHandover == null ? null : ran.stream().mapToInt(Round::moved).reduce(0, Integer::sum);
@@ -118,7 +121,7 @@ record Rounds(
 
   /// Asks between series of turns what a line takes. The first series of a collective warms up; its
   /// end does not matter.
-  private final class Watch implements TurnScheduler.Interlude {
+  private final class Watch implements TurnScheduler.Interruption {
 
     private final List<@Nullable Integer> before = new ArrayList<>();
 

@@ -29,6 +29,7 @@ enum TensorMemory {
                     "--tensors: unknown memory '%s'; allowed: %s"
                         .formatted(
                             label,
-                            String.join(", ", Stream.of(values()).map(TensorMemory::label).toList()))));
+                            String.join(
+                                ", ", Stream.of(values()).map(TensorMemory::label).toList()))));
   }
 }

@@ -35,13 +35,15 @@ class LockedMemoryTest {
 
   @Test
   void whoMayLockMemoryIsNotBound() throws IOException {
-    assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict()).isEqualTo(CheckVerdict.WORKS);
+    assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict())
+        .isEqualTo(CheckVerdict.WORKS);
     assertThat(look("65536", "0000000000004000", ALL_USERS).detail()).contains("CAP_IPC_LOCK");
   }
 
   @Test
   void inAContainerWithUsersOfItsOwnRootIsBound() throws IOException {
-    assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict()).isEqualTo(CheckVerdict.LIMITED);
+    assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict())
+        .isEqualTo(CheckVerdict.LIMITED);
   }
 
   private CheckResult look(String limit, String capabilities, String users) throws IOException {

@@ -29,7 +29,9 @@ class RdmaChecksTest {
   @Test
   void aRoceDeviceWithAnIpv4AddressWorks() throws IOException {
     roce("4: ACTIVE", "5: LinkUp").gid("mlx5_0", 1, MAPPED, "RoCE v2").gid("mlx5_0", 2, UNUSED, "");
-    assertThat(RdmaChecks.look(root)).extracting(CheckResult::verdict).containsOnly(CheckVerdict.WORKS);
+    assertThat(RdmaChecks.look(root))
+        .extracting(CheckResult::verdict)
+        .containsOnly(CheckVerdict.WORKS);
     assertThat(of("libibverbs").detail()).contains("libibverbs.so.1", "knows mlx5");
     assertThat(of("mlx5_0").detail()).contains("uverbs0");
     assertThat(of("mlx5_0, port 1").detail()).isEqualTo("ACTIVE, LinkUp, Ethernet");

@@ -57,7 +57,11 @@ class FlightReportTest {
   }
 
   private static FlightFinding about(
-      FlightFinding.FindingKind kind, List<Integer> ranks, String operation, int use, String words) {
+      FlightFinding.FindingKind kind,
+      List<Integer> ranks,
+      String operation,
+      int use,
+      String words) {
     return new FlightFinding(kind, ranks, operation, use, words);
   }
 
@@ -114,7 +118,7 @@ class FlightReportTest {
                     "rank 2 on node2 never submitted allreduce 'k' (use 1); it did 3.3 s after the"
                         + " failure; ranks 0-1 waited in it"))),
         new Case(
-            "its lane stood still",
+            "its progress thread stood still",
             late(rank(2).queued("k", 6).stoodStill(80)),
             K_IS_LATE,
             List.of(
@@ -124,14 +128,14 @@ class FlightReportTest {
                     "allreduce 'k'",
                     1,
                     "rank 2 on node2 never submitted allreduce 'k' (use 1); its user has, but its"
-                        + " lane had not taken it; ranks 0-1 waited in it"),
+                        + " progress thread had not taken it; ranks 0-1 waited in it"),
                 about(
                     STOOD_STILL,
                     List.of(2),
                     "",
                     0,
-                    "rank 2 on node2: its lane had stood still for 8.0 s, with 1 operations not"
-                        + " taken"))),
+                    "rank 2 on node2: its progress thread had stood still for 8.0 s, with 1"
+                        + " operations not taken"))),
         new Case(
             "a step behind",
             logs(
@@ -387,7 +391,8 @@ class FlightReportTest {
             old.peers(),
             old.events(),
             old.operations());
-    FlightReport verdict = FlightReport.of(new Evidence(Map.of(0, log), Map.of(), Map.of())).orElseThrow();
+    FlightReport verdict =
+        FlightReport.of(new Evidence(Map.of(0, log), Map.of(), Map.of())).orElseThrow();
     assertThat(verdict.cause())
         .isEqualTo(
             "the communicator of ranks 0-1 in epoch 1 failed 20.0 s into the job; first on rank 0:"

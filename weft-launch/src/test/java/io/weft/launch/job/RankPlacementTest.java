@@ -48,7 +48,8 @@ class RankPlacementTest {
     Path file = directory.resolve("hosts");
     Files.writeString(file, "# ours\nnode1 slots=4\n\nnode2:2  # half\nuser@node3\n");
     assertThat(HostSlots.readFile(file))
-        .containsExactly(new HostSlots("node1", 4), new HostSlots("node2", 2), new HostSlots("user@node3", 1));
+        .containsExactly(
+            new HostSlots("node1", 4), new HostSlots("node2", 2), new HostSlots("user@node3", 1));
     Files.writeString(file, "node1 slots=4\nnode2 cores=4\n");
     assertThatThrownBy(() -> HostSlots.readFile(file)).hasMessageContaining("line 2");
     Files.writeString(file, "# none\n");
@@ -58,7 +59,8 @@ class RankPlacementTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "a:", "a:0", "a:x", "a,,b", "-oProxyCommand=x", "a b", "a;b"})
   void hostThatIsNoneIsRefused(String list) {
-    assertThatThrownBy(() -> HostSlots.parseList(list)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> HostSlots.parseList(list))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

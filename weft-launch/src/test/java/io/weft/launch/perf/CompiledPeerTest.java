@@ -43,7 +43,8 @@ final class CompiledPeerTest {
     return installed(CompiledPeer.plainC(PATH, cache), "gcc");
   }
 
-  private static void measures(MeasuredPeer peer, String reported, MeasuringPlan plan) throws InterruptedException {
+  private static void measures(MeasuredPeer peer, String reported, MeasuringPlan plan)
+      throws InterruptedException {
     RankReport report = peer.prepare(plan).round();
     assertThat(report.peer()).startsWith(reported);
     assertThat(report.samples()).hasSize(plan.cases().size());
@@ -67,7 +68,8 @@ final class CompiledPeerTest {
 
   @Test
   void processesThatShareMemoryMeasureAllreduce() throws InterruptedException {
-    MeasuringPlan two = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
+    MeasuringPlan two =
+        Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
     MeasuringPlan three = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "65540:3", "8388608:2");
     measures(plainC(), "c shared memory", Plans.shared(two));
     measures(plainC(), "c shared memory", Plans.over("shm", two));

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 final class RatioTableTest {
 
-  private static final BenchmarkHost HOST = new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final BenchmarkHost HOST =
+      new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
   private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
 
   private static final Measurement.Handovers NEVER_MOVED = new Measurement.Handovers(null, null);

@@ -20,12 +20,13 @@ import org.junit.jupiter.api.Test;
 final class RoundsTest {
 
   private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:1");
-  private static final BenchmarkHost HOST = new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final BenchmarkHost HOST =
+      new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
 
   private final List<String> order = new ArrayList<>();
   private final List<String> lines = new ArrayList<>();
 
-  private RoundContestant entrant(String name) {
+  private RoundContestant contestant(String name) {
     return new RoundContestant(
         name,
         stage -> {
@@ -45,7 +46,7 @@ final class RoundsTest {
   private List<Measurement> run(@Nullable Integer most, Rounds.Meter meter, int rounds)
       throws InterruptedException {
     return new Rounds(PLAN, rounds, most, meter, Duration.ofMillis(900), lines::add)
-        .run(List.of(entrant("weft"), entrant("peer")), HOST);
+        .run(List.of(contestant("weft"), contestant("peer")), HOST);
   }
 
   @Test

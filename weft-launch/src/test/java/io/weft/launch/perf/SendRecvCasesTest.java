@@ -42,7 +42,7 @@ final class SendRecvCasesTest {
   }
 
   @Test
-  void sizesAloneAreNoWishForManyLargeTensors() {
+  void sizesAloneAreNoRequestForManyLargeTensors() {
     assertThat(cases("8,64M", true, null))
         .containsExactly("0x0:1000", "1x8:1000", "1x67108864:10", "100x8:300", "1000x8:30");
   }

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.weft.launch.cli.Main;
 import io.weft.testkit.job.JvmCommand;
 import io.weft.testkit.torture.EndlessSums;
-import io.weft.testkit.torture.Harm;
 import io.weft.testkit.torture.FaultScenario;
+import io.weft.testkit.torture.Harm;
 import io.weft.testkit.torture.JobOutcome;
 import io.weft.testkit.torture.Torture;
 import java.nio.file.Files;
@@ -39,18 +39,18 @@ class TortureTest {
     var program = new ArrayList<>(List.of("--"));
     program.addAll(java(EndlessSums.class));
     // How soon is not for a busy machine to say.
-    Duration patience = Duration.ofSeconds(50);
-    var ordeal =
+    Duration limit = Duration.ofSeconds(50);
+    var scenario =
         new FaultScenario(
             java(Main.class, "run"),
             program,
             3,
             "^working",
             Duration.ofSeconds(1),
-            patience,
-            patience,
+            limit,
+            limit,
             directory);
-    JobOutcome outcome = Torture.once(ordeal, harm, Long.getLong("weft.test.seed", 1));
+    JobOutcome outcome = Torture.once(scenario, harm, Long.getLong("weft.test.seed", 1));
     assertThat(outcome.flaws()).as(outcome.toString()).isEmpty();
   }
 }

@@ -3,8 +3,8 @@ package io.weft.tensorflow.partition;
 
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.placement.GraphIndex;
-import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.GraphPlacement;
+import io.weft.tensorflow.placement.NodeInput;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

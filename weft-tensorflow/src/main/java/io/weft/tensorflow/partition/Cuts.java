@@ -3,9 +3,9 @@ package io.weft.tensorflow.partition;
 
 import io.weft.tensorflow.DataTypes;
 import io.weft.tensorflow.placement.GraphIndex;
+import io.weft.tensorflow.placement.GraphPlacement;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.OpTypes;
-import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

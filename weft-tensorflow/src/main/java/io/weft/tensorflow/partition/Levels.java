@@ -2,8 +2,8 @@
 package io.weft.tensorflow.partition;
 
 import io.weft.tensorflow.placement.GraphIndex;
-import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.GraphPlacement;
+import io.weft.tensorflow.placement.NodeInput;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

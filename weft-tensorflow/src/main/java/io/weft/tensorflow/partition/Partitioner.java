@@ -5,9 +5,9 @@ import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.DeviceName;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.placement.GraphIndex;
+import io.weft.tensorflow.placement.GraphPlacement;
 import io.weft.tensorflow.placement.NodeInput;
 import io.weft.tensorflow.placement.OpTypes;
-import io.weft.tensorflow.placement.GraphPlacement;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -61,7 +61,10 @@ public final class Partitioner {
   }
 
   private static SortedMap<Task, GraphDef> parts(
-      GraphDef graph, GraphIndex index, GraphPlacement placement, Map<Crossing, TransferNodes> cuts) {
+      GraphDef graph,
+      GraphIndex index,
+      GraphPlacement placement,
+      Map<Crossing, TransferNodes> cuts) {
     FunctionLibrary functions = new FunctionLibrary(graph.getLibrary());
     FunctionDefLibrary library = functions.local();
     SortedMap<Task, GraphDef.Builder> parts = new TreeMap<>();

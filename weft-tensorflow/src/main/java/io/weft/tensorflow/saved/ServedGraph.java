@@ -149,6 +149,7 @@ final class ServedGraph {
         .clearInput()
         .clearAttr()
         .putAttr("dtype", AttrValue.newBuilder().setType(input.dataType).build())
-        .putAttr("shape", AttrValue.newBuilder().setShape(SavedSignatures.shape(input.shape)).build());
+        .putAttr(
+            "shape", AttrValue.newBuilder().setShape(SavedSignatures.shape(input.shape)).build());
   }
 }

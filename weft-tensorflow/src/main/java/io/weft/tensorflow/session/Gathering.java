@@ -3,9 +3,9 @@ package io.weft.tensorflow.session;
 
 import io.weft.CommException;
 import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import io.weft.tensor.TensorLease;
 import java.time.Duration;
 import java.util.ArrayList;

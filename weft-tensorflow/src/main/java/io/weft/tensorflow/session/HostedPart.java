@@ -23,7 +23,7 @@ final class HostedPart {
 
   /// Values of `RunOptions.inter_op_thread_pool` [TensorFlow, config.proto]. What waits must not
   /// run on the caller's thread: what comes behind it would run on the thread that ends the wait,
-  /// which is the lane's.
+  /// which is the progress thread's.
   private static final int CALLERS_THREAD = -1;
 
   private static final int SHARED_THREADS = 0;
@@ -46,7 +46,8 @@ final class HostedPart {
   /// what TensorFlow throws, for a graph that it refuses.
   ///
   /// @param name of the graph, the same on all tasks; nodes are known as `name/node` here
-  static HostedPart add(Graph graph, Session session, GraphPart part, String name, GraphDef definition) {
+  static HostedPart add(
+      Graph graph, Session session, GraphPart part, String name, GraphDef definition) {
     GraphDef named = SharedNames.of(part.bind(definition));
     // Under a prefix TensorFlow Java does not take nodes for initializers of the whole graph.
     graph.importGraphDef(named, name);

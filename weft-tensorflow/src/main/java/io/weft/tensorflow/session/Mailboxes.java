@@ -37,7 +37,7 @@ final class Mailboxes {
   private final long[] sent;
   private final AtomicIntegerArray gone;
 
-  /// Who reads. Both are called on the lane's thread and must neither block nor throw.
+  /// Who reads. Both are called on the progress thread and must neither block nor throw.
   interface Reader {
 
     void onMessage(int from, ControlMessage message);
@@ -90,7 +90,7 @@ final class Mailboxes {
     weft.rendezvous().end(STEP);
   }
 
-  /// What comes from one rank. Confined to the lane's thread once all was asked for.
+  /// What comes from one rank. Confined to the progress thread once all was asked for.
   private final class Box {
     private final Edge edge;
     private final @Nullable ControlMessage[] early = new ControlMessage[WINDOW];

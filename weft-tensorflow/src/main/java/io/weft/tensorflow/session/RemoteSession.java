@@ -52,14 +52,14 @@ final class RemoteSession {
     return part;
   }
 
-  /// On the lane's thread.
+  /// On the progress thread.
   void prepare(ControlMessage.Prepare prepare) {
     calls.put(
         prepare.call(),
         new PartCall(prepare.names(), new ReceivePlan(part.part(), prepare.together())));
   }
 
-  /// On the lane's thread.
+  /// On the progress thread.
   void run(ControlMessage.Run run) {
     long deadline = StepDeadlines.in(Duration.ofNanos(run.nanos()));
     try {

@@ -76,9 +76,9 @@ public final class WeftServer implements AutoCloseable {
     this.importer = thread("weft-server-" + weft.rank());
   }
 
-  /// Not where each rank of this host has a core for its computation and none for its lane: there a
-  /// thread of TensorFlow that spins takes the core from what it waits for. With more ranks than
-  /// cores that is no gain (docs/adr/0059).
+  /// Not where each rank of this host has a core for its computation and none for its progress
+  /// thread: there a thread of TensorFlow that spins takes the core from what it waits for. With
+  /// more ranks than cores that is no gain (docs/adr/0059).
   private static boolean mayThreadsSpin(Weft weft) {
     int ranks = weft.localSize();
     int cores = weft.localProcessors();

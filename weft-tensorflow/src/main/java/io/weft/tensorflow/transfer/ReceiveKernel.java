@@ -6,9 +6,9 @@ import io.weft.rendezvous.Arrival;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
-import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// The kernel of a `WeftRecv`: asks the rendezvous and ends when all its tensors are there, without
 /// holding a thread. A long tensor becomes TensorFlow's where it has landed; a short one is copied,
 /// which costs less than being told when TensorFlow does not use it any more. A run starts on a
-/// thread of TensorFlow and ends on the lane's thread; the rendezvous orders the two.
+/// thread of TensorFlow and ends on the progress thread; the rendezvous orders the two.
 final class ReceiveKernel implements TransferKernel {
 
   /// A copy of so much takes about as long as a call from C to Java and two locks.
@@ -119,7 +119,7 @@ final class ReceiveKernel implements TransferKernel {
       this.index = index;
     }
 
-    /// On the lane's thread.
+    /// On the progress thread.
     @Override
     public void accept(Arrival arrival) {
       switch (arrival) {

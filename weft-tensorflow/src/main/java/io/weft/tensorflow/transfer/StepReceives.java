@@ -4,9 +4,9 @@ package io.weft.tensorflow.transfer;
 import io.weft.CommException;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,7 +97,8 @@ final class StepReceives implements AutoCloseable {
       for (int i = 0; i < edges.size(); i++) {
         int member = i;
         wishes.add(
-            new ReceiveRequest(RendezvousKey.of(edges.get(i), step), arrival -> arrived(member, arrival)));
+            new ReceiveRequest(
+                RendezvousKey.of(edges.get(i), step), arrival -> arrived(member, arrival)));
       }
       try {
         rendezvous.receiveAll(wishes, left());

@@ -34,8 +34,8 @@ sealed interface StepSends extends AutoCloseable {
     public void close() {}
   }
 
-  /// All leave together at the end, which costs one word to the lane and as few messages as they
-  /// fit in. For parts that neither compute nor wait, and run on one thread.
+  /// All leave together at the end, which costs one word to the progress thread and as few messages
+  /// as they fit in. For parts that neither compute nor wait, and run on one thread.
   final class HeldSends implements StepSends {
     private final Rendezvous rendezvous;
     private final List<Offer> held = new ArrayList<>();

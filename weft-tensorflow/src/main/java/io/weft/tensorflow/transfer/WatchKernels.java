@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.transfer;
 
+import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelCallbacks;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.KernelContext;
-import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import io.weft.tensorflow.ffm.TensorMemory;
@@ -16,9 +16,9 @@ import java.lang.foreign.MemorySegment;
 import org.tensorflow.proto.DataType;
 
 /// The kernels of `WeftWatch`, which gives a tensor of one byte in memory of Weft's own. Behind it
-/// stands a `_Send` that nobody receives (`FailureWatch`), so TensorFlow holds the tensor until it ends
-/// the step's run or gives it up, and then says that it does not use the memory any more. A kernel
-/// is known by the number of its part.
+/// stands a `_Send` that nobody receives (`FailureWatch`), so TensorFlow holds the tensor until it
+/// ends the step's run or gives it up, and then says that it does not use the memory any more. A
+/// kernel is known by the number of its part.
 ///
 /// @param parts what the attribute `part` means
 record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
@@ -49,7 +49,8 @@ record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
       try {
         GraphPart part = parts.get(kernel);
         RunningStep step = part.step();
-        long tensor = BorrowedTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
+        long tensor =
+            BorrowedTensors.lend(TYPE, MemorySegment.NULL, 0, BYTE, () -> part.letGo(step));
         try {
           KernelContext.output(context, 0, tensor, status);
         } finally {

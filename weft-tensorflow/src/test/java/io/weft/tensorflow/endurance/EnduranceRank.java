@@ -30,7 +30,7 @@ final class EnduranceRank {
   static final String AT = "at ";
 
   private static final int LOOKS = 10;
-  private static final Duration SETTLING = Duration.ofSeconds(30);
+  private static final Duration DRAINING = Duration.ofSeconds(30);
 
   private EnduranceRank() {}
 
@@ -70,7 +70,9 @@ final class EnduranceRank {
       await(
           () -> TransferLibrary.load().liveKernels() == 0,
           () -> TransferLibrary.load().liveKernels() + " kernels");
-      await(() -> BorrowedTensors.live() == 0, () -> BorrowedTensors.live() + " tensors of TensorFlow's");
+      await(
+          () -> BorrowedTensors.live() == 0,
+          () -> BorrowedTensors.live() + " tensors of TensorFlow's");
       terminal.out().println(who + ": holds nothing; " + weft.rendezvous().counts());
     }
   }
@@ -108,16 +110,16 @@ final class EnduranceRank {
   /// Only the step of the control messages is there, in which each side waits for the other.
   private static boolean isIdle(Weft weft) {
     RendezvousCounts counts = weft.rendezvous().counts();
-    return counts.queued() + counts.published() + counts.settling() + counts.leases() == 0
+    return counts.queued() + counts.published() + counts.draining() + counts.leases() == 0
         && counts.steps() == 1
         && BorrowedTensors.live() == 0;
   }
 
   private static void await(BooleanSupplier over, Supplier<String> left) {
-    long end = System.nanoTime() + SETTLING.toNanos();
+    long end = System.nanoTime() + DRAINING.toNanos();
     while (!over.getAsBoolean()) {
       if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("still there after " + SETTLING + ": " + left.get());
+        throw new IllegalStateException("still there after " + DRAINING + ": " + left.get());
       }
       LockSupport.parkNanos(1_000_000);
     }

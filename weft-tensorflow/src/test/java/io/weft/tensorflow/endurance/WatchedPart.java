@@ -4,9 +4,9 @@ package io.weft.tensorflow.endurance;
 import com.google.protobuf.ByteString;
 import io.weft.Weft;
 import io.weft.tensorflow.partition.TransferOps;
+import io.weft.tensorflow.transfer.FailureWatch;
 import io.weft.tensorflow.transfer.GraphPart;
 import io.weft.tensorflow.transfer.ReceivePlan;
-import io.weft.tensorflow.transfer.FailureWatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -56,7 +56,8 @@ final class WatchedPart implements AutoCloseable {
 
   /// A part of rank 0 of a job of one.
   static WatchedPart of(Weft weft, boolean isWatched) {
-    GraphPart part = new GraphPart(isWatched ? "watched" : "plain", weft.rendezvous(), 0, task -> 0);
+    GraphPart part =
+        new GraphPart(isWatched ? "watched" : "plain", weft.rendezvous(), 0, task -> 0);
     GraphDef bound = part.bind(definition());
     return new WatchedPart(part, isWatched ? bound : unwatched(bound));
   }

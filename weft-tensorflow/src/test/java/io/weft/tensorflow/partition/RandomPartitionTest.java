@@ -111,7 +111,8 @@ class RandomPartitionTest {
   void equalGraphsGiveEqualPartitions() {
     for (int i = 0; i < 20; i++) {
       RandomGraphs drawn = RandomGraphs.draw(seed + i);
-      GraphPartition again = new Partitioner(CLUSTER, new Task("worker", 0)).partition(drawn.graph());
+      GraphPartition again =
+          new Partitioner(CLUSTER, new Task("worker", 0)).partition(drawn.graph());
       assertThat(again.parts())
           .as("-Dweft.test.seed=%d graph %d", seed, i)
           .isEqualTo(partitioner.partition(drawn.graph()).parts());

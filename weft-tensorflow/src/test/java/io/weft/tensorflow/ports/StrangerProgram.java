@@ -23,7 +23,7 @@ import org.tensorflow.types.TFloat32;
 final class StrangerProgram {
 
   private static final int CONNECT_MILLIS = 5000;
-  private static final long SIEGE_NANOS = Duration.ofSeconds(2).toNanos();
+  private static final long FLOOD_NANOS = Duration.ofSeconds(2).toNanos();
   private static final int CROWD = 20;
 
   private StrangerProgram() {}
@@ -69,7 +69,7 @@ final class StrangerProgram {
     List<String> letIn = new ArrayList<>();
     Secret recorded = Secret.of(System.getenv("RECORDED_SECRET").getBytes(UTF_8));
     try (Strangers strangers = Strangers.at(ports, job, recorded, CROWD, 7)) {
-      long end = System.nanoTime() + SIEGE_NANOS;
+      long end = System.nanoTime() + FLOOD_NANOS;
       while (System.nanoTime() - end < 0) {
         LockSupport.parkNanos(end - System.nanoTime());
       }

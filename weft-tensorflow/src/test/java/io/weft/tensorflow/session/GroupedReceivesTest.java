@@ -136,9 +136,9 @@ class GroupedReceivesTest {
     }
   }
 
-  /// Requests so far, once all that were submitted are sent. A step ends when the lane has read the
-  /// server's last control message; it has submitted the request for the next one just before, and
-  /// sends it, and counts it, in its next duty cycle.
+  /// Requests so far, once all that were submitted are sent. A step ends when the progress thread
+  /// has read the server's last control message; it has submitted the request for the next one just
+  /// before, and sends it, and counts it, in its next duty cycle.
   private static long requests(WeftServer server) {
     long end = System.nanoTime() + Clusters.LONG.toNanos();
     RendezvousCounts counts = server.weft().rendezvous().counts();

@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 /// Written as `cut=0-1@2s; corrupt=1>2@4096; stall=0,1-2,3:3s@500ms; delay=*-*:20ms`, that is
 /// `KIND=LINKS[:AMOUNT][@MOMENT]` for each fault. Links are two groups of ranks with `-` (both
 /// ways) or `>` (one way) between them; `*` is every rank, `?` one that is drawn. Kinds are those
-/// of `ConnectionFault.FaultKind` and `any`, which is drawn. A moment is a time, or a number of bytes (`64K`).
-/// Amount and moment may be ranges to draw from: `2s..5s`. Two more items say what draws are made
-/// from: `seed=7` (default 0) and `ranks=4`.
+/// of `ConnectionFault.FaultKind` and `any`, which is drawn. A moment is a time, or a number of
+/// bytes (`64K`). Amount and moment may be ranges to draw from: `2s..5s`. Two more items say what
+/// draws are made from: `seed=7` (default 0) and `ranks=4`.
 ///
 /// @param faults in the order in which they were written
 public record FaultPlan(List<ConnectionFault> faults) {

@@ -66,7 +66,8 @@ final class PlanText {
   private FaultKind kind(String item, String word) {
     if (word.equals("any")) {
       // A delay harms nobody.
-      List<FaultKind> harmful = List.of(FaultKind.CUT, FaultKind.HALF_CLOSE, FaultKind.STALL, FaultKind.CORRUPT);
+      List<FaultKind> harmful =
+          List.of(FaultKind.CUT, FaultKind.HALF_CLOSE, FaultKind.STALL, FaultKind.CORRUPT);
       return harmful.get(random.nextInt(harmful.size()));
     }
     return Stream.of(FaultKind.values())

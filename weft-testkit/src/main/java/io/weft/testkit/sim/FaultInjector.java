@@ -58,10 +58,11 @@ final class FaultInjector {
     struck.add(fault);
     world.say(What.FAULT, world.present(rankOf(fault)), fault.toString());
     switch (fault) {
-      case SimFault.Delay delay -> {
-        Network.DelayRule fog = new Network.DelayRule(delay.from(), delay.to(), Span.nanos(delay.extra()));
-        network.thicken(fog);
-        after(delay.length(), () -> network.clear(fog));
+      case SimFault.Delay slowed -> {
+        Network.DelayRule rule =
+            new Network.DelayRule(slowed.from(), slowed.to(), Span.nanos(slowed.extra()));
+        network.thicken(rule);
+        after(slowed.length(), () -> network.clear(rule));
       }
       case SimFault.Slow slow -> {
         SimProcess process = world.present(slow.rank());

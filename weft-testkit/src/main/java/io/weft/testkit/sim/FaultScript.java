@@ -30,7 +30,8 @@ public record FaultScript(List<SimFault> faults) {
   /// @param horizon until when faults strike
   /// @param longest how long a fault lasts at most
   /// @param kinds to draw from
-  public record Scene(int ranks, int hosts, Duration horizon, Duration longest, List<SimFaultKind> kinds) {
+  public record Scene(
+      int ranks, int hosts, Duration horizon, Duration longest, List<SimFaultKind> kinds) {
     /// Copies the list.
     public Scene {
       kinds = List.copyOf(kinds);

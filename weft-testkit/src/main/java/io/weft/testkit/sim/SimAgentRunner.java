@@ -82,7 +82,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     turnBy(work > 0 ? process.busyUntil() : process.timeline().now() + process.idleNanos());
     BooleanSupplier done = awaited;
     if (done != null && (closed || done.getAsBoolean())) {
-      process.strand().resumeAt(process.busyUntil());
+      process.simThread().resumeAt(process.busyUntil());
     }
   }
 

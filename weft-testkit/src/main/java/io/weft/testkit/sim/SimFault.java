@@ -12,7 +12,8 @@ public sealed interface SimFault {
   Duration at();
 
   /// What one rank sends another takes longer for a while.
-  record Delay(Duration at, Duration length, int from, int to, Duration extra) implements SimFault {}
+  record Delay(Duration at, Duration length, int from, int to, Duration extra)
+      implements SimFault {}
 
   /// Each turn of a rank's agent takes so long for a while: a host that is overcommitted.
   record Slow(Duration at, Duration length, int rank, Duration turn) implements SimFault {}

@@ -5,8 +5,8 @@ import io.weft.Weft;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
-import io.weft.agent.Ticker;
 import io.weft.agent.IdleStrategy;
+import io.weft.agent.Ticker;
 import io.weft.testkit.sim.clock.SimThread;
 import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.SimNode;
@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One process of a simulated job: its clock, its processor, its program and its lanes. A processor
-/// does one turn at a time, and none while the process is stopped.
+/// One process of a simulated job: its clock, its processor, its program and its progress threads.
+/// A processor does one turn at a time, and none while the process is stopped.
 final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   private final Timeline timeline;
@@ -24,8 +24,8 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   private final int host;
   private final int incarnation;
   private final Pace pace;
-  private final List<SimAgentRunner> lanes = new ArrayList<>(1);
-  private @Nullable SimThread strand;
+  private final List<SimAgentRunner> runners = new ArrayList<>(1);
+  private @Nullable SimThread simThread;
   private @Nullable ProcessDied death;
   private long skewNanos;
   private long turnNanos;
@@ -51,11 +51,11 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   }
 
   void runs(SimThread program) {
-    strand = program;
+    simThread = program;
   }
 
-  SimThread strand() {
-    return Objects.requireNonNull(strand);
+  SimThread simThread() {
+    return Objects.requireNonNull(simThread);
   }
 
   /// The latest membership of its program, null if it has none yet.
@@ -98,7 +98,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   void skew(long nanos) {
     skewNanos += nanos;
     stir();
-    strand().resumeAt(timeline.now());
+    simThread().resumeAt(timeline.now());
   }
 
   /// When the processor is free for this process.
@@ -140,11 +140,11 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   @Override
   public void stir() {
     long free = Math.max(timeline.now(), freeNanos());
-    for (int i = 0; i < lanes.size(); i++) {
-      lanes.get(i).turnBy(free);
+    for (int i = 0; i < runners.size(); i++) {
+      runners.get(i).turnBy(free);
     }
     if (inTransport) {
-      strand().resumeAt(Math.max(free, timeline.now() + pace.wakeNanos));
+      simThread().resumeAt(Math.max(free, timeline.now() + pace.wakeNanos));
     }
   }
 
@@ -153,7 +153,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     requireOwnThread();
     inTransport = true;
     try {
-      strand().blockUntil(timeline.now() + maxNanos);
+      simThread().blockUntil(timeline.now() + maxNanos);
     } finally {
       inTransport = false;
     }
@@ -163,11 +163,11 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   /// The calling program waits until it is resumed, or until this moment of virtual time.
   void block(long untilNanos) {
     requireOwnThread();
-    strand().blockUntil(untilNanos);
+    simThread().blockUntil(untilNanos);
   }
 
   void requireOwnThread() {
-    if (!strand().isCurrent()) {
+    if (!simThread().isCurrent()) {
       throw new IllegalStateException(
           "a thread of its own waits in the simulated rank "
               + rank
@@ -179,7 +179,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     }
   }
 
-  // --- lanes
+  // --- progress threads
 
   @Override
   public Ticker ticker() {
@@ -187,18 +187,18 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   }
 
   @Override
-  public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
-    SimAgentRunner lane = new SimAgentRunner(this, agent);
-    lanes.add(lane);
-    return lane;
+  public AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller) {
+    SimAgentRunner runner = new SimAgentRunner(this, agent);
+    runners.add(runner);
+    return runner;
   }
 
-  void forget(SimAgentRunner lane) {
-    lanes.remove(lane);
+  void forget(SimAgentRunner runner) {
+    runners.remove(runner);
   }
 
-  List<SimAgentRunner> lanes() {
-    return lanes;
+  List<SimAgentRunner> runners() {
+    return runners;
   }
 
   // --- death
@@ -215,8 +215,8 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     if (death == null) {
       ProcessDied cause = new ProcessDied(why);
       death = cause;
-      lanes.forEach(SimAgentRunner::halt);
-      strand().kill(cause);
+      runners.forEach(SimAgentRunner::halt);
+      simThread().kill(cause);
     }
   }
 

@@ -24,7 +24,7 @@ public interface SimRank {
   /// The same with these settings.
   Weft join(WeftConfig config);
 
-  /// Computes for so long: virtual time passes, and the rank's lane goes on meanwhile.
+  /// Computes for so long: virtual time passes, and the rank's progress thread goes on meanwhile.
   void compute(Duration time);
 
   /// Virtual time since the simulation began.

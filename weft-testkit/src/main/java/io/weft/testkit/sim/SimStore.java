@@ -41,7 +41,7 @@ final class SimStore {
       Waiting next = each.next();
       if (next.key.equals(key)) {
         each.remove();
-        next.process.strand().resumeAt(process.timeline().now() + NEWS_NANOS);
+        next.process.simThread().resumeAt(process.timeline().now() + NEWS_NANOS);
       }
     }
   }

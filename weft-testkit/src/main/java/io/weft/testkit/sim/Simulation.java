@@ -4,8 +4,8 @@ package io.weft.testkit.sim;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.testkit.sim.network.Limits;
-import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Network;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Tamper;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
@@ -45,7 +45,7 @@ public final class Simulation {
   private Duration idle = Duration.ofMillis(10);
   private Duration limit = Duration.ofMinutes(10);
   private WeftConfig config = WeftConfig.builder().build();
-  private Duration patience = Duration.ofSeconds(60);
+  private Duration realTimeLimit = Duration.ofSeconds(60);
   private int traceLines = 1000;
 
   private Simulation(int ranks) {
@@ -150,8 +150,8 @@ public final class Simulation {
 
   /// How long, in real time, one program may compute or block before the simulation gives up.
   /// Default 1 minute.
-  public Simulation patience(Duration time) {
-    patience = time;
+  public Simulation realTimeLimit(Duration time) {
+    realTimeLimit = time;
     return this;
   }
 
@@ -189,7 +189,7 @@ public final class Simulation {
             new SimProcess.Pace(Span.nanos(turn), Span.nanos(idle), WAKE_NANOS),
             script.faults(),
             Span.nanos(limit),
-            patience,
+            realTimeLimit,
             config,
             traceLines);
     return new World<>(terms, program).run();
@@ -203,7 +203,7 @@ public final class Simulation {
       SimProcess.Pace pace,
       List<SimFault> faults,
       long limitNanos,
-      Duration patience,
+      Duration realTimeLimit,
       WeftConfig config,
       int traceLines) {
 

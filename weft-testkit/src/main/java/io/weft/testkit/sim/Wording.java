@@ -31,7 +31,7 @@ final class Wording {
   private static String mesh(int type) {
     return switch (type) {
       case 0 -> "goodbye";
-      case 1 -> "beat";
+      case 1 -> "heartbeat";
       case 2 -> "lost";
       default -> "mesh, type " + type;
     };

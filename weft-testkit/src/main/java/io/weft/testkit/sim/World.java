@@ -31,7 +31,7 @@ final class World<T> {
   private final SplittableRandom chance;
   private final Trace trace;
   private final Network network;
-  private final SimScheduler baton;
+  private final SimScheduler scheduler;
   private final SimStore store = new SimStore();
   private final List<Life> lives = new ArrayList<>();
   private final List<SimProcess> present = new ArrayList<>();
@@ -51,7 +51,7 @@ final class World<T> {
     this.terms = terms;
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
-    this.baton = new SimScheduler(timeline, terms.patience());
+    this.scheduler = new SimScheduler(timeline, terms.realTimeLimit());
     this.trace = new Trace(timeline::now, new Wording(), terms.traceLines());
     this.network = new Network(timeline, chance.split(), terms.network(), trace);
   }
@@ -91,18 +91,18 @@ final class World<T> {
       present.add(process);
       begin(process, SimFault.Memory.NOTHING, chance.nextLong(START_SPREAD_NANOS));
     }
-    FaultInjector stagehand = new FaultInjector(this, chance.split());
-    terms.faults().forEach(stagehand::prepare);
+    FaultInjector injector = new FaultInjector(this, chance.split());
+    terms.faults().forEach(injector::prepare);
     try {
-      List<SimThread> hung = baton.run(terms.limitNanos());
+      List<SimThread> hung = scheduler.run(terms.limitNanos());
       if (!hung.isEmpty()) {
         lastEndNanos = terms.limitNanos();
-        lives.stream().filter(life -> hung.contains(life.process.strand())).forEach(this::hang);
+        lives.stream().filter(life -> hung.contains(life.process.simThread())).forEach(this::hang);
       }
     } finally {
-      baton.close(new ProcessDied("the simulation is over"));
+      scheduler.close(new ProcessDied("the simulation is over"));
     }
-    return report(stagehand.struck());
+    return report(injector.struck());
   }
 
   private SimProcess process(int rank, int incarnation) {
@@ -123,10 +123,11 @@ final class World<T> {
     lives.add(life);
     RandomGenerator random = chance.split();
     Participant<T> self = new Participant<>(this, process, memory, random);
-    SimThread strand = baton.strand(process.toString(), () -> live(life, self), process::freeNanos);
-    process.runs(strand);
+    SimThread simThread =
+        scheduler.simThread(process.toString(), () -> live(life, self), process::freeNanos);
+    process.runs(simThread);
     process.skew(random.nextLong(-CLOCK_SPREAD_NANOS, CLOCK_SPREAD_NANOS));
-    strand.startAt(atNanos);
+    simThread.startAt(atNanos);
   }
 
   private void live(Life life, SimRank self) {
@@ -152,17 +153,18 @@ final class World<T> {
   }
 
   private void hang(Life life) {
-    SimThread strand = life.process.strand();
+    SimThread simThread = life.process.simThread();
     StackTraceElement where = null;
-    for (StackTraceElement frame : strand.stack()) {
+    for (StackTraceElement frame : simThread.stack()) {
       if (frame.getClassName().startsWith("io.weft.")
           && !frame.getClassName().startsWith("io.weft.testkit.sim.")) {
         where = frame;
         break;
       }
     }
-    double since = (terms.limitNanos() - strand.waitingSinceNanos()) / 1e9;
-    life.outcome = new RankResult.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
+    double since = (terms.limitNanos() - simThread.waitingSinceNanos()) / 1e9;
+    life.outcome =
+        new RankResult.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
     trace.say(What.ENDED, life.process, "Hung");
   }
 

@@ -13,13 +13,13 @@ import java.util.Arrays;
 record OpenPort(InetSocketAddress address, boolean store) {
 
   /// Who listens speaks first where it is the store.
-  private static final int PATIENCE_MILLIS = 1_000;
+  private static final int IDLE_MILLIS = 1_000;
 
   private static final int MOST_WAIT_MILLIS = 6_000;
 
   /// Finds out who listens there.
   static OpenPort at(InetSocketAddress address) throws IOException {
-    try (Socket socket = new OpenPort(address, false).open(PATIENCE_MILLIS)) {
+    try (Socket socket = new OpenPort(address, false).open(IDLE_MILLIS)) {
       byte[] magic = HostileBytes.storeMagic();
       byte[] heard = socket.getInputStream().readNBytes(magic.length);
       return new OpenPort(address, Arrays.equals(heard, magic));

@@ -27,7 +27,7 @@ public final class Networks implements AutoCloseable {
     this.onExit = new AtExit("weft-torture-networks", this::remove);
   }
 
-  /// Makes them, and below `directory` a stand-in for ssh that starts programs in the far one.
+  /// Makes them, and below `directory` a bounce buffer for ssh that starts programs in the far one.
   /// Throws `IOException` with what the system said where they cannot be had.
   public static Networks create(Path directory) throws IOException, InterruptedException {
     String name = "weft" + ProcessHandle.current().pid();
@@ -121,7 +121,7 @@ public final class Networks implements AutoCloseable {
     return name + "b";
   }
 
-  /// The stand-in for ssh.
+  /// The bounce buffer for ssh.
   public Path ssh() {
     return ssh;
   }

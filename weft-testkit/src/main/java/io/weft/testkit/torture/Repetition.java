@@ -36,7 +36,7 @@ final class Repetition {
   private static final Duration LAST_BREATH = Duration.ofSeconds(2);
   private static final Pattern CUT = Pattern.compile("fault: cut (\\d+)-(\\d+) after (\\d+) ms");
 
-  private final FaultScenario ordeal;
+  private final FaultScenario scenario;
   private final Harm harm;
   private final long seed;
   private final SplittableRandom random;
@@ -52,13 +52,13 @@ final class Repetition {
   private long harmedNanos;
   private double load;
 
-  Repetition(FaultScenario ordeal, Harm harm, long seed) {
-    this.ordeal = ordeal;
+  Repetition(FaultScenario scenario, Harm harm, long seed) {
+    this.scenario = scenario;
     this.harm = harm;
     this.seed = seed;
     this.random = new SplittableRandom(seed);
     this.directory =
-        ordeal
+        scenario
             .directory()
             .toAbsolutePath()
             .resolve(harm.word() + "-" + seed + "-" + System.nanoTime());
@@ -76,21 +76,22 @@ final class Repetition {
 
   private JobOutcome inTwoNetworks() throws IOException, InterruptedException {
     try (Networks networks = Networks.create(directory)) {
-      int half = ordeal.ranks() / 2;
+      int half = scenario.ranks() / 2;
       List<String> options =
           List.of(
               "-H",
-              "localhost:" + half + "," + networks.far() + ":" + (ordeal.ranks() - half),
+              "localhost:" + half + "," + networks.far() + ":" + (scenario.ranks() - half),
               "--ssh",
               networks.ssh().toString());
       try (TorturedJob job =
-          TorturedJob.start(directory, ordeal, networks.here(), options, Map.of())) {
+          TorturedJob.start(directory, scenario, networks.here(), options, Map.of())) {
         return harmed(job, networks);
       }
     }
   }
 
-  private JobOutcome inOne(List<String> before, List<String> options, Map<String, String> environment)
+  private JobOutcome inOne(
+      List<String> before, List<String> options, Map<String, String> environment)
       throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(options);
     Map<String, String> variables = new HashMap<>(environment);
@@ -102,11 +103,11 @@ final class Repetition {
           "seed=%d; ranks=%d; cut=?-?@%dms..%dms"
               .formatted(
                   seed,
-                  ordeal.ranks(),
+                  scenario.ranks(),
                   Span.millis(PROVED),
-                  Span.millis(PROVED.plus(ordeal.spread()))));
+                  Span.millis(PROVED.plus(scenario.spread()))));
     }
-    try (TorturedJob job = TorturedJob.start(directory, ordeal, before, all, variables)) {
+    try (TorturedJob job = TorturedJob.start(directory, scenario, before, all, variables)) {
       return harmed(job, null);
     }
   }
@@ -120,7 +121,7 @@ final class Repetition {
       return outcome(0, 0);
     }
     long readyNanos = System.nanoTime();
-    Duration moment = Duration.ofMillis(random.nextLong(Span.millis(ordeal.spread()) + 1));
+    Duration moment = Duration.ofMillis(random.nextLong(Span.millis(scenario.spread()) + 1));
     if (harm != Harm.CUT) {
       LockSupport.parkNanos(Span.nanos(moment));
     }
@@ -135,17 +136,17 @@ final class Repetition {
   /// one while the others are still being looked for.
   private boolean hasSeenAll(TorturedJob job) {
     ranks.putAll(job.processes().ranks());
-    return ranks.size() == ordeal.ranks();
+    return ranks.size() == scenario.ranks();
   }
 
   private boolean awaitWork(TorturedJob job) {
-    Pattern working = Pattern.compile(harm == Harm.CUT ? CUT.pattern() : ordeal.working());
-    return job.await(() -> job.anyRankPrinted(working, ordeal.ranks()), START);
+    Pattern working = Pattern.compile(harm == Harm.CUT ? CUT.pattern() : scenario.working());
+    return job.await(() -> job.anyRankPrinted(working, scenario.ranks()), START);
   }
 
   private void harm(TorturedJob job, @Nullable Networks networks)
       throws IOException, InterruptedException {
-    int chosen = random.nextInt(ordeal.ranks());
+    int chosen = random.nextInt(scenario.ranks());
     switch (harm) {
       case KILL, STOP -> {
         victim = "rank " + chosen;
@@ -155,7 +156,7 @@ final class Repetition {
       }
       case CUT -> blameEnds(job);
       case PARTITION -> {
-        int half = ordeal.ranks() / 2;
+        int half = scenario.ranks() / 2;
         List<Integer> near = all().filter(rank -> rank < half).toList();
         List<Integer> far = all().filter(rank -> rank >= half).toList();
         victim = near + "|" + far;
@@ -169,7 +170,7 @@ final class Repetition {
   }
 
   private void blameEnds(TorturedJob job) {
-    for (int rank = 0; rank < ordeal.ranks(); rank++) {
+    for (int rank = 0; rank < scenario.ranks(); rank++) {
       for (String line : job.rankLines(rank)) {
         Matcher matcher = CUT.matcher(line);
         if (matcher.find()) {
@@ -186,7 +187,7 @@ final class Repetition {
   }
 
   private Stream<Integer> all() {
-    return IntStream.range(0, ordeal.ranks()).boxed();
+    return IntStream.range(0, scenario.ranks()).boxed();
   }
 
   private ProcessHandle process(int rank) {
@@ -223,7 +224,7 @@ final class Repetition {
   }
 
   private void judge(TorturedJob job, double survivorSeconds) throws IOException {
-    Duration limit = harm.isSilent() ? ordeal.silence() : ordeal.limit();
+    Duration limit = harm.isSilent() ? scenario.silence() : scenario.limit();
     if (survivorSeconds > Span.millis(limit) / 1e3) {
       flaw(FlawKind.LATE, "a survivor took longer than " + Span.millis(limit) / 1e3 + " s");
     }
@@ -236,7 +237,8 @@ final class Repetition {
     culprits.forEach(
         (rank, guilty) -> {
           String wrong =
-              new SurvivorCheck(guilty).wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
+              new SurvivorCheck(guilty)
+                  .wrong(job.rankExitCode(rank), job.rankLines(rank), launcher);
           if (!wrong.isEmpty()) {
             flaw(FlawKind.CAUSE, "rank " + rank + " " + wrong);
           }
@@ -253,7 +255,8 @@ final class Repetition {
   }
 
   private JobOutcome outcome(double survivorSeconds, double jobSeconds) {
-    return new JobOutcome(harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, load, flaws);
+    return new JobOutcome(
+        harm, seed, victim, momentSeconds, survivorSeconds, jobSeconds, load, flaws);
   }
 
   private void flaw(FlawKind kind, String words) {

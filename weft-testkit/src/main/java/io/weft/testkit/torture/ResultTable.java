@@ -52,7 +52,8 @@ record ResultTable(List<JobOutcome> outcomes) {
   }
 
   /// The least value that so large a part of all does not exceed.
-  private static double part(List<JobOutcome> all, double part, Function<JobOutcome, Double> value) {
+  private static double part(
+      List<JobOutcome> all, double part, Function<JobOutcome, Double> value) {
     List<Double> sorted = all.stream().map(value).sorted(Comparator.naturalOrder()).toList();
     return sorted.get(Math.max(0, (int) Math.ceil(part * sorted.size()) - 1));
   }

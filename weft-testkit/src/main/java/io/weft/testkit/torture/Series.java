@@ -17,14 +17,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Repetitions of an ordeal, all kinds of harm in turn.
+/// Repetitions of an fault scenario, all kinds of harm in turn.
 ///
 /// @param times how often each kind of harm is done
 /// @param seed of the first repetition of each kind; those after it count on
 /// @param limit after so long no other repetition is begun
 /// @param record where outcomes are kept; those that are there already are not repeated
 record Series(
-    FaultScenario ordeal, Map<Harm, Integer> times, long seed, Duration limit, Optional<Path> record) {
+    FaultScenario scenario,
+    Map<Harm, Integer> times,
+    long seed,
+    Duration limit,
+    Optional<Path> record) {
 
   Series {
     times = new TreeMap<>(times);
@@ -45,7 +49,7 @@ record Series(
       if (spent > Span.nanos(limit)) {
         break;
       }
-      JobOutcome outcome = new Repetition(ordeal, next.getKey(), next.getValue()).run();
+      JobOutcome outcome = new Repetition(scenario, next.getKey(), next.getValue()).run();
       done++;
       outcomes.add(outcome);
       if (record.isPresent()) {
@@ -63,7 +67,8 @@ record Series(
     return outcomes;
   }
 
-  private static void tell(PrintStream progress, JobOutcome outcome, int done, int all, long nanos) {
+  private static void tell(
+      PrintStream progress, JobOutcome outcome, int done, int all, long nanos) {
     long left = nanos / done * (all - done) / 1_000_000_000;
     progress.printf(
         Locale.ROOT, "%d/%d, %d:%02d left: %s%n", done, all, left / 60, left % 60, outcome);
@@ -76,7 +81,7 @@ record Series(
         "  repeat: --harm %s --seed %d; its files: %s%n",
         outcome.harm().word(),
         outcome.seed(),
-        ordeal.directory());
+        scenario.directory());
   }
 
   private List<Map.Entry<Harm, Long>> missing(List<JobOutcome> outcomes) {

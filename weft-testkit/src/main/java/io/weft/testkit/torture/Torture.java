@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 
-/// Repeats an ordeal, tells of each repetition, and prints a table of all.
+/// Repeats an fault scenario, tells of each repetition, and prints a table of all.
 public final class Torture {
 
   private Torture() {}
@@ -31,8 +31,8 @@ public final class Torture {
   }
 
   /// One repetition.
-  public static JobOutcome once(FaultScenario ordeal, Harm harm, long seed)
+  public static JobOutcome once(FaultScenario scenario, Harm harm, long seed)
       throws IOException, InterruptedException {
-    return new Repetition(ordeal, harm, seed).run();
+    return new Repetition(scenario, harm, seed).run();
   }
 }

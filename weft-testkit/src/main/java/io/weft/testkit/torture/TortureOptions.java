@@ -83,14 +83,14 @@ final class TortureOptions {
     }
     wanted.replaceAll((harm, own) -> own < 0 ? times : own);
     return new Series(
-        ordeal(),
+        scenario(),
         wanted,
         number("--seed", 1),
         Duration.ofMinutes(number("--minutes", 1440)),
         Optional.ofNullable(said.get("--json")).map(Path::of));
   }
 
-  private FaultScenario ordeal() throws IOException {
+  private FaultScenario scenario() throws IOException {
     int dashes = command.indexOf("--");
     if (dashes < 1) {
       throw new IllegalArgumentException("no command: LAUNCHER SUBCOMMAND -- PROGRAM...");

@@ -40,22 +40,22 @@ final class TorturedJob implements AutoCloseable {
   /// @param options of the launcher, put between its subcommand and the program
   static TorturedJob start(
       Path directory,
-      FaultScenario ordeal,
+      FaultScenario scenario,
       List<String> before,
       List<String> options,
       Map<String, String> environment)
       throws IOException {
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
     var command = new ArrayList<>(before);
-    command.addAll(ordeal.launcher());
+    command.addAll(scenario.launcher());
     command.addAll(
         List.of(
             "-np",
-            Integer.toString(ordeal.ranks()),
+            Integer.toString(scenario.ranks()),
             "--output-dir",
             directory.resolve("ranks").toString()));
     command.addAll(options);
-    command.addAll(ordeal.program());
+    command.addAll(scenario.program());
     var builder =
         new ProcessBuilder(command)
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))

@@ -38,7 +38,7 @@ public abstract class ConnectionContract {
   protected abstract String bind();
 
   /// Factor of what is waited for anything: more than 1 where the machine is emulated.
-  protected int patience() {
+  protected int waitFactor() {
     return 1;
   }
 
@@ -53,7 +53,7 @@ public abstract class ConnectionContract {
 
   @BeforeEach
   final void openNet() {
-    net = new Net(provider(), bind(), patience());
+    net = new Net(provider(), bind(), waitFactor());
   }
 
   @AfterEach
@@ -90,7 +90,8 @@ public abstract class ConnectionContract {
         .isEqualTo(PostResult.BACK_PRESSURED);
     MemoryRegion from = a.region(8);
     MemoryRegion into = b.region(8);
-    assertThat(endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord()))
+    assertThat(
+            endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord()))
         .isEqualTo(PostResult.BACK_PRESSURED);
     from.close();
   }

@@ -141,7 +141,9 @@ public abstract class MemoryContract extends MessageContract {
     MemoryRegion into = b.region(9);
     assertThatThrownBy(
             () ->
-                endpoint.tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord()).name())
+                endpoint
+                    .tryWrite(from.slice(0, 8), Transfers.whole(into), 0, new CompletionRecord())
+                    .name())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll("8", "9");
   }
@@ -206,7 +208,7 @@ public abstract class MemoryContract extends MessageContract {
   @Test
   final void writeToAClosedRegionTouchesNothing() {
     for (int bytes : new int[] {0, 100, 100_000, 8 << 20}) {
-      Net own = new Net(provider(), bind(), patience());
+      Net own = new Net(provider(), bind(), waitFactor());
       try (own) {
         Node a = own.node(0);
         Node b = own.node(1);

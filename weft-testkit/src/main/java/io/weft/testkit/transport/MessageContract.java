@@ -87,7 +87,7 @@ public abstract class MessageContract extends ConnectionContract {
     Endpoint endpoint = net().connect(a, b, 1);
     net().post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[] {7})));
     a.transport().flush();
-    long end = System.nanoTime() + patience() * 20_000_000_000L;
+    long end = System.nanoTime() + waitFactor() * 20_000_000_000L;
     while (b.heard(SinkEvent.Received.class).isEmpty() && System.nanoTime() - end < 0) {
       if (b.poll() == 0) {
         b.transport().await(1_000_000);
@@ -114,7 +114,8 @@ public abstract class MessageContract extends ConnectionContract {
     }
     assertThat(endpoint.trySend(message)).isEqualTo(PostResult.BACK_PRESSURED);
     int expected = posted;
-    net().until(() -> b.heard(SinkEvent.Received.class).size() == expected, "all that was accepted");
+    net()
+        .until(() -> b.heard(SinkEvent.Received.class).size() == expected, "all that was accepted");
     net().post(() -> endpoint.trySend(message));
     net().until(() -> b.heard(SinkEvent.Received.class).size() == expected + 1, "one more");
     for (int i = 0; i < expected; i++) {
@@ -145,7 +146,8 @@ public abstract class MessageContract extends ConnectionContract {
     net()
         .post(
             () ->
-                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
+                endpoint.tryWrite(
+                    from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
     net().until(() -> b.heard(SinkEvent.Notified.class).size() == 1, "landed");
     assertThat(endpoint.bytesSent() - sent).isBetween(1L << 20, (1L << 20) + 4096);
     assertThat(back.bytesReceived() - received).isBetween(1L << 20, (1L << 20) + 4096);

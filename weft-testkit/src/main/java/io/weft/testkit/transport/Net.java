@@ -26,11 +26,11 @@ final class Net implements AutoCloseable {
     this(provider, bind, 1);
   }
 
-  /// @param patience factor of what is waited for anything
-  Net(TransportProvider provider, String bind, int patience) {
+  /// @param factor factor of what is waited for anything
+  Net(TransportProvider provider, String bind, int factor) {
     this.provider = provider;
     this.bind = bind;
-    limitSeconds = patience * LIMIT_SECONDS;
+    limitSeconds = factor * LIMIT_SECONDS;
   }
 
   Node node(int number) {

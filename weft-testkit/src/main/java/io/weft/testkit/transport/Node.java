@@ -134,7 +134,8 @@ final class Node implements FrameSink, AutoCloseable {
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     events.add(
-        new SinkEvent.Received(from, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE))));
+        new SinkEvent.Received(
+            from, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE))));
   }
 
   @Override

@@ -58,9 +58,14 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
   private boolean finished;
 
   RandomTraffic(
-      TransportProvider provider, String bind, int node, long seed, int operations, int patience) {
+      TransportProvider provider,
+      String bind,
+      int node,
+      long seed,
+      int operations,
+      int waitFactor) {
     this.node = node;
-    limitNanos = patience * LIMIT_NANOS;
+    limitNanos = waitFactor * LIMIT_NANOS;
     this.operations = operations;
     mine = new Random(seed + node);
     theirs = new Random(seed + 1 - node);

@@ -18,11 +18,11 @@ final class TrafficPair implements AutoCloseable {
   private final RandomTraffic first;
   private final RandomTraffic second;
 
-  TrafficPair(TransportProvider provider, String bind, long seed, int operations, int patience) {
+  TrafficPair(TransportProvider provider, String bind, long seed, int operations, int waitFactor) {
     this.seed = seed;
-    limitMillis = patience * LIMIT_MILLIS;
-    first = new RandomTraffic(provider, bind, 0, seed, operations, patience);
-    second = new RandomTraffic(provider, bind, 1, seed, operations, patience);
+    limitMillis = waitFactor * LIMIT_MILLIS;
+    first = new RandomTraffic(provider, bind, 0, seed, operations, waitFactor);
+    second = new RandomTraffic(provider, bind, 1, seed, operations, waitFactor);
     first.meet(second);
     second.meet(first);
   }
@@ -40,7 +40,8 @@ final class TrafficPair implements AutoCloseable {
         .isTrue();
   }
 
-  private static Thread thread(RandomTraffic traffic, AtomicReference<@Nullable Throwable> failure) {
+  private static Thread thread(
+      RandomTraffic traffic, AtomicReference<@Nullable Throwable> failure) {
     Thread thread =
         new Thread(
             () -> {

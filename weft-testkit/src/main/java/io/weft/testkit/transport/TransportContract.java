@@ -111,7 +111,8 @@ public abstract class TransportContract extends SharingContract {
     net()
         .post(
             () ->
-                endpoint.tryWrite(from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
+                endpoint.tryWrite(
+                    from.slice(0, 1 << 20), Transfers.whole(into), 1, new CompletionRecord()));
     net().until(() -> b.heard(SinkEvent.Notified.class).size() == 1, "landed");
     assertThat(a.transport().bytesSent() - before).isBetween(1L << 20, (1L << 20) + 4096);
   }
@@ -121,7 +122,7 @@ public abstract class TransportContract extends SharingContract {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     System.getLogger("weft.contract")
         .log(System.Logger.Level.INFO, "weft.test.seed={0,number,#}", seed);
-    try (TrafficPair pair = new TrafficPair(provider(), bind(), seed, operations(), patience())) {
+    try (TrafficPair pair = new TrafficPair(provider(), bind(), seed, operations(), waitFactor())) {
       pair.run();
     }
   }

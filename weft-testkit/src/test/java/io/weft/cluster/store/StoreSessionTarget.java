@@ -23,7 +23,8 @@ public final class StoreSessionTarget implements FuzzTarget {
   private static final Secret SECRET =
       Secret.of("the secret of this job".getBytes(StandardCharsets.UTF_8));
 
-  private static final StoreSession.Keeper KEEPER = new StoreSession.Keeper("job", "meeting");
+  private static final StoreSession.StoreIdentity IDENTITY =
+      new StoreSession.StoreIdentity("job", "meeting");
 
   /// For the fuzzer.
   public StoreSessionTarget() {}
@@ -78,7 +79,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     var session = new ScriptedSocket(input[0] == 2 ? StoreSessionTarget::opening : null, rest);
     var line = StoreLine.answer(session, Optional.empty());
     Store values = new NeverWaiting();
-    if (input[0] != 1 && !opens(new StoreSession(line, values, SECRET, KEEPER))) {
+    if (input[0] != 1 && !opens(new StoreSession(line, values, SECRET, IDENTITY))) {
       if (input[0] == 2) {
         throw new AssertionError("a rank that proved the secret was refused");
       }
@@ -87,7 +88,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     if (input[0] != 1 && input[0] != 2) {
       throw new AssertionError("a stranger was let in");
     }
-    new StoreSession(line, values, SECRET, KEEPER).serve();
+    new StoreSession(line, values, SECRET, IDENTITY).serve();
   }
 
   private static boolean opens(StoreSession session) {

@@ -81,13 +81,15 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
   }
 
   /// What is chosen can be run there.
-  private static void choose(AlgorithmTable table, CollectiveKind kind, long bytes, List<Integer> hosts) {
+  private static void choose(
+      AlgorithmTable table, CollectiveKind kind, long bytes, List<Integer> hosts) {
     Rule rule = Algorithms.chosen(table, kind.words(), bytes, hosts, false);
     if (rule.algorithm().equals(AlgorithmRegistry.SHARED)) {
       throw new AssertionError("shared memory where there is none: " + rule);
     }
     String same =
-        new AlgorithmSelection(table, hosts, false).choose(kind, Optional.of(rule.algorithm()), bytes);
+        new AlgorithmSelection(table, hosts, false)
+            .choose(kind, Optional.of(rule.algorithm()), bytes);
     if (!same.equals(rule.algorithm()) || rule.why().isEmpty()) {
       throw new AssertionError("accepted " + rule);
     }

@@ -86,7 +86,9 @@ class BrokenPeerTest {
   void grantForSegmentsOfAnotherLengthAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     byte[] grant = scene.grant(4096, 0, 4);
-    ByteBuffer.wrap(grant).order(ByteOrder.LITTLE_ENDIAN).putLong(CollectiveFrame.HEADER_BYTES + 68, 512);
+    ByteBuffer.wrap(grant)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putLong(CollectiveFrame.HEADER_BYTES + 68, 512);
     scene.zero.says(grant);
     scene.rank.turn(0);
     assertThat(failure(handle))
@@ -95,7 +97,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void creditThatWasNotOwedAborts() {
+  void creditThatWasNotGrantedAborts() {
     for (int credit : new int[] {1, 0, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", LONG);

@@ -65,7 +65,9 @@ class BrokenShareTest {
   void memoryThatCannotBeReachedIsLeftUndone() {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     byte[] unknown = offer();
-    ByteBuffer.wrap(unknown).order(ByteOrder.LITTLE_ENDIAN).putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
+    ByteBuffer.wrap(unknown)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
     scene.rank.turn(0);
     assertThat(scene.sent(DONE).getInt(20)).isOne();

@@ -11,26 +11,26 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 final class CallerExitTest {
 
-  private final SlowClock lane = new SlowClock();
+  private final SlowClock runner = new SlowClock();
 
   @Test
   void whoWaitedLeavesLater() {
-    new CallerExit(1600).leave(4, 4, 0, lane);
-    assertThat(lane.now).isBetween(1600L, 2000L);
+    new CallerExit(1600).leave(4, 4, 0, runner);
+    assertThat(runner.now).isBetween(1600L, 2000L);
   }
 
   @ParameterizedTest
   @CsvSource({"1600, 3, 4", "1600, 4, 4100", "0, 9, 4"})
   void allOthersLeaveAtOnce(long nanos, int turns, long bytes) {
-    new CallerExit(nanos).leave(turns, bytes, 0, lane);
-    assertThat(lane.now).isZero();
+    new CallerExit(nanos).leave(turns, bytes, 0, runner);
+    assertThat(runner.now).isZero();
   }
 
   @Test
   void afterALongWaitNobodyIsHeld() {
-    lane.now = 50_000;
-    new CallerExit(1600).leave(100, 4, 0, lane);
-    assertThat(lane.now).isEqualTo(50_100);
+    runner.now = 50_000;
+    new CallerExit(1600).leave(100, 4, 0, runner);
+    assertThat(runner.now).isEqualTo(50_100);
   }
 
   /// Each look at it takes 100 ns.

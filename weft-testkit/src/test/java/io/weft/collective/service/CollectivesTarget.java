@@ -47,7 +47,8 @@ public final class CollectivesTarget implements FuzzTarget {
         new byte[] {0, 1, 8, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 9, 0, 0, 8, 0, 4, 1},
         new byte[] {0, 1, 7, 0, 100, 4, 1, 9, 0, 0, 8, 0, 4, 1},
         new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256},
-        // The mesh's own: a beat of one peer, a good-bye of the other, who is then said to be lost.
+        // The mesh's own: a heartbeat of one peer, a good-bye of the other, who is then said to be
+        // lost.
         new byte[] {
           0, 0, 0, 0, 100, 1, 0, 8, -1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 8, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0,
           14, -1, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', '\n', 4, 1
@@ -146,7 +147,8 @@ public final class CollectivesTarget implements FuzzTarget {
 
     /// Not what may be a count of rows for which there is memory: taking that is right, and slow.
     private static void says(ScriptedTransport.Peer peer, byte[] frame) {
-      if (frame.length == CollectiveFrame.HEADER_BYTES + Long.BYTES || frame.length == PartDescriptor.MESSAGE_BYTES) {
+      if (frame.length == CollectiveFrame.HEADER_BYTES + Long.BYTES
+          || frame.length == PartDescriptor.MESSAGE_BYTES) {
         long count = Long.reverseBytes(ByteBuffer.wrap(frame).getLong(frame.length - Long.BYTES));
         if (count > MANY_ROWS && count <= Long.MAX_VALUE / Float.BYTES) {
           return;

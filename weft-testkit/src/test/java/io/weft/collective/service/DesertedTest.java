@@ -39,7 +39,9 @@ class DesertedTest {
     MemorySegment told = MemorySegment.ofArray(got(scene.two, DESERTED).getFirst());
     MemorySegment sent = MemorySegment.ofArray(scene.sent(PeerScene.EAGER).array());
     assertThat(CollectiveFrame.key(told)).as("the operation").isEqualTo(CollectiveFrame.key(sent));
-    assertThat(CollectiveFrame.sequence(told)).as("its use").isEqualTo(CollectiveFrame.sequence(sent));
+    assertThat(CollectiveFrame.sequence(told))
+        .as("its use")
+        .isEqualTo(CollectiveFrame.sequence(sent));
     assertThat(CollectiveFrame.aux(told)).as("who has left").isZero();
     assertThat(got(scene.zero, DESERTED)).as("what rank 0 hears, which has left").isEmpty();
     scene.close();

@@ -52,7 +52,7 @@ class LeavingTest {
         .array();
   }
 
-  /// "mesh 2" or "service 0 type 5" of all that was sent to a peer, but for beats.
+  /// "mesh 2" or "service 0 type 5" of all that was sent to a peer, but for heartbeats.
   private static List<String> words(ScriptedTransport.Peer peer) {
     return peer.got().stream()
         .map(

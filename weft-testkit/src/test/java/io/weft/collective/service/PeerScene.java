@@ -72,7 +72,8 @@ final class PeerScene implements AutoCloseable {
   /// After the grant that the rank itself has sent.
   byte[] grant(int phase, long bytes, long base, int slots) {
     byte[] frame =
-        like(sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - CollectiveFrame.HEADER_BYTES]);
+        like(
+            sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - CollectiveFrame.HEADER_BYTES]);
     frame[2] = (byte) phase;
     ByteBuffer.wrap(frame)
         .order(ByteOrder.LITTLE_ENDIAN)

@@ -116,7 +116,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   Rendezvous rendezvous() {
-    return rendezvous.face();
+    return rendezvous.client();
   }
 
   /// Lets time pass, and the rank do what it can.

@@ -27,17 +27,18 @@ class BounceBufferTest {
       MemorySegment output = Arena.ofAuto().allocate(4L * ELEMENTS, 64);
       var sum = MappedReduceStage.Arithmetic.of(DType.INT32, ReduceOp.SUM, 1);
       MappedReduceStage stage =
-          MappedReduceStage.allreduce(Arena.ofAuto().allocate(4L * ELEMENTS, 64), output, sum, MEMBERS);
-      var standIn = new BounceBuffer(stage, window, 0);
+          MappedReduceStage.allreduce(
+              Arena.ofAuto().allocate(4L * ELEMENTS, 64), output, sum, MEMBERS);
+      var bounceBuffer = new BounceBuffer(stage, window, 0);
       for (int i = 0; i < ELEMENTS; i++) {
         window.segment().setAtIndex(ValueLayout.JAVA_INT, i, i + 1);
       }
       for (int member : List.of(0, 1, 2)) {
-        standIn.arrived(order.charAt(member) - '0');
-        standIn.take();
+        bounceBuffer.arrived(order.charAt(member) - '0');
+        bounceBuffer.take();
       }
-      while (!standIn.isTaken()) {
-        standIn.take();
+      while (!bounceBuffer.isTaken()) {
+        bounceBuffer.take();
       }
       assertThat(output.mismatch(window.segment())).isEqualTo(-1);
     }

@@ -32,39 +32,39 @@ class SharedMailboxTest {
   /// for another operation than the others; looks at those it has written, in any order; pays what
   /// it owes.
   private static final class Actor {
-    private final SharedMailbox board;
+    private final SharedMailbox mailbox;
     private final int rank;
     private final Map<Long, Long> open = new HashMap<>();
     private final MemorySegment part = Arena.ofAuto().allocate(8);
     private long begun;
 
-    Actor(SharedMailbox board, int rank) {
-      this.board = board;
+    Actor(SharedMailbox mailbox, int rank) {
+      this.mailbox = mailbox;
       this.rank = rank;
     }
 
     void begin(SplittableRandom random) {
-      long number = board.take();
+      long number = mailbox.take();
       assertThat(number).isEqualTo(begun++);
       long subject = random.nextInt(12) == 0 ? 1000 + rank : (number + 1) * 31; // never NOTHING
       part.set(ValueLayout.JAVA_LONG, 0, value(rank, number));
-      assertThat(board.enter()).isTrue();
-      boolean written = random.nextInt(12) > 0 && board.tryWrite(number, subject, part);
-      board.leave();
+      assertThat(mailbox.enter()).isTrue();
+      boolean written = random.nextInt(12) > 0 && mailbox.tryWrite(number, subject, part);
+      mailbox.leave();
       if (written) {
         open.put(number, subject);
       } else {
-        board.owe(number);
-        board.finish(number);
+        mailbox.skip(number);
+        mailbox.acknowledge(number);
       }
     }
 
     void pay() {
-      assertThat(board.enter()).isTrue();
-      while (board.tryPay()) {
+      assertThat(mailbox.enter()).isTrue();
+      while (mailbox.tryPay()) {
         assertThat(begun).isPositive();
       }
-      board.leave();
+      mailbox.leave();
     }
   }
 
@@ -78,9 +78,9 @@ class SharedMailboxTest {
   @ValueSource(ints = {2, 3, 5})
   void allSeeTheSameInAnyOrderOfSteps(int members) {
     SplittableRandom random = new SplittableRandom(SEED + members);
-    List<SharedMailbox> boards = Boards.of(members);
+    List<SharedMailbox> mailboxes = Mailboxes.of(members);
     List<Actor> actors = new ArrayList<>();
-    boards.forEach(board -> actors.add(new Actor(board, actors.size())));
+    mailboxes.forEach(mailbox -> actors.add(new Actor(mailbox, actors.size())));
     Map<Long, Sight> outcomes = new HashMap<>();
     int shared = 0;
     while (actors.stream().anyMatch(a -> a.begun < NUMBERS)) {
@@ -107,23 +107,24 @@ class SharedMailboxTest {
 
   private static boolean look(
       Actor actor, long number, List<Actor> actors, Map<Long, Sight> outcomes) {
-    assertThat(actor.board.enter()).isTrue();
-    Sight sight = actor.board.look(number, actor.open.get(number));
+    assertThat(actor.mailbox.enter()).isTrue();
+    Sight sight = actor.mailbox.look(number, actor.open.get(number));
     if (sight == Sight.SAME) {
       for (int m = 0; m < actors.size(); m++) {
-        long seen = actor.board.board(m).get(ValueLayout.JAVA_LONG, SharedMailbox.payload(number));
+        long seen =
+            actor.mailbox.mailbox(m).get(ValueLayout.JAVA_LONG, SharedMailbox.payload(number));
         assertThat(seen)
             .as("number %d of %d, seed %d", number, m, SEED)
             .isEqualTo(value(m, number));
       }
     }
-    actor.board.leave();
+    actor.mailbox.leave();
     if (sight != Sight.OPEN) {
       assertThat(outcomes.merge(number, sight, (first, now) -> first))
           .as("number %d, seed %d", number, SEED)
           .isEqualTo(sight);
       actor.open.remove(number);
-      actor.board.finish(number);
+      actor.mailbox.acknowledge(number);
     }
     return sight == Sight.SAME;
   }
@@ -131,68 +132,68 @@ class SharedMailboxTest {
   /// Two threads, as two processes would, one number after the other.
   @Test
   void whatIsSeenIsWholeBetweenThreads() throws Exception {
-    List<SharedMailbox> boards = Boards.of(2);
+    List<SharedMailbox> mailboxes = Mailboxes.of(2);
     CompletableFuture<Void> other =
-        CompletableFuture.runAsync(() -> exchange(boards.get(1), 1), r -> new Thread(r).start());
-    exchange(boards.get(0), 0);
+        CompletableFuture.runAsync(() -> task(mailboxes.get(1), 1), r -> new Thread(r).start());
+    task(mailboxes.get(0), 0);
     other.get(60, TimeUnit.SECONDS);
   }
 
-  private static void exchange(SharedMailbox board, int rank) {
+  private static void task(SharedMailbox mailbox, int rank) {
     MemorySegment part = Arena.ofAuto().allocate(SharedMailbox.PAYLOAD_BYTES, 8);
     for (long i = 0; i < 2_000; i++) {
-      long number = board.take();
+      long number = mailbox.take();
       for (int word = 0; word < SharedMailbox.PAYLOAD_BYTES / 8; word++) {
         part.setAtIndex(ValueLayout.JAVA_LONG, word, value(rank, number) + word);
       }
-      assertThat(board.enter()).isTrue();
-      assertThat(board.tryWrite(number, 5, part)).as("room for number %d", number).isTrue();
-      while (board.look(number, 5) == Sight.OPEN) {
+      assertThat(mailbox.enter()).isTrue();
+      assertThat(mailbox.tryWrite(number, 5, part)).as("room for number %d", number).isTrue();
+      while (mailbox.look(number, 5) == Sight.OPEN) {
         Thread.yield();
       }
       int peer = 1 - rank;
       for (int word = 0; word < SharedMailbox.PAYLOAD_BYTES / 8; word++) {
         long at = SharedMailbox.payload(number) + word * 8L;
-        assertThat(board.board(peer).get(ValueLayout.JAVA_LONG, at))
+        assertThat(mailbox.mailbox(peer).get(ValueLayout.JAVA_LONG, at))
             .isEqualTo(value(peer, number) + word);
       }
-      board.finish(number);
-      board.leave();
+      mailbox.acknowledge(number);
+      mailbox.leave();
     }
   }
 
   @Test
   void nothingIsWrittenOverWhatSomebodyMayStillRead() {
-    List<SharedMailbox> boards = Boards.of(2);
+    List<SharedMailbox> mailboxes = Mailboxes.of(2);
     MemorySegment part = Arena.ofAuto().allocate(8);
-    SharedMailbox fast = boards.get(0);
+    SharedMailbox fast = mailboxes.get(0);
     for (long number = 0; number < SharedMailbox.SLOTS; number++) {
       assertThat(fast.tryWrite(fast.take(), 1, part)).isTrue();
     }
     long next = fast.take();
     assertThat(fast.tryWrite(next, 1, part)).as("its own is not finished").isFalse();
     for (long number = 0; number < SharedMailbox.SLOTS; number++) {
-      fast.finish(number);
+      fast.acknowledge(number);
     }
     assertThat(fast.tryWrite(next, 1, part)).as("the peer's is not finished").isFalse();
-    SharedMailbox slow = boards.get(1);
-    slow.finish(slow.take());
+    SharedMailbox slow = mailboxes.get(1);
+    slow.acknowledge(slow.take());
     assertThat(fast.tryWrite(next, 1, part)).isTrue();
-    assertThat(slow.shows(0, next)).isTrue();
+    assertThat(slow.publishes(0, next)).isTrue();
   }
 
   @Test
-  void aBoardIsForsakenWhenAllHaveFinishedOrGone() {
-    List<SharedMailbox> boards = Boards.of(3);
-    SharedMailbox mine = boards.get(0);
+  void aMailboxIsForsakenWhenAllHaveAcknowledgedOrGone() {
+    List<SharedMailbox> mailboxes = Mailboxes.of(3);
+    SharedMailbox mine = mailboxes.get(0);
     MemorySegment part = Arena.ofAuto().allocate(8);
     assertThat(mine.tryWrite(mine.take(), 1, part)).isTrue();
     mine.end();
     assertThat(mine.isForsaken(m -> false)).isFalse();
-    boards.get(1).finish(boards.get(1).take());
+    mailboxes.get(1).acknowledge(mailboxes.get(1).take());
     assertThat(mine.isForsaken(m -> false)).isFalse();
     assertThat(mine.isForsaken(m -> m == 2)).isTrue();
-    boards.get(2).end();
+    mailboxes.get(2).end();
     assertThat(mine.isForsaken(m -> false)).isTrue();
   }
 }

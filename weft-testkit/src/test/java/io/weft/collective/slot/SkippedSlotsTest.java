@@ -14,20 +14,20 @@ class SkippedSlotsTest {
   /// `-Dweft.test.seed=N` replays.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
-  private final SkippedSlots owed = new SkippedSlots();
+  private final SkippedSlots skipped = new SkippedSlots();
 
   @Test
-  void aSlotIsOwedUntilAllItsNumbersArePaid() {
-    owed.add(3);
-    owed.add(3 + SharedMailbox.SLOTS);
-    assertThat(owed.isOwedIn(3 + 5L * SharedMailbox.SLOTS)).isTrue();
-    assertThat(owed.isOwedIn(4)).isFalse();
-    owed.remove(0);
-    assertThat(owed.number(0)).isEqualTo(3 + SharedMailbox.SLOTS);
-    assertThat(owed.isOwedIn(3)).isTrue();
-    owed.remove(0);
-    assertThat(owed.isOwedIn(3)).isFalse();
-    assertThat(owed.size()).isZero();
+  void aSlotIsSkippedUntilAllItsNumbersArePaid() {
+    skipped.add(3);
+    skipped.add(3 + SharedMailbox.SLOTS);
+    assertThat(skipped.isSkippedIn(3 + 5L * SharedMailbox.SLOTS)).isTrue();
+    assertThat(skipped.isSkippedIn(4)).isFalse();
+    skipped.remove(0);
+    assertThat(skipped.number(0)).isEqualTo(3 + SharedMailbox.SLOTS);
+    assertThat(skipped.isSkippedIn(3)).isTrue();
+    skipped.remove(0);
+    assertThat(skipped.isSkippedIn(3)).isFalse();
+    assertThat(skipped.size()).isZero();
   }
 
   /// As a list that boxes them would.
@@ -39,19 +39,19 @@ class SkippedSlotsTest {
     for (int step = 0; step < 2_000; step++) {
       number += random.nextInt(1, 4);
       if (expected.isEmpty() || random.nextInt(5) > 1) {
-        owed.add(number);
+        skipped.add(number);
         expected.add(number);
       } else {
         int index = random.nextInt(expected.size());
-        owed.remove(index);
+        skipped.remove(index);
         expected.remove(index);
       }
       long probe = random.nextInt(SharedMailbox.SLOTS);
-      assertThat(owed.isOwedIn(probe))
+      assertThat(skipped.isSkippedIn(probe))
           .as("slot %d in step %d, seed %d", probe, step, SEED)
           .isEqualTo(expected.stream().anyMatch(each -> each % SharedMailbox.SLOTS == probe));
     }
-    assertThat(IntStream.range(0, owed.size()).mapToObj(owed::number).toList())
+    assertThat(IntStream.range(0, skipped.size()).mapToObj(skipped::number).toList())
         .as("seed %d", SEED)
         .isEqualTo(expected);
   }

@@ -41,15 +41,15 @@ class TreeSumTest {
       }
       parts.add(part);
     }
-    List<SharedMailbox> boards = Boards.of(members);
+    List<SharedMailbox> mailboxes = Mailboxes.of(members);
     for (int m = 0; m < members; m++) {
-      SharedMailbox board = boards.get(m);
-      assertThat(board.tryWrite(board.take(), 1, parts.get(m))).isTrue();
+      SharedMailbox mailbox = mailboxes.get(m);
+      assertThat(mailbox.tryWrite(mailbox.take(), 1, parts.get(m))).isTrue();
     }
     byte[] expected = byMessages(parts);
     for (int m = 0; m < members; m++) {
       MemorySegment output = m % 2 == 0 ? parts.get(m) : Arena.ofAuto().allocate(ELEMENTS * 4L, 4);
-      new TreeSum(boards.get(m))
+      new TreeSum(mailboxes.get(m))
           .combine(0, output, DType.FLOAT32, Kernels.reducer(DType.FLOAT32, ReduceOp.SUM), members);
       assertThat(output.toArray(ValueLayout.JAVA_BYTE)).as("rank %d", m).isEqualTo(expected);
     }

@@ -79,7 +79,8 @@ class CommunicatorFailureTest {
       job.run(
           weft -> {
             try (OwnedTensor t = floats(weft.rank() == 0 ? 8 : 9)) {
-              CommException e = ExpectedFailures.of(weft.communicator().broadcast(t.view(), 0, named("b")));
+              CommException e =
+                  ExpectedFailures.of(weft.communicator().broadcast(t.view(), 0, named("b")));
               assertThat(e)
                   .isInstanceOf(CommException.Mismatch.class)
                   .hasMessageContaining("FLOAT32[8]")
@@ -152,7 +153,8 @@ class CommunicatorFailureTest {
           job.run(
               weft -> {
                 try (OwnedTensor t = floats(2)) {
-                  return ExpectedFailures.of(sum(weft.communicator(), t.view(), "later")).getMessage();
+                  return ExpectedFailures.of(sum(weft.communicator(), t.view(), "later"))
+                      .getMessage();
                 }
               });
       assertThat(later).allSatisfy(m -> assertThat(m).contains("'w1'").contains("rank 2"));

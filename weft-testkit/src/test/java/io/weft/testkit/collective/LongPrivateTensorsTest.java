@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Allreduce of private tensors among ranks that share memory, of lengths at which a stand-in is
-/// filled in one piece, in several, and not at all, because the pool has no room.
+/// Allreduce of private tensors among ranks that share memory, of lengths at which a bounce buffer
+/// is filled in one piece, in several, and not at all, because the pool has no room.
 @Timeout(120)
 class LongPrivateTensorsTest {
 

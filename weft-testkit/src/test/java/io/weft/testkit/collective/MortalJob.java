@@ -7,12 +7,12 @@ import io.weft.WeftConfig;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
-import io.weft.agent.Ticker;
 import io.weft.agent.IdleStrategy;
+import io.weft.agent.Ticker;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.cluster.StoreLocation;
 import io.weft.cluster.NodeEnvironment;
+import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
 import io.weft.transport.spi.Secret;
@@ -61,7 +61,7 @@ final class MortalJob implements AutoCloseable {
               "test",
               "127.0.0.1",
               provider(config.transport()),
-              lanes(rank),
+              runners(rank),
               JobProcess.current());
       starts.add(() -> ranks.put(launch.rank(), Weft.init(config, launch, around)));
     }
@@ -87,7 +87,7 @@ final class MortalJob implements AutoCloseable {
     return TransportProvider.find(scheme).orElseThrow();
   }
 
-  private AgentRunners lanes(int rank) {
+  private AgentRunners runners(int rank) {
     return new AgentRunners() {
       @Override
       public Ticker ticker() {
@@ -95,8 +95,8 @@ final class MortalJob implements AutoCloseable {
       }
 
       @Override
-      public AgentRunner lane(Agent agent, IdleStrategy own, IdleStrategy caller) {
-        return AgentRunners.THREADS.lane(new Mortal(agent, rank), own, caller);
+      public AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller) {
+        return AgentRunners.THREADS.runner(new Mortal(agent, rank), own, caller);
       }
     };
   }
@@ -158,7 +158,8 @@ final class MortalJob implements AutoCloseable {
     threads.shutdownNow();
   }
 
-  /// Throws out of its duty cycle when its time has come, upon which the lane closes the transport.
+  /// Throws out of its duty cycle when its time has come, upon which the progress thread closes the
+  /// transport.
   private final class Mortal implements Agent {
 
     private final Agent agent;

@@ -82,7 +82,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void abortWorksFromACallbackOnTheLane(String transport) {
+  void abortWorksFromACallbackOnTheRunner(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<CommException> failures =
           job.run(
@@ -93,7 +93,8 @@ class AbortTest {
                 } else {
                   comm.barrier(named("first")).whenDone((nothing, failure) -> {});
                 }
-                return ExpectedFailures.of(comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
+                return ExpectedFailures.of(
+                    comm.barrier(named(weft.rank() == 0 ? "mine" : "yours")));
               });
       assertThat(failures)
           .allSatisfy(
@@ -182,7 +183,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void aLaneThatDiesSaysWhyToAll(String transport) {
+  void aRunnerThatDiesSaysWhyToAll(String transport) {
     BrittleProvider brittle = BrittleProvider.of(transport);
     CyclicBarrier gone = new CyclicBarrier(3);
     try (LocalJob job = brittle.job(3)) {
@@ -202,7 +203,7 @@ class AbortTest {
         assertThat(failure)
             .isInstanceOf(CommException.PeerLost.class)
             .hasMessageStartingWith("rank 1 on ")
-            .hasMessageContaining("its lane has died of")
+            .hasMessageContaining("its progress thread has died of")
             .hasMessageContaining("rehearsed defect");
       }
     }

@@ -117,7 +117,7 @@ class BrokenNetworkTest {
     }
   }
 
-  /// Each byte takes 400 ms: longer than four beats, shorter than the limit.
+  /// Each byte takes 400 ms: longer than four heartbeats, shorter than the limit.
   @Test
   void aSlowNetworkIsNoSilentOne() {
     try (LocalJob job = job(3)) {

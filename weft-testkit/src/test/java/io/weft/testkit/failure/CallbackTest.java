@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What users' callbacks must not do, on whatever thread turns the lane: throw, and wait.
+/// What users' callbacks must not do, on whatever thread turns the agent: throw, and wait.
 @Timeout(120)
 class CallbackTest {
 
@@ -55,11 +55,11 @@ class CallbackTest {
         .allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, named(name).within(LIMIT));
   }
 
-  /// Rank 1 comes when rank 0 has asked to be called; then it is a caller that turns the lane, or
+  /// Rank 1 comes when rank 0 has asked to be called; then it is a caller that turns the agent, or
   /// its thread, as it happens.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void waitingInACallbackIsRefusedWhoeverTurnsTheLane(String transport) {
+  void waitingInACallbackIsRefusedWhoeverTurnsTheRunner(String transport) {
     Queue<String> refusals = new ConcurrentLinkedQueue<>();
     try (LocalJob job = LocalJob.over(transport, 2);
         OwnedTensor never = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {

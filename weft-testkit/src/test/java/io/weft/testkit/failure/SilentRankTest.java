@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Rank 2 of three stands still: a callback blocks its lane, while its connections stay open.
+/// Rank 2 of three stands still: a callback blocks its progress thread, while its connections stay
+/// open.
 @Timeout(120)
 class SilentRankTest {
 
@@ -55,9 +56,9 @@ class SilentRankTest {
     }
   }
 
-  /// Ends when rank 0's word has come; rank 2's lane stands still from then on until it is
-  /// released. As a leaf of the broadcast, rank 2 owes nobody anything that its lane has not sent
-  /// yet.
+  /// Ends when rank 0's word has come; rank 2's progress thread stands still from then on until it
+  /// is released. As a leaf of the broadcast, rank 2 owes nobody anything that its progress thread
+  /// has not sent yet.
   private Handle<TensorView> standStill(Weft weft) {
     if (weft.rank() != SILENT) {
       await(armed);
@@ -144,7 +145,9 @@ class SilentRankTest {
         .hasMessageContaining("this rank, was given up by rank ")
         .hasMessageContaining("--silence-limit")
         .hasMessageContaining("it last stood still for ");
-    assertThat(ExpectedFailures.of(weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
+    assertThat(
+            ExpectedFailures.of(
+                weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
         .isSameAs(failure);
     return failure;
   }

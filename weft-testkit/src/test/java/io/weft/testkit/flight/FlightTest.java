@@ -87,7 +87,7 @@ class FlightTest {
   }
 
   @Test
-  void logOfALaneThatStandsStillShowsWhatItHasNotTaken() throws Exception {
+  void logOfARunnerThatStandsStillShowsWhatItHasNotTaken() throws Exception {
     var inside = new CountDownLatch(1);
     var release = new CountDownLatch(1);
     try (LocalJob job = LocalJob.start(2, config())) {

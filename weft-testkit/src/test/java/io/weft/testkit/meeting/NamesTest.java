@@ -44,8 +44,7 @@ class NamesTest {
 
   private void start(int rank, String host, String deadline, String... flags) throws IOException {
     var builder =
-        new ProcessBuilder(
-                JvmCommand.of(List.of(flags), SummingRank.class, "1" + "0".repeat(rank)))
+        new ProcessBuilder(JvmCommand.of(List.of(flags), SummingRank.class, "1" + "0".repeat(rank)))
             .redirectErrorStream(true);
     var environment = builder.environment();
     environment.keySet().removeIf(name -> name.startsWith("WEFT_"));

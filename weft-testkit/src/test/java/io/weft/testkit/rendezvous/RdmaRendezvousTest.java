@@ -98,7 +98,7 @@ class RdmaRendezvousTest {
       job.ranks().forEach(Receipts::awaitEmpty);
       source = watched.registrations(0) - source;
       destination = watched.registrations(1) - destination;
-      long landings = job.ranks().get(1).rendezvous().counts().registrations();
+      long receiveBuffers = job.ranks().get(1).rendezvous().counts().registrations();
       System.getLogger("weft.verbs")
           .log(
               Level.INFO,
@@ -109,11 +109,11 @@ class RdmaRendezvousTest {
               (STEPS - 1) * EDGES.size(),
               source,
               destination,
-              landings);
+              receiveBuffers);
       assertThat(source).isEqualTo(reused ? 0 : (STEPS - 1) * EDGES.size());
-      assertThat(destination).as("the landing memory is one registered block").isZero();
+      assertThat(destination).as("the receive buffer is one registered block").isZero();
       if (protocol.equals("write")) {
-        assertThat(landings).isEqualTo((reused ? 1 : STEPS) * EDGES.size());
+        assertThat(receiveBuffers).isEqualTo((reused ? 1 : STEPS) * EDGES.size());
       }
     }
   }

@@ -17,10 +17,10 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -328,7 +328,8 @@ class RendezvousTest {
       for (int i = 0; i < tensors; i++) {
         CompletableFuture<Arrival> arrival = new CompletableFuture<>();
         arrivals.add(arrival);
-        wishes.add(new ReceiveRequest(RendezvousKey.of(edge(0, 1, "small" + i), 0), arrival::complete));
+        wishes.add(
+            new ReceiveRequest(RendezvousKey.of(edge(0, 1, "small" + i), 0), arrival::complete));
       }
       destination.rendezvous().receiveAll(wishes, Receipts.LONG);
       for (int i = 0; i < tensors; i++) {

@@ -35,7 +35,7 @@ record Resources(
   /// What the system's own threads keep for reading and writing.
   private static final long SLACK_DIRECT_BYTES = 1 << 20;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofSeconds(30);
 
   /// After a garbage collection, which also gives back what only it can.
   static Resources now() {
@@ -46,7 +46,7 @@ record Resources(
   /// Waits until no more is held than `before`, but for `slackBytes` of heap; fails with the
   /// difference where that does not come.
   static void assertNoMoreThan(Resources before, long slackBytes) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + LIMIT.toNanos();
     Resources after = now();
     while (!after.isWithin(before, slackBytes) && System.nanoTime() < end) {
       LockSupport.parkNanos(Duration.ofMillis(50).toNanos());

@@ -138,7 +138,7 @@ class SimulationTest {
     assertThatThrownBy(
             () ->
                 Simulation.of(3)
-                    .patience(Duration.ofSeconds(5))
+                    .realTimeLimit(Duration.ofSeconds(5))
                     .run(weft -> weft.rank() == 1 ? never.take() : weft.rank()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("rank 1")

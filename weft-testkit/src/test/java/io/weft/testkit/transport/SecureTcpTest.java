@@ -117,7 +117,10 @@ class SecureTcpTest {
       Endpoint endpoint, MemoryRegion from, MemoryRegion into, int slot) {
     long at = (long) slot * SLOT_BYTES;
     return endpoint.tryWrite(
-        from.slice(at, SLOT_BYTES), Transfers.part(into, at, SLOT_BYTES), slot, new CompletionRecord());
+        from.slice(at, SLOT_BYTES),
+        Transfers.part(into, at, SLOT_BYTES),
+        slot,
+        new CompletionRecord());
   }
 
   @Test

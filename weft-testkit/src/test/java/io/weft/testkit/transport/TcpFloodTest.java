@@ -95,7 +95,7 @@ class TcpFloodTest {
       relay.endBeforeTheVerdict(3);
       caller.transport().connect(relay.address(), 1);
       net.until(() -> !caller.connected().isEmpty(), "connected at last");
-      assertThat(relay.endings()).as("connections that were to be ended").isZero();
+      assertThat(relay.termination()).as("connections that were to be ended").isZero();
     }
   }
 
@@ -107,7 +107,7 @@ class TcpFloodTest {
       relay.endBeforeTheVerdict(Integer.MAX_VALUE);
       caller.transport().connect(relay.address(), 1);
       int soFar = Integer.MAX_VALUE - 10;
-      net.until(() -> relay.endings() < soFar, "it is tried again and again");
+      net.until(() -> relay.termination() < soFar, "it is tried again and again");
       caller.transport().poll(System.nanoTime() + Node.CONNECT_DEADLINE.toNanos());
     }
     assertThat(lossOf(caller))

@@ -28,7 +28,7 @@ final class TcpRelay implements AutoCloseable {
   private final InetSocketAddress target;
   private final Way way;
   private final List<Socket> sockets = new ArrayList<>();
-  private final AtomicInteger endings = new AtomicInteger();
+  private final AtomicInteger termination = new AtomicInteger();
   private final AtomicLong untilFlip = new AtomicLong(Long.MAX_VALUE);
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
@@ -67,12 +67,12 @@ final class TcpRelay implements AutoCloseable {
 
   /// Ends the next connections, so many of them, in place of carrying the caller's proof.
   void endBeforeTheVerdict(int times) {
-    endings.set(times);
+    termination.set(times);
   }
 
   /// How many connections it is still to end.
-  int endings() {
-    return Math.max(0, endings.get());
+  int termination() {
+    return Math.max(0, termination.get());
   }
 
   /// What the caller has said, as far as it could be read.
@@ -114,9 +114,9 @@ final class TcpRelay implements AutoCloseable {
 
   private void read(TlsParty reader, Socket from, Socket to) throws IOException {
     var caller = new TlsStreams(reader.answer(), from.getInputStream(), from.getOutputStream());
-    caller.shake();
+    caller.handshake();
     var called = new TlsStreams(reader.call(), to.getInputStream(), to.getOutputStream());
-    called.shake();
+    called.handshake();
     // One after the other, as the handshake's frames come: a pipe is for one thread.
     byte[] frame = new byte[1 << 16];
     InputStream in = caller.input();
@@ -156,7 +156,7 @@ final class TcpRelay implements AutoCloseable {
     long said = 0;
     for (int got = in.read(bytes); got >= 0; got = in.read(bytes)) {
       said += got;
-      if (said > HELLO_BYTES && endings.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+      if (said > HELLO_BYTES && termination.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
         return;
       }
       long left = untilFlip.get();

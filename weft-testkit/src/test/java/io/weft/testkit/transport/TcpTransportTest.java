@@ -35,7 +35,7 @@ class TcpTransportTest extends TransportContract {
       assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[MESSAGE])))
           .isEqualTo(PostResult.POSTED);
     }
-    long end = System.nanoTime() + patience() * 20_000_000_000L;
+    long end = System.nanoTime() + waitFactor() * 20_000_000_000L;
     while (b.heard(SinkEvent.Received.class).size() < STREAM / 2 && System.nanoTime() - end < 0) {
       if (b.poll() == 0) {
         b.transport().await(1_000_000);
@@ -52,7 +52,7 @@ class TcpTransportTest extends TransportContract {
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
     b.transport().close();
-    long end = System.nanoTime() + patience() * 20_000_000_000L;
+    long end = System.nanoTime() + waitFactor() * 20_000_000_000L;
     // The first that arrives is answered with a reset, which what follows meets; then no more
     // leaves.
     while (endpoint.trySend(MemorySegment.ofArray(new byte[MESSAGE])) == PostResult.POSTED) {

@@ -49,11 +49,20 @@ public final class InboundTarget implements FuzzTarget {
             frame(TcpFrame.MESSAGE, 0, 0, 0, 0, 3),
             padded((byte) 1, (byte) 2, (byte) 3),
             frame(TcpFrame.BYE)),
-        input(40, frame(TcpFrame.WRITE, 9, 0, OPEN, 100, 50), padded(new byte[50]), frame(TcpFrame.BYE)),
-        input(255, frame(TcpFrame.WRITE, 9, 0, CLOSED, 0, 60), padded(new byte[60]), frame(TcpFrame.BYE)),
+        input(
+            40,
+            frame(TcpFrame.WRITE, 9, 0, OPEN, 100, 50),
+            padded(new byte[50]),
+            frame(TcpFrame.BYE)),
+        input(
+            255,
+            frame(TcpFrame.WRITE, 9, 0, CLOSED, 0, 60),
+            padded(new byte[60]),
+            frame(TcpFrame.BYE)),
         input(1, frame(TcpFrame.WRITE, 7, 0, LARGE, 0, 8), padded(new byte[8])),
         input(255, frame(TcpFrame.READ, 0, 5, LARGE, 0, LARGE_BYTES), frame(TcpFrame.BYE)),
-        input(255, frame(TcpFrame.READ, 0, 5, OPEN, 0, 8), frame(TcpFrame.READ, 0, 6, CLOSED, 0, 8)),
+        input(
+            255, frame(TcpFrame.READ, 0, 5, OPEN, 0, 8), frame(TcpFrame.READ, 0, 6, CLOSED, 0, 8)),
         input(9, frame(TcpFrame.READ_DATA, 0, FIRST_READ, 0, 0, 16), padded(new byte[16])),
         input(
             33,

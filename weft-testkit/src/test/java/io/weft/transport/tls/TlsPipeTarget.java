@@ -61,7 +61,7 @@ public final class TlsPipeTarget implements FuzzTarget {
   private byte[] greeting() {
     TlsPipe client = party.call();
     try {
-      while (client.shake() == TlsPipe.Need.WORK) {
+      while (client.handshake() == TlsPipe.Need.WORK) {
         client.work();
       }
     } catch (SSLException impossible) {
@@ -83,7 +83,7 @@ public final class TlsPipeTarget implements FuzzTarget {
     ByteBuffer in = (input[0] & 2) == 0 || calls ? ByteBuffer.wrap(rest) : behind(greeting(), rest);
     int piece = Math.max(1, input[1] & 0xff);
     try {
-      shake(pipe, in, piece);
+      handshake(pipe, in, piece);
     } catch (SSLException refused) {
       if (refused.getMessage() == null) {
         throw new AssertionError("no message", refused);
@@ -96,9 +96,9 @@ public final class TlsPipeTarget implements FuzzTarget {
     return ByteBuffer.allocate(first.length + then.length).put(first).put(then).flip();
   }
 
-  private static void shake(TlsPipe pipe, ByteBuffer in, int piece) throws SSLException {
+  private static void handshake(TlsPipe pipe, ByteBuffer in, int piece) throws SSLException {
     for (int turn = 0; turn < MOST_TURNS; turn++) {
-      switch (pipe.shake()) {
+      switch (pipe.handshake()) {
         case WORK -> pipe.work();
         case SENDING -> pipe.sent(pipe.unsent().remaining());
         case RECEIVING -> {

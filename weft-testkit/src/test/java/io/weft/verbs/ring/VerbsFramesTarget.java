@@ -70,7 +70,8 @@ public final class VerbsFramesTarget implements FuzzTarget {
         input(come(0, frame(VerbsFrame.READ, 0, LARGE, 0, 0, LARGE_BYTES)), new byte[] {LEAVE}),
         input(come(0, frame(VerbsFrame.READ, 0, CLOSED, 0, 0, 8)), new byte[] {LEAVE}, credit(1)),
         input(
-            come(0, frame(VerbsFrame.ANSWER, READ_BYTES, 0, 0, 0, READ_BYTES), new byte[READ_BYTES]),
+            come(
+                0, frame(VerbsFrame.ANSWER, READ_BYTES, 0, 0, 0, READ_BYTES), new byte[READ_BYTES]),
             come(2, frame(VerbsFrame.REFUSAL, 0, 0, 0, 0, READ_BYTES))),
         input(
             come(0, frame(VerbsFrame.OFFER, 0, THEIRS, 0x99, 1L << 40, 1 << 20)),
@@ -97,7 +98,8 @@ public final class VerbsFramesTarget implements FuzzTarget {
   private static byte[] frame(
       int kind, int payload, int key, int immediate, long offset, long length) {
     byte[] bytes = new byte[VerbsFrame.HEADER];
-    VerbsFrame.header(MemorySegment.ofArray(bytes), 0, kind, payload, key, immediate, offset, length);
+    VerbsFrame.header(
+        MemorySegment.ofArray(bytes), 0, kind, payload, key, immediate, offset, length);
     return bytes;
   }
 
@@ -176,7 +178,8 @@ public final class VerbsFramesTarget implements FuzzTarget {
     private final Wire wire = new Wire(ring, sendBuffer);
     private final VerbsOutbound outbound = new VerbsOutbound(wire, pins, new OneSided());
     private final Grants grants = new Grants(pins, outbound, 0);
-    private final VerbsInbound inbound = new VerbsInbound(wire, outbound, grants, table, messages, this);
+    private final VerbsInbound inbound =
+        new VerbsInbound(wire, outbound, grants, table, messages, this);
     private final List<Counted> posted = List.of(new Counted(), new Counted());
     private final MemoryRegion open;
     private final MemoryRegion large;

@@ -19,7 +19,8 @@ final class Call {
   private long startNanos;
 
   /// A peer that was found.
-  private record Ringing(InprocConnection line, InprocTransport peer, InitiatorHandshake handshake) {}
+  private record Ringing(
+      InprocConnection line, InprocTransport peer, InitiatorHandshake handshake) {}
 
   Call(InprocTransport transport, InprocEndpoint endpoint, String name) {
     this.transport = transport;
@@ -54,7 +55,7 @@ final class Call {
       return 0;
     }
     Ringing found = ringing;
-    int work = found == null ? ring() : shakeHands(found);
+    int work = found == null ? ring() : handshake(found);
     long waited = nowNanos - startNanos;
     if (!over && waited > transport.connectNanos()) {
       abandon("it waited for too long");
@@ -83,7 +84,7 @@ final class Call {
     return 1;
   }
 
-  private int shakeHands(Ringing found) {
+  private int handshake(Ringing found) {
     // Read before: whatever was said comes before the end.
     String end = found.line.ended();
     ByteBuffer heard = found.line.hear(true);

@@ -95,13 +95,19 @@ final class InprocEndpoint implements Endpoint {
   }
 
   private PostResult post(
-      Slice own, RemoteSlice remote, InprocMessage.MessageKind kind, int immediate, Completion done) {
+      Slice own,
+      RemoteSlice remote,
+      InprocMessage.MessageKind kind,
+      int immediate,
+      Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
     LocalRegion region =
-        kind == InprocMessage.MessageKind.WRITE ? transport.table().own(own) : transport.table().ownTarget(own);
+        kind == InprocMessage.MessageKind.WRITE
+            ? transport.table().own(own)
+            : transport.table().ownTarget(own);
     if (closed) {
       return PostResult.CLOSED;
     }

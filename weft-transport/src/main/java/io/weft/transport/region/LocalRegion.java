@@ -17,7 +17,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   private static final long CLOSED = 1L << 63;
   private static final long POSTED_ONE = 1L << 32;
-  private static final long VISITORS = POSTED_ONE - 1;
+  private static final long ACCESS_TRACKER = POSTED_ONE - 1;
 
   private final RegionTable table;
   private final MemorySegment segment;
@@ -25,7 +25,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   private final @Nullable Arena arena;
   private final RegionViews views;
   private final boolean inOwnMemory;
-  private final @Nullable RegionOwner landlord;
+  private final @Nullable RegionOwner regionOwner;
   // closed bit, posted work (31 bits), visitors (32 bits)
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
@@ -44,7 +44,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     this.inOwnMemory = inOwnMemory;
     this.owner = owner;
     this.views = new RegionViews(segment);
-    this.landlord = owner instanceof RegionOwner some ? some : null;
+    this.regionOwner = owner instanceof RegionOwner some ? some : null;
   }
 
   @Override
@@ -96,7 +96,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public boolean isMappable() {
-    return landlord == null ? inOwnMemory : landlord.isMappable();
+    return regionOwner == null ? inOwnMemory : regionOwner.isMappable();
   }
 
   /// Claims the memory for one short access; false if the region is closed. Followed by `leave`
@@ -122,11 +122,11 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public boolean isVisited() {
-    return isInUse() || (landlord != null && landlord.isVisited());
+    return isInUse() || (regionOwner != null && regionOwner.isVisited());
   }
 
   private boolean isInUse() {
-    return (claims.get() & VISITORS) != 0;
+    return (claims.get() & ACCESS_TRACKER) != 0;
   }
 
   /// Whether `offset` and `bytes`, which a peer claims, lie inside.
@@ -166,8 +166,8 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
       Thread.onSpinWait();
     }
     owner = null;
-    if (landlord != null) {
-      landlord.withdrawn();
+    if (regionOwner != null) {
+      regionOwner.withdrawn();
     }
     if (arena != null) {
       arena.close();

@@ -113,7 +113,9 @@ public final class JobProof {
     if (initiator.epoch() != credentials.epoch()) {
       return HandshakeReply.WRONG_EPOCH;
     }
-    return initiator.wanted() == credentials.node() ? HandshakeReply.ACCEPTED : HandshakeReply.WRONG_NODE;
+    return initiator.wanted() == credentials.node()
+        ? HandshakeReply.ACCEPTED
+        : HandshakeReply.WRONG_NODE;
   }
 
   /// The initiator's verdict on a responder that accepted and whose proof was right.

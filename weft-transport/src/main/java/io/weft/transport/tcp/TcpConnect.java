@@ -142,7 +142,7 @@ final class TcpConnect extends Pollable {
           }
         }
         case SECURING -> secure(open, registered);
-        case SHAKING_HANDS -> shakeHands(open, registered);
+        case SHAKING_HANDS -> handshake(open, registered);
         case PAUSING, OVER -> {
           return 0;
         }
@@ -174,11 +174,11 @@ final class TcpConnect extends Pollable {
       TcpSockets.sendAll(open, begun.hello());
       handshake = begun;
       state = State.SHAKING_HANDS;
-      shakeHands(open, registered);
+      handshake(open, registered);
     }
   }
 
-  private void shakeHands(SocketStream open, SelectionKey registered) throws IOException {
+  private void handshake(SocketStream open, SelectionKey registered) throws IOException {
     InitiatorHandshake begun = handshake;
     while (begun != null && state == State.SHAKING_HANDS) {
       ByteBuffer in = TcpSockets.read(open, begun.lacking());

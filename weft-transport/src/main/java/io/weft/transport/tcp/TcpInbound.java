@@ -274,7 +274,8 @@ final class TcpInbound {
               TcpFrame.offset(memory, start),
               length);
       case TcpFrame.READ_DATA -> readData(length);
-      case TcpFrame.READ_REFUSED -> listener.readRefused(posted(), TcpFrame.immediate(memory, start));
+      case TcpFrame.READ_REFUSED ->
+          listener.readRefused(posted(), TcpFrame.immediate(memory, start));
       case TcpFrame.NOTHING -> {}
       case TcpFrame.BYE -> listener.ended("it closed its endpoint");
       default -> throw new ProtocolFault("a frame of unknown kind " + kind);

@@ -48,7 +48,7 @@ final class TcpTransport implements Transport {
   private static final long LOOK_NANOS = 500_000;
   private static final long MILLI = 1_000_000;
   private static final long TIMER_MILLIS = 5;
-  private static final int MAX_FAREWELLS = 64;
+  private static final int MAX_CLOSING = 64;
 
   private final FrameSink sink;
   private final long connectNanos;
@@ -64,8 +64,8 @@ final class TcpTransport implements Transport {
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(1 << 16);
   private final AtomicLong bytesSent = new AtomicLong();
-  private final List<TcpConnect> dials = new ArrayList<>();
-  private final List<TcpGracefulClose> farewells = new ArrayList<>();
+  private final List<TcpConnect> connects = new ArrayList<>();
+  private final List<TcpGracefulClose> closing = new ArrayList<>();
   private TcpEndpoint[] endpoints = {};
   private String trouble = "";
   private long lookedNanos;
@@ -139,7 +139,7 @@ final class TcpTransport implements Transport {
     }
     InetSocketAddress to = TcpAddress.toConnect(peer.location());
     TcpEndpoint endpoint = new TcpEndpoint(this, node, peer);
-    dials.add(new TcpConnect(this, endpoint, to));
+    connects.add(new TcpConnect(this, endpoint, to));
     return endpoint;
   }
 
@@ -226,19 +226,19 @@ final class TcpTransport implements Transport {
 
   /// Whether no connection is being made or ended.
   private boolean isSettled() {
-    return dials.isEmpty() && farewells.isEmpty() && listener.isIdle();
+    return connects.isEmpty() && closing.isEmpty() && listener.isIdle();
   }
 
   private void keepTime(long nowNanos) {
     listener.tick(nowNanos);
-    for (int i = 0; i < dials.size(); i++) {
-      dials.get(i).tick(nowNanos);
+    for (int i = 0; i < connects.size(); i++) {
+      connects.get(i).tick(nowNanos);
     }
-    dials.removeIf(TcpConnect::isOver);
-    for (int i = 0; i < farewells.size(); i++) {
-      farewells.get(i).tick(nowNanos);
+    connects.removeIf(TcpConnect::isOver);
+    for (int i = 0; i < closing.size(); i++) {
+      closing.get(i).tick(nowNanos);
     }
-    farewells.removeIf(TcpGracefulClose::isOver);
+    closing.removeIf(TcpGracefulClose::isOver);
   }
 
   @Override
@@ -334,12 +334,12 @@ final class TcpTransport implements Transport {
 
   /// Ends a connection in a way that lets its last frame arrive.
   void abandon(SocketStream stream, SelectionKey key) {
-    TcpGracefulClose farewell = new TcpGracefulClose(stream, key, scratch);
-    if (!farewell.isOver()) {
-      if (farewells.size() == MAX_FAREWELLS) {
-        farewells.remove(0).close();
+    TcpGracefulClose close = new TcpGracefulClose(stream, key, scratch);
+    if (!close.isOver()) {
+      if (closing.size() == MAX_CLOSING) {
+        closing.remove(0).close();
       }
-      farewells.add(farewell);
+      closing.add(close);
     }
   }
 
@@ -389,15 +389,15 @@ final class TcpTransport implements Transport {
     if (closed) {
       return;
     }
-    for (TcpConnect dial : List.copyOf(dials)) {
-      dial.abandon();
-      dial.endpoint().close();
+    for (TcpConnect connect : List.copyOf(connects)) {
+      connect.abandon();
+      connect.endpoint().close();
     }
     for (TcpEndpoint endpoint : endpoints) {
       endpoint.close();
     }
     closed = true;
-    farewells.forEach(TcpGracefulClose::close);
+    closing.forEach(TcpGracefulClose::close);
     listener.close();
     readiness.close();
   }

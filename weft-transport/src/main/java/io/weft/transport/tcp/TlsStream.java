@@ -30,7 +30,7 @@ final class TlsStream extends SocketStream {
   boolean secure() throws IOException {
     try {
       while (true) {
-        switch (pipe.shake()) {
+        switch (pipe.handshake()) {
           case WORK -> {
             wantsWork = true;
             return false;

@@ -99,7 +99,7 @@ final class UnprovenConnection extends Pollable {
         begun = new ResponderHandshake(transport.proof(), stream.binding());
         handshake = begun;
       }
-      shakeHands(begun, registered);
+      handshake(begun, registered);
     } catch (ProtocolFault e) {
       dismiss("it sent " + e.getMessage(), registered);
     } catch (IOException e) {
@@ -109,7 +109,7 @@ final class UnprovenConnection extends Pollable {
     }
   }
 
-  private void shakeHands(ResponderHandshake begun, SelectionKey registered) throws IOException {
+  private void handshake(ResponderHandshake begun, SelectionKey registered) throws IOException {
     while (!over) {
       ByteBuffer in = TcpSockets.read(stream, begun.lacking());
       if (!in.hasRemaining()) {

@@ -57,7 +57,7 @@ public final class TlsPipe {
 
   /// Goes on with the handshake as far as it can. Throws when the peer's part is wrong, saying what
   /// it sent; after `end`, `unsent` has what tells it so.
-  public Need shake() throws SSLException {
+  public Need handshake() throws SSLException {
     checkPlain();
     try {
       if (!begun) {

@@ -18,7 +18,7 @@ public final class TlsStreams {
   private final InputStream input = new Decrypting();
   private final OutputStream output = new Encrypting();
 
-  /// TLS between these; `shake` comes first.
+  /// TLS between these; `handshake` comes first.
   public TlsStreams(TlsPipe pipe, InputStream networkIn, OutputStream networkOut) {
     this.pipe = pipe;
     this.networkIn = networkIn;
@@ -27,9 +27,11 @@ public final class TlsStreams {
 
   /// Goes through the handshake. Throws `SSLException`, saying what the peer sent, when it is not
   /// as it must be; the peer is told.
-  public void shake() throws IOException {
+  public void handshake() throws IOException {
     try {
-      for (TlsPipe.Need need = pipe.shake(); need != TlsPipe.Need.NOTHING; need = pipe.shake()) {
+      for (TlsPipe.Need need = pipe.handshake();
+          need != TlsPipe.Need.NOTHING;
+          need = pipe.handshake()) {
         switch (need) {
           case WORK -> pipe.work();
           case SENDING -> send();

@@ -30,17 +30,17 @@ class TlsPipeTest {
 
     Ends shaken() throws SSLException {
       for (boolean done = false; !done; ) {
-        boolean first = shake(caller);
+        boolean first = handshake(caller);
         carry(caller, called, Integer.MAX_VALUE);
-        boolean second = shake(called);
+        boolean second = handshake(called);
         carry(called, caller, Integer.MAX_VALUE);
         done = first && second;
       }
       return this;
     }
 
-    private static boolean shake(TlsPipe pipe) throws SSLException {
-      TlsPipe.Need need = pipe.shake();
+    private static boolean handshake(TlsPipe pipe) throws SSLException {
+      TlsPipe.Need need = pipe.handshake();
       if (need == TlsPipe.Need.WORK) {
         pipe.work();
       }
@@ -196,26 +196,26 @@ class TlsPipeTest {
   @Test
   void sideThatDoesNotEncryptIsKnownAndTold() {
     TlsPipe called = ONE.answer();
-    assertThat(shakeUnchecked(called)).isEqualTo(TlsPipe.Need.RECEIVING);
+    assertThat(handshakeUnchecked(called)).isEqualTo(TlsPipe.Need.RECEIVING);
     called.room().put("WEFTSTO2".getBytes(StandardCharsets.US_ASCII));
     called.received(8);
-    assertThatThrownBy(called::shake)
+    assertThatThrownBy(called::handshake)
         .hasMessageContainingAll("not encrypted", "--secure", "it is on here");
     ByteBuffer told = called.unsent();
     assertThat(TlsMark.isTls(told.get(told.position()), told.get(told.position() + 1))).isTrue();
     TlsPipe caller = OTHER.call();
-    assertThat(shakeUnchecked(caller)).isEqualTo(TlsPipe.Need.RECEIVING);
+    assertThat(handshakeUnchecked(caller)).isEqualTo(TlsPipe.Need.RECEIVING);
     caller.room().put(told.duplicate());
     caller.received(told.remaining());
-    assertThatThrownBy(caller::shake).hasMessageContaining("--secure");
+    assertThatThrownBy(caller::handshake).hasMessageContaining("--secure");
   }
 
-  private static TlsPipe.Need shakeUnchecked(TlsPipe pipe) {
+  private static TlsPipe.Need handshakeUnchecked(TlsPipe pipe) {
     try {
-      TlsPipe.Need need = pipe.shake();
+      TlsPipe.Need need = pipe.handshake();
       while (need == TlsPipe.Need.WORK) {
         pipe.work();
-        need = pipe.shake();
+        need = pipe.handshake();
       }
       return need;
     } catch (SSLException e) {
@@ -235,13 +235,13 @@ class TlsPipeTest {
         garbage[1] = 3;
         garbage[2] = 1;
       }
-      assertThat(called.shake()).isEqualTo(TlsPipe.Need.RECEIVING);
+      assertThat(called.handshake()).isEqualTo(TlsPipe.Need.RECEIVING);
       called.room().put(garbage);
       called.received(garbage.length);
       TlsPipe.Need need = TlsPipe.Need.WORK;
       try {
         while (need == TlsPipe.Need.WORK) {
-          need = called.shake();
+          need = called.handshake();
           called.work();
         }
         // A long record is waited for, but has no room for ever.

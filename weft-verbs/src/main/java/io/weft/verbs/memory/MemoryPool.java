@@ -191,7 +191,8 @@ final class MemoryPool {
   }
 
   /// A region inside pages that another region has.
-  private record PooledMemory(MemoryPool pool, PoolBlock block, MemorySegment memory) implements Holding {
+  private record PooledMemory(MemoryPool pool, PoolBlock block, MemorySegment memory)
+      implements Holding {
 
     @Override
     public boolean isOwn() {

@@ -12,8 +12,8 @@ public enum ThreadingModel {
   SHARED_BUFFER(1),
   /// Model 2: the same, and a thread of its own polls the completion queues.
   POLLING_THREAD(2),
-  /// Model 3: a send buffer for each; whoever turns the transport, which is mostly the lane's
-  /// thread, polls.
+  /// Model 3: a send buffer for each; whoever turns the transport, which is mostly the progress
+  /// thread's thread, polls.
   OWN_BUFFERS(3);
 
   private final int number;

@@ -2,9 +2,9 @@
 package io.weft.workloads.census;
 
 import io.weft.workloads.data.DataFile;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.Libsvm;
-import io.weft.workloads.data.DataSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

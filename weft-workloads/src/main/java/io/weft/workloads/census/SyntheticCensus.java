@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.census;
 
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.DataSource;
 import java.util.SplittableRandom;
 
 /// People who never were, in the 123 features of the Adult set: each attribute is drawn with

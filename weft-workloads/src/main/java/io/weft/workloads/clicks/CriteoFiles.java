@@ -2,9 +2,9 @@
 package io.weft.workloads.clicks;
 
 import io.weft.workloads.data.DataFile;
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.DataSource;
 import java.nio.file.Path;
 import java.util.List;
 

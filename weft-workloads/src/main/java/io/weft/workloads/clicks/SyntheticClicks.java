@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.clicks;
 
+import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.RowBuilder;
-import io.weft.workloads.data.DataSource;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.digits;
 
-import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Examples;
 import java.util.SplittableRandom;
 
 /// Images of 28 by 28 grey pixels of the digits 0 to 9: a glyph of a random font under a random

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.model;
 
-import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Examples;
 import java.util.Random;
 
 /// Images of noise with labels of noise, for networks of which only the speed is of interest. The

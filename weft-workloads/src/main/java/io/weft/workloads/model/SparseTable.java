@@ -13,4 +13,5 @@ import org.tensorflow.types.TInt32;
 /// @param variable of shape rows by width
 /// @param ids which rows, one for each of the batch
 /// @param rows of shape batch by width
-public record SparseTable(Variable<TFloat32> variable, Operand<TInt32> ids, Output<TFloat32> rows) {}
+public record SparseTable(
+    Variable<TFloat32> variable, Operand<TInt32> ids, Output<TFloat32> rows) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
-import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.Shrink;
+import io.weft.workloads.training.TrainingObserver;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 

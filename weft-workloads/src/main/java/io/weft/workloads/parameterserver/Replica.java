@@ -5,8 +5,8 @@ import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.placement.Initializers;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.TrainingSettings;
 import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.DeviceSpec;
@@ -58,22 +58,23 @@ record Replica(
       DeviceSpec.newBuilder().job(TaskLayout.SERVERS).task(0).build();
 
   /// @param like what the workers train on
-  /// @param tally added to the graph
-  static Replica of(TrainingSettings settings, Servers servers, Examples like, WorkerResults tally) {
+  /// @param results added to the graph
+  static Replica of(
+      TrainingSettings settings, Servers servers, Examples like, WorkerResults results) {
     try (Model model =
         Model.of(settings.workload(), like.features(), settings.seed(), like.scale())) {
       Graph graph = model.graph();
       Ops tf = Ops.create(graph);
       Ops first = tf.withDevice(FIRST_SERVER);
-      tally.addTo(first, servers.workers());
+      results.addTo(first, servers.workers());
       Placeholder<TFloat32> factor =
           tf.withName(FACTOR).placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
       List<Output<TFloat32>> gradients = Gradients.of(model, tf.math.mul(model.lossSum(), factor));
-      var descent = new IndependentUpdates(settings.optimizer(), settings.rate());
+      var updates = new IndependentUpdates(settings.optimizer(), settings.rate());
       List<String> train = new ArrayList<>();
       List<String> update = new ArrayList<>();
       if (settings.sync() instanceof Sync.Asynchronous) {
-        apply(descent, model, gradients).forEach(op -> train.add(op.op().name()));
+        apply(updates, model, gradients).forEach(op -> train.add(op.op().name()));
       } else {
         var accumulated = new Accumulated(graph, servers.counted());
         List<Output<TFloat32>> means = new ArrayList<>();
@@ -83,7 +84,7 @@ record Replica(
         Operand<TFloat32> facts = tf.stack(List.of(model.lossSum(), tf.constant(1f)));
         Output<TFloat32> sum = accumulated.sum("facts", first, facts);
         first.withName(SUMMARY).identity(sum);
-        Op updated = first.withControlDependencies(apply(descent, model, means)).noOp();
+        Op updated = first.withControlDependencies(apply(updates, model, means)).noOp();
         var next =
             first
                 .withName(StepTokens.NEXT)
@@ -92,7 +93,8 @@ record Replica(
             .forEach(given -> update.add(given.op().name()));
         accumulated.put().forEach(put -> train.add(put.name()));
       }
-      ServerMemory memory = settings.checkpoint().isPresent() ? ServerMemory.addTo(graph) : ServerMemory.NONE;
+      ServerMemory memory =
+          settings.checkpoint().isPresent() ? ServerMemory.addTo(graph) : ServerMemory.NONE;
       return new Replica(
           Initializers.portable(graph.toGraphDef(), INIT),
           train,
@@ -106,10 +108,11 @@ record Replica(
     }
   }
 
-  private static List<Op> apply(IndependentUpdates descent, Model model, List<Output<TFloat32>> gradients) {
+  private static List<Op> apply(
+      IndependentUpdates updates, Model model, List<Output<TFloat32>> gradients) {
     List<Op> all = new ArrayList<>();
     for (int i = 0; i < gradients.size(); i++) {
-      all.add(descent.apply(model.graph(), model.variables().get(i), gradients.get(i)));
+      all.add(updates.apply(model.graph(), model.variables().get(i), gradients.get(i)));
     }
     return all;
   }

@@ -11,10 +11,10 @@ import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Ranking;
 import io.weft.workloads.sendrecv.GraphSession;
-import io.weft.workloads.training.TrainingOutcome;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.TrainingOutcome;
+import io.weft.workloads.training.TrainingSettings;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -47,7 +47,10 @@ record RunFinalizer(
   /// @param updates where this worker drove them
   /// @param lost workers
   ServedResult served(
-      List<WorkerResults.Row> rows, List<Long> nanos, Optional<SynchronousUpdates> updates, List<Integer> lost)
+      List<WorkerResults.Row> rows,
+      List<Long> nanos,
+      Optional<SynchronousUpdates> updates,
+      List<Integer> lost)
       throws InterruptedException {
     TrainingSettings settings = training.settings();
     Examples test = training.source().test();
@@ -80,7 +83,8 @@ record RunFinalizer(
     return new ServedResult(outcome, facts(rows, updates, lost));
   }
 
-  private ServingFacts facts(List<WorkerResults.Row> rows, Optional<SynchronousUpdates> updates, List<Integer> lost) {
+  private ServingFacts facts(
+      List<WorkerResults.Row> rows, Optional<SynchronousUpdates> updates, List<Integer> lost) {
     Servers servers = training.servers();
     long taken =
         rows.stream()

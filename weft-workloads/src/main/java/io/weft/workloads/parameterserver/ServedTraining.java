@@ -33,7 +33,12 @@ import java.util.Optional;
 /// @param threads that share the computation of a node, at least 1
 /// @param observer hears how this worker trains, if it is the lowest that is left
 public record ServedTraining(
-    TrainingSettings settings, Servers servers, DataSource source, Weft weft, int threads, TrainingObserver observer) {
+    TrainingSettings settings,
+    Servers servers,
+    DataSource source,
+    Weft weft,
+    int threads,
+    TrainingObserver observer) {
 
   /// A server serves at most so long.
   private static final Duration SERVING = Duration.ofDays(365);

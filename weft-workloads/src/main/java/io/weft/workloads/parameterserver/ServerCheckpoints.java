@@ -31,7 +31,8 @@ final class ServerCheckpoints {
   private final TrainingObserver observer;
   private History history = History.NONE;
 
-  private ServerCheckpoints(Path directory, ServedTraining training, ServerMemory memory, Duration limit) {
+  private ServerCheckpoints(
+      Path directory, ServedTraining training, ServerMemory memory, Duration limit) {
     this.checkpoints = new Checkpoints(directory);
     this.settings = training.settings();
     this.dataset = training.source().name();
@@ -43,7 +44,8 @@ final class ServerCheckpoints {
   /// Empty if the run keeps none.
   ///
   /// @param limit of a step
-  static Optional<ServerCheckpoints> of(ServedTraining training, ServerMemory memory, Duration limit) {
+  static Optional<ServerCheckpoints> of(
+      ServedTraining training, ServerMemory memory, Duration limit) {
     return training
         .settings()
         .checkpoint()

@@ -20,18 +20,22 @@ final class SynchronousUpdates {
   private final GraphSession session;
   private final Replica replica;
   private final WorkerLoop.Plan plan;
-  private final Optional<ServerCheckpoints> keeper;
+  private final Optional<ServerCheckpoints> checkpoints;
   private final double[] lossSums;
   private final double[] counts;
   private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
   /// @param session of its own
-  /// @param keeper saves what an epoch's last update has brought, before the next update
-  SynchronousUpdates(GraphSession session, Replica replica, WorkerLoop.Plan plan, Optional<ServerCheckpoints> keeper) {
+  /// @param checkpoints saves what an epoch's last update has brought, before the next update
+  SynchronousUpdates(
+      GraphSession session,
+      Replica replica,
+      WorkerLoop.Plan plan,
+      Optional<ServerCheckpoints> checkpoints) {
     this.session = session;
     this.replica = replica;
     this.plan = plan;
-    this.keeper = keeper;
+    this.checkpoints = checkpoints;
     this.lossSums = new double[plan.steps()];
     this.counts = new double[plan.steps()];
   }
@@ -45,8 +49,8 @@ final class SynchronousUpdates {
     try {
       for (int step = plan.begin(); step < plan.steps(); step++) {
         update(step);
-        if (keeper.isPresent() && plan.endsEpoch(step)) {
-          keeper.get().endEpoch(session, losses(step + 1 - plan.columns().steps(), step + 1));
+        if (checkpoints.isPresent() && plan.endsEpoch(step)) {
+          checkpoints.get().endEpoch(session, losses(step + 1 - plan.columns().steps(), step + 1));
         }
       }
       end.complete(true);

@@ -16,10 +16,10 @@ import io.weft.workloads.batch.Columns;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.sendrecv.GraphSession;
-import io.weft.workloads.training.TrainingObserver;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingException;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingSettings;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -55,19 +55,19 @@ final class TrainingWorker {
     Examples all = training.source().train();
     Columns columns = columns(all);
     int workers = training.servers().workers();
-    var tally = new WorkerResults(columns.steps() * settings.epochs());
-    Replica replica = Replica.of(settings, training.servers(), all, tally);
+    var results = new WorkerResults(columns.steps() * settings.epochs());
+    Replica replica = Replica.of(settings, training.servers(), all, results);
     GraphDef placed =
         ReplicaDeviceSetter.of(member.cluster(), member.task(), VariablePlacement.BALANCED_BYTES)
             .place(replica.graph());
     Examples mine = all.select(columns.rows(index, workers));
-    Optional<ServerCheckpoints> keeper =
+    Optional<ServerCheckpoints> checkpoints =
         index == 0 ? ServerCheckpoints.of(training, replica.memory(), limit) : Optional.empty();
     try (GraphSession session = opener.open(placed, limit)) {
-      int epochs = begin(session, keeper, all, columns.steps());
-      History before = keeper.map(ServerCheckpoints::history).orElse(History.NONE);
-      var speaker = new ProgressReporter(training.observer(), this::isLowest);
-      speaker.onStart(
+      int epochs = begin(session, checkpoints, all, columns.steps());
+      History before = checkpoints.map(ServerCheckpoints::history).orElse(History.NONE);
+      var reporter = new ProgressReporter(training.observer(), this::isLowest);
+      reporter.onStart(
           new TrainingObserver.Start(
               training.source().name(),
               replica.parameters(),
@@ -77,36 +77,37 @@ final class TrainingWorker {
       var plan =
           new WorkerLoop.Plan(
               settings, training.servers(), columns, index, epochs * columns.steps(), limit);
-      var shift = new WorkerLoop(plan, replica, session, mine, speaker);
+      var loop = new WorkerLoop(plan, replica, session, mine, reporter);
       Optional<SynchronousUpdates> updates = Optional.empty();
       if (settings.sync() instanceof Sync.Asynchronous) {
-        shift.asynchronous(keeper);
+        loop.asynchronous(checkpoints);
       } else if (index > 0) {
         training.weft().onFailure(cause -> abandon(session, cause));
-        shift.synchronous();
+        loop.synchronous();
       } else {
         training.weft().onFailure(cause -> abandon(session, cause));
         try (GraphSession taking = opener.open(placed, limit)) {
-          updates = Optional.of(new SynchronousUpdates(taking, replica, plan, keeper));
-          synchronous(shift, session, taking, updates.get());
+          updates = Optional.of(new SynchronousUpdates(taking, replica, plan, checkpoints));
+          synchronous(loop, session, taking, updates.get());
         }
       }
-      tally.write(session, index, shift.row(training.weft().bytesSent()), limit);
-      var attendance = new WorkerStates(member, tally, session, limit);
-      List<WorkerResults.Row> rows = attendance.awaitAll();
-      if (!attendance.isLowest(index, rows)) {
+      results.write(session, index, loop.row(training.weft().bytesSent()), limit);
+      var workerStates = new WorkerStates(member, results, session, limit);
+      List<WorkerResults.Row> rows = workerStates.awaitAll();
+      if (!workerStates.isLowest(index, rows)) {
         return Optional.empty();
       }
       var closing = new RunFinalizer(training, plan, before, replica, session);
-      return Optional.of(closing.served(rows, shift.nanos(), updates, attendance.lost(rows)));
+      return Optional.of(closing.served(rows, loop.nanos(), updates, workerStates.lost(rows)));
     }
   }
 
-  private void synchronous(WorkerLoop shift, GraphSession session, GraphSession taking, SynchronousUpdates updates)
+  private void synchronous(
+      WorkerLoop loop, GraphSession session, GraphSession taking, SynchronousUpdates updates)
       throws InterruptedException {
     training.weft().onFailure(cause -> abandon(taking, cause));
     updates.start(session::abandon);
-    shift.synchronous();
+    loop.synchronous();
     updates.await();
   }
 
@@ -122,7 +123,11 @@ final class TrainingWorker {
 
   /// The first worker gives the variables their values, new ones or those of a checkpoint; the
   /// others wait for that. Returns how many epochs are done.
-  private int begin(GraphSession session, Optional<ServerCheckpoints> keeper, Examples data, int stepsPerEpoch)
+  private int begin(
+      GraphSession session,
+      Optional<ServerCheckpoints> checkpoints,
+      Examples data,
+      int stepsPerEpoch)
       throws InterruptedException {
     long epochs = 0;
     Optional<Communicator> others =
@@ -136,8 +141,8 @@ final class TrainingWorker {
       session
           .run(new GraphCall(List.of(), List.of(), List.of(Replica.INIT)), Map.of(), limit)
           .close();
-      if (keeper.isPresent()) {
-        epochs = keeper.get().restore(session, stepsPerEpoch);
+      if (checkpoints.isPresent()) {
+        epochs = checkpoints.get().restore(session, stepsPerEpoch);
       }
     }
     if (others.isPresent()) {

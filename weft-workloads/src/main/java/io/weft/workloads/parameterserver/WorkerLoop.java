@@ -6,9 +6,9 @@ import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.sendrecv.GraphSession;
+import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
-import io.weft.workloads.training.TrainingException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,7 +46,12 @@ final class WorkerLoop {
   /// @param begin the first step, counted from that of the run that a checkpoint may have begun
   /// @param limit of a step
   record Plan(
-      TrainingSettings settings, Servers servers, Columns columns, int index, int begin, Duration limit) {
+      TrainingSettings settings,
+      Servers servers,
+      Columns columns,
+      int index,
+      int begin,
+      Duration limit) {
 
     /// Of the whole run.
     int steps() {
@@ -67,7 +72,12 @@ final class WorkerLoop {
   }
 
   /// @param examples of this worker
-  WorkerLoop(Plan plan, Replica replica, GraphSession session, Examples examples, TrainingObserver observer) {
+  WorkerLoop(
+      Plan plan,
+      Replica replica,
+      GraphSession session,
+      Examples examples,
+      TrainingObserver observer) {
     this.plan = plan;
     this.replica = replica;
     this.session = session;
@@ -82,8 +92,8 @@ final class WorkerLoop {
   /// All steps, without waiting for anybody. The steps of all workers together move the model as
   /// far as one synchronous step does.
   ///
-  /// @param keeper saves when this worker ends an epoch, whatever the others do
-  void asynchronous(Optional<ServerCheckpoints> keeper) throws InterruptedException {
+  /// @param checkpoints saves when this worker ends an epoch, whatever the others do
+  void asynchronous(Optional<ServerCheckpoints> checkpoints) throws InterruptedException {
     try (var feed = new Feed(examples, width)) {
       for (int step = plan.begin; step < plan.steps(); step++) {
         fill(feed, step);
@@ -95,8 +105,8 @@ final class WorkerLoop {
         } finally {
           close(feeds);
         }
-        if (keeper.isPresent() && plan.endsEpoch(step)) {
-          keeper.get().endEpoch(session, ownLosses(step));
+        if (checkpoints.isPresent() && plan.endsEpoch(step)) {
+          checkpoints.get().endEpoch(session, ownLosses(step));
         }
         tell(step);
       }
@@ -182,11 +192,13 @@ final class WorkerLoop {
   private void tell(int step) {
     int perEpoch = plan.columns.steps();
     double loss = losses[step] / width;
-    observer.onStep(new TrainingObserver.Step(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
+    observer.onStep(
+        new TrainingObserver.Step(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
     epochLoss += loss;
     epochSteps++;
     if (plan.endsEpoch(step)) {
-      observer.onEpoch(new TrainingObserver.Epoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
+      observer.onEpoch(
+          new TrainingObserver.Epoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
       epochLoss = 0;
       epochSteps = 0;
     }

@@ -15,14 +15,14 @@ final class WorkerStates {
   private static final long LOOK_MILLIS = 50;
 
   private final WeftServer member;
-  private final WorkerResults tally;
+  private final WorkerResults results;
   private final GraphSession session;
   private final Duration limit;
 
   /// @param limit of each look
-  WorkerStates(WeftServer member, WorkerResults tally, GraphSession session, Duration limit) {
+  WorkerStates(WeftServer member, WorkerResults results, GraphSession session, Duration limit) {
     this.member = member;
-    this.tally = tally;
+    this.results = results;
     this.session = session;
     this.limit = limit;
   }
@@ -31,7 +31,7 @@ final class WorkerStates {
   List<WorkerResults.Row> awaitAll() throws InterruptedException {
     while (true) {
       List<Task> gone = member.gone(); // first: who is done and leaves was done before
-      List<WorkerResults.Row> rows = tally.read(session, limit);
+      List<WorkerResults.Row> rows = results.read(session, limit);
       boolean all = true;
       for (int worker = 0; worker < rows.size(); worker++) {
         all &= rows.get(worker).done() || gone.contains(new Task(TaskLayout.WORKERS, worker));

@@ -21,7 +21,8 @@ public final class Plot {
   }
 
   /// Draws. Throws `IOException` with what to install where PNG cannot be drawn here.
-  public static void write(Path file, TrainReport report, TrainingOutcome outcome) throws IOException {
+  public static void write(Path file, TrainReport report, TrainingOutcome outcome)
+      throws IOException {
     String title =
         String.format(
             Locale.ROOT,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
-import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.Shrink;
+import io.weft.workloads.training.TrainingObserver;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
@@ -40,7 +40,8 @@ public final class ProgressPrinter implements TrainingObserver {
   /// For a run of so many epochs with this global batch.
   ///
   /// @param speaks whether this is the rank that tells, at present; the others only listen
-  public ProgressPrinter(PrintWriter err, Style style, int epochs, int batch, BooleanSupplier speaks) {
+  public ProgressPrinter(
+      PrintWriter err, Style style, int epochs, int batch, BooleanSupplier speaks) {
     this.err = err;
     this.speaks = speaks;
     this.style = style;

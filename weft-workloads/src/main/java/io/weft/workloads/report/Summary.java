@@ -2,9 +2,9 @@
 package io.weft.workloads.report;
 
 import io.weft.workloads.parameterserver.ServingFacts;
-import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.TrainingOutcome;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -6,10 +6,10 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.weft.file.NewFile;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
+import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
-import io.weft.workloads.training.Shrink;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -71,12 +71,14 @@ public record TrainReport(
   public record StepMillis(double p50, double p99) {}
 
   /// Of an outcome.
-  public static TrainReport of(TrainingSettings settings, TrainingOutcome outcome, TrainingJob job) {
+  public static TrainReport of(
+      TrainingSettings settings, TrainingOutcome outcome, TrainingJob job) {
     return of(settings, outcome, job.size(), job.transport(), null);
   }
 
   /// Of a training with parameter servers, on so many ranks.
-  public static TrainReport of(TrainingSettings settings, ServedResult served, int ranks, String transport) {
+  public static TrainReport of(
+      TrainingSettings settings, ServedResult served, int ranks, String transport) {
     return of(settings, served.outcome(), ranks, transport, served.facts());
   }
 

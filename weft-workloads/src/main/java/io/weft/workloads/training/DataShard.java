@@ -3,8 +3,8 @@ package io.weft.workloads.training;
 
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.data.DataException;
-import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Examples;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,7 +20,8 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
 
   /// Reads, in the way that the settings say. Throws `DataException`, and `TrainingException.Unfit`
   /// if batch, ranks and data do not go together.
-  static DataShard read(TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
+  static DataShard read(
+      TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
     requireRanks(settings, job);
     if (settings.read() == ReadMode.SHARDED || exchange.alone()) {
       try {
@@ -47,7 +48,8 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
   }
 
   /// Rank 0 reads and sends [VIS16 §3.3.1]; if it cannot, the others hear of it and stop too.
-  private static DataShard fromRoot(TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
+  private static DataShard fromRoot(
+      TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
     if (job.rank() != 0) {
       long[] facts = exchange.fromRoot("data", new long[5]);
       if (facts[0] < 0) {
@@ -68,7 +70,8 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     return receive(settings, exchange.fromRoot("data", parcel.facts), parcel, exchange);
   }
 
-  private static DataShard receive(TrainingSettings settings, long[] facts, Parcel parcel, RankExchange exchange) {
+  private static DataShard receive(
+      TrainingSettings settings, long[] facts, Parcel parcel, RankExchange exchange) {
     Columns columns = columns(settings, (int) facts[0]);
     int features = (int) facts[2];
     float scale = Float.intBitsToFloat((int) facts[4]);

@@ -81,9 +81,9 @@ final class Recovery {
 
   /// Brings all ranks to the state of the one that has come furthest, the lowest if there are
   /// several. Collective. Returns false if no rank had begun.
-  boolean agree(TrainingProgress course, ModelState state, Session session, int share) {
+  boolean agree(TrainingProgress progress, ModelState state, Session session, int share) {
     List<Long> all =
-        exchange.gather("progress", Long.toString(course.progress())).stream()
+        exchange.gather("progress", Long.toString(progress.progress())).stream()
             .map(Long::parseLong)
             .toList();
     long furthest = all.stream().mapToLong(Long::longValue).max().orElseThrow();
@@ -93,22 +93,27 @@ final class Recovery {
     }
     boolean apart = furthest / 2 % 2 == 0 && all.stream().allMatch(p -> p == furthest);
     if (apart) {
-      course.disturb(); // each has a model of its own, and they are averaged next
+      progress.disturb(); // each has a model of its own, and they are averaged next
     } else {
-      follow(root, furthest, course, state, session, share);
+      follow(root, furthest, progress, state, session, share);
     }
     return true;
   }
 
   private void follow(
-      int root, long furthest, TrainingProgress course, ModelState state, Session session, int share) {
-    History mine = course.history();
+      int root,
+      long furthest,
+      TrainingProgress progress,
+      ModelState state,
+      Session session,
+      int share) {
+    History mine = progress.history();
     long[] lengths =
         exchange.from(
             root, "history", (long) mine.losses().size(), (long) mine.accuracies().size());
     History known = exchange.from(root, mine, (int) lengths[0], (int) lengths[1]);
-    double[] sums = exchange.from(root, "sums", course.lossSums());
-    double[] examples = exchange.from(root, "examples", course.examples());
+    double[] sums = exchange.from(root, "sums", progress.lossSums());
+    double[] examples = exchange.from(root, "examples", progress.examples());
     if (job.rank() == root) {
       state.fetch(session);
     }
@@ -120,11 +125,11 @@ final class Recovery {
     if (job.rank() != root) {
       state.assign(session);
     }
-    course.follow(furthest, known, sums, examples, share);
+    progress.follow(furthest, known, sums, examples, share);
   }
 
   /// Training goes on now.
-  void done(TrainingProgress course, TrainingObserver observer) {
+  void done(TrainingProgress progress, TrainingObserver observer) {
     if (!isUnderWay()) {
       return;
     }
@@ -132,7 +137,7 @@ final class Recovery {
     Shrink shrink =
         new Shrink(
             job.epoch(),
-            Math.max(0, course.steps()),
+            Math.max(0, progress.steps()),
             members.stream().filter(rank -> !left.contains(rank)).toList(),
             left.size(),
             (ticker.nanos() - failedNanos) / 1e9);

@@ -11,7 +11,12 @@ import java.util.List;
 /// method is collective but `save`, which rank 0 alone does.
 ///
 /// @param stepsPerEpoch of this run
-record Resume(TrainingSettings settings, String dataset, int stepsPerEpoch, TrainingJob job, RankExchange exchange) {
+record Resume(
+    TrainingSettings settings,
+    String dataset,
+    int stepsPerEpoch,
+    TrainingJob job,
+    RankExchange exchange) {
 
   /// Gives the engine its state and returns what was before. Throws `CheckpointException` on all
   /// ranks if rank 0's checkpoint cannot be used.

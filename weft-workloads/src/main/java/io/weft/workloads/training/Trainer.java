@@ -33,13 +33,14 @@ public final class Trainer {
   private final RankExchange exchange;
   private final TimingRecorder recorder;
   private final Recovery recovery;
-  private @Nullable TrainingProgress course;
+  private @Nullable TrainingProgress progress;
   private @Nullable Engine engine;
   private double trainedSeconds;
   private boolean announced;
 
   /// A run that begins with `run`. Borrows the job.
-  public Trainer(TrainingSettings settings, DataSource source, TrainingJob job, TrainingObserver observer) {
+  public Trainer(
+      TrainingSettings settings, DataSource source, TrainingJob job, TrainingObserver observer) {
     this.settings = settings;
     this.source = source;
     this.observer = observer;
@@ -73,7 +74,7 @@ public final class Trainer {
           // TensorFlow passes on a collective's failure as text; the meter has seen the original.
           recovery.shrink(
               e instanceof CommException direct ? direct : meter.failure().orElseThrow(() -> e),
-              course == null ? -1 : course.progress());
+              progress == null ? -1 : progress.progress());
           meter.forget();
           recorder.cut();
         }
@@ -101,11 +102,11 @@ public final class Trainer {
     requireSameData(shard);
     if (engine == null) {
       engine = Engine.start(settings, shard.train(), job);
-      course = new TrainingProgress(shard.columns().steps());
+      progress = new TrainingProgress(shard.columns().steps());
     }
     int slice = shard.columns().width(job.rank(), job.size());
     try (var feed = new Feed(shard.train(), slice)) {
-      return train(shard, feed, engine, Objects.requireNonNull(course));
+      return train(shard, feed, engine, Objects.requireNonNull(progress));
     }
   }
 
@@ -144,7 +145,8 @@ public final class Trainer {
   }
 
   /// What is left of one pass over the data; returns the mean loss of each global batch.
-  private double[] epoch(TrainingProgress run, Columns columns, Engine model, Feed feed, int width) {
+  private double[] epoch(
+      TrainingProgress run, Columns columns, Engine model, Feed feed, int width) {
     int epoch = run.epochs();
     int[] order = columns.order(epoch, job.rank(), job.size());
     averageWeights(model, run);
@@ -158,7 +160,8 @@ public final class Trainer {
       StepMeter.Step measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
-      observer.onStep(new TrainingObserver.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
+      observer.onStep(
+          new TrainingObserver.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
     return global(run, epoch);
   }

@@ -8,13 +8,13 @@ import io.weft.WeftConfig;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
+import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingOutcome;
-import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.TrainingSettings;
-import io.weft.workloads.training.Sync;
-import io.weft.workloads.training.Trainer;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -55,7 +55,11 @@ class RankedTrainingTest {
     try (LocalJob job = LocalJob.start(ranks, config)) {
       return job.run(
           weft ->
-              new Trainer(SETTINGS, CLICKS, TrainingJob.of(weft, OptionalInt.of(1)), TrainingObserver.SILENT)
+              new Trainer(
+                      SETTINGS,
+                      CLICKS,
+                      TrainingJob.of(weft, OptionalInt.of(1)),
+                      TrainingObserver.SILENT)
                   .run());
     }
   }

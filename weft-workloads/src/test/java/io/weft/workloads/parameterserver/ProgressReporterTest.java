@@ -3,8 +3,8 @@ package io.weft.workloads.parameterserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.Shrink;
+import io.weft.workloads.training.TrainingObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,32 +12,35 @@ import org.junit.jupiter.api.Test;
 
 class ProgressReporterTest {
 
-  private static final TrainingObserver.Start START = new TrainingObserver.Start("digits", 10, 100, 5, 0);
+  private static final TrainingObserver.Start START =
+      new TrainingObserver.Start("digits", 10, 100, 5, 0);
   private static final TrainingObserver.Step STEP = new TrainingObserver.Step(1, 2, 0.5, 0.1);
-  private static final TrainingObserver.Epoch EPOCH = new TrainingObserver.Epoch(1, 0.5, Double.NaN);
+  private static final TrainingObserver.Epoch EPOCH =
+      new TrainingObserver.Epoch(1, 0.5, Double.NaN);
 
   private final List<Object> heard = new ArrayList<>();
   private final AtomicBoolean lowest = new AtomicBoolean();
-  private final ProgressReporter speaker = new ProgressReporter(new RecordingObserver(), lowest::get);
+  private final ProgressReporter reporter =
+      new ProgressReporter(new RecordingObserver(), lowest::get);
 
   @Test
   void workerThatBecomesTheLowestBeginsAtTheBeginning() {
-    speaker.onStart(START);
-    speaker.onStep(STEP);
-    speaker.onEpoch(EPOCH);
+    reporter.onStart(START);
+    reporter.onStep(STEP);
+    reporter.onEpoch(EPOCH);
     assertThat(heard).isEmpty();
     lowest.set(true);
-    speaker.onStep(STEP);
-    speaker.onEpoch(EPOCH);
+    reporter.onStep(STEP);
+    reporter.onEpoch(EPOCH);
     assertThat(heard).containsExactly(START, STEP, EPOCH);
   }
 
   @Test
   void lowestTellsAtOnce() {
     lowest.set(true);
-    speaker.onStart(START);
+    reporter.onStart(START);
     assertThat(heard).containsExactly(START);
-    speaker.onStep(STEP);
+    reporter.onStep(STEP);
     assertThat(heard).containsExactly(START, STEP);
   }
 

@@ -6,13 +6,13 @@ import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.TrainingObserver;
-import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Trainer;
+import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingOutcome;
+import io.weft.workloads.training.TrainingSettings;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,12 +38,16 @@ final class ServedRuns {
   }
 
   /// What the worker that reports brought.
-  static ServedResult served(TrainingSettings settings, Servers servers, DataSource source, String transport) {
+  static ServedResult served(
+      TrainingSettings settings, Servers servers, DataSource source, String transport) {
     return served(settings, servers, source, Map.of("WEFT_TRANSPORT", transport));
   }
 
   static ServedResult served(
-      TrainingSettings settings, Servers servers, DataSource source, Map<String, String> variables) {
+      TrainingSettings settings,
+      Servers servers,
+      DataSource source,
+      Map<String, String> variables) {
     return served(settings, servers, source, variables, TrainingObserver.SILENT);
   }
 

@@ -2,12 +2,12 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.workloads.clicks.SyntheticClicks;
-import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Examples;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.TrainingSettings;
 import java.util.List;
 import java.util.Random;
 

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
-import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.TrainingOutcome;
+import io.weft.workloads.training.TrainingSettings;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;

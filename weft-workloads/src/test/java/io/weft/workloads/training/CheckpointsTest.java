@@ -143,7 +143,8 @@ class CheckpointsTest {
     DataSource same = new SyntheticDigits(1, 500, 201);
     assertThat(same.name()).isEqualTo(Runs.DIGITS.name());
     TrainingSettings saving = Runs.saving(Runs.settings(2), directory);
-    assertThatThrownBy(() -> new Trainer(saving, same, new SoloJob(), TrainingObserver.SILENT).run())
+    assertThatThrownBy(
+            () -> new Trainer(saving, same, new SoloJob(), TrainingObserver.SILENT).run())
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("20 steps an epoch, but this run has 10");
   }
@@ -180,7 +181,8 @@ class CheckpointsTest {
       Path disk = full.directory();
       List<String> heard = new ArrayList<>();
       TrainingSettings saving = Runs.saving(Runs.settings(2), disk);
-      TrainingOutcome trained = new Trainer(saving, Runs.DIGITS, new SoloJob(), new RecordingObserver(heard)).run();
+      TrainingOutcome trained =
+          new Trainer(saving, Runs.DIGITS, new SoloJob(), new RecordingObserver(heard)).run();
       assertThat(trained.accuracies()).hasSize(2);
       assertThat(heard)
           .hasSize(2)

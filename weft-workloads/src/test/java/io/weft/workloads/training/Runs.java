@@ -34,7 +34,8 @@ final class Runs {
         Optional.empty());
   }
 
-  static TrainingSettings with(TrainingSettings s, Sync sync, ReadMode read, Optional<Path> checkpoint) {
+  static TrainingSettings with(
+      TrainingSettings s, Sync sync, ReadMode read, Optional<Path> checkpoint) {
     return new TrainingSettings(
         s.workload(),
         s.epochs(),
@@ -77,7 +78,8 @@ final class Runs {
     }
   }
 
-  static List<TrainingOutcome> together(int ranks, TrainingSettings settings, TrainingObserver observer) {
+  static List<TrainingOutcome> together(
+      int ranks, TrainingSettings settings, TrainingObserver observer) {
     return onAll(ranks, job -> new Trainer(settings, DIGITS, job, observer).run());
   }
 

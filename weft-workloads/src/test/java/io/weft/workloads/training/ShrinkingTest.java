@@ -102,7 +102,8 @@ class ShrinkingTest {
 
   @Test
   void twoLossesLeaveTwoRanksOfFour() {
-    List<TrainingOutcome> outcomes = train(settings(new Sync.Gradients(), ReadMode.ROOT), 26, 0, 3, 0);
+    List<TrainingOutcome> outcomes =
+        train(settings(new Sync.Gradients(), ReadMode.ROOT), 26, 0, 3, 0);
     assertThat(outcomes).hasSize(2);
     for (TrainingOutcome outcome : outcomes) {
       assertThat(outcome.digests()).hasSize(2).containsOnly(outcomes.getFirst().digests().get(0));

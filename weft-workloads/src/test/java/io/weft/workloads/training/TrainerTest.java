@@ -167,7 +167,9 @@ class TrainerTest {
             job -> {
               var source = new SyntheticDigits(1, 1000 - 100 * job.rank(), 201);
               try {
-                return new Trainer(Runs.settings(1), source, job, TrainingObserver.SILENT).run().toString();
+                return new Trainer(Runs.settings(1), source, job, TrainingObserver.SILENT)
+                    .run()
+                    .toString();
               } catch (TrainingException.Unfit e) {
                 return String.valueOf(e.getMessage());
               }

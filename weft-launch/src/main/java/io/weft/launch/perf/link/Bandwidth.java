@@ -9,18 +9,18 @@ final class Bandwidth implements Exercise {
 
   private final PeerLink link;
   private final Tiles tiles;
-  private final WriteTarget landing;
+  private final WriteTarget receiveBuffer;
 
   Bandwidth(PeerLink link, Tiles tiles, long bytes) {
     this.link = link;
     this.tiles = tiles;
-    landing = new WriteTarget(link, tiles, bytes);
+    receiveBuffer = new WriteTarget(link, tiles, bytes);
   }
 
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    SlottedRegion region = landing.region();
+    SlottedRegion region = receiveBuffer.region();
     for (int i = 0; i < iterations; i++) {
       tiles.fill(region.memory(), 1, first + i);
       link.await(Signal.READY);
@@ -37,19 +37,19 @@ final class Bandwidth implements Exercise {
   public void answer(long first, int iterations) {
     for (int i = 0; i < iterations; i++) {
       link.say(Signal.READY);
-      landing.await();
+      receiveBuffer.await();
       link.say(Signal.ARRIVED);
-      landing.compare(first + i);
+      receiveBuffer.compare(first + i);
     }
   }
 
   @Override
   public boolean isRight() {
-    return landing.isRight();
+    return receiveBuffer.isRight();
   }
 
   @Override
   public void close() {
-    landing.close();
+    receiveBuffer.close();
   }
 }

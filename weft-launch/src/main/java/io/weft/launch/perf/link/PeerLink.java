@@ -4,8 +4,8 @@ package io.weft.launch.perf.link;
 import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.agent.IdleState;
-import io.weft.agent.Ticker;
 import io.weft.agent.IdleStrategy;
+import io.weft.agent.Ticker;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
@@ -41,7 +41,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
 
   private final int rank;
   private final Transport transport;
-  private final IdleState patience =
+  private final IdleState idle =
       new IdleState(
           IdleStrategy.forCaller(RANKS, Runtime.getRuntime().availableProcessors()), Ticker.SYSTEM);
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
@@ -149,12 +149,12 @@ final class PeerLink implements FrameSink, AutoCloseable {
   /// `IllegalStateException` after 60 s.
   void until(BooleanSupplier condition) {
     long begin = 0;
-    patience.renew();
+    idle.renew();
     while (!condition.getAsBoolean()) {
       long now = System.nanoTime();
       if (transport.poll(now) > 0) {
-        patience.renew();
-      } else if (patience.isOver()) {
+        idle.renew();
+      } else if (idle.isOver()) {
         transport.await(NAP_NANOS);
       }
       if (failure != null) {

@@ -16,7 +16,7 @@ final class Registering implements Exercise {
 
   private final PeerLink link;
   private final Tiles tiles;
-  private final WriteTarget landing;
+  private final WriteTarget receiveBuffer;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment program;
   private final boolean isOwn;
@@ -27,7 +27,7 @@ final class Registering implements Exercise {
     this.tiles = tiles;
     this.isOwn = isOwn;
     program = arena.allocate(bytes, PAGE_BYTES);
-    landing = new WriteTarget(link, tiles, bytes);
+    receiveBuffer = new WriteTarget(link, tiles, bytes);
   }
 
   private MemoryRegion register() {
@@ -38,7 +38,7 @@ final class Registering implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    SlottedRegion region = landing.region();
+    SlottedRegion region = receiveBuffer.region();
     for (int i = 0; i < iterations; i++) {
       long begin = System.nanoTime();
       MemoryRegion registered = register();
@@ -59,20 +59,20 @@ final class Registering implements Exercise {
   public void answer(long first, int iterations) {
     for (int i = 0; i < iterations; i++) {
       link.say(Signal.READY);
-      landing.await();
-      landing.compare(first + i);
+      receiveBuffer.await();
+      receiveBuffer.compare(first + i);
       link.say(Signal.ARRIVED);
     }
   }
 
   @Override
   public boolean isRight() {
-    return landing.isRight();
+    return receiveBuffer.isRight();
   }
 
   @Override
   public void close() {
-    landing.close();
+    receiveBuffer.close();
     // A transport may keep memory registered whose scope has ended; it does not touch it.
     arena.close();
   }

@@ -52,7 +52,8 @@ final class Writes implements Exercise {
   @Override
   public long[] drive(long first, int iterations) {
     long[] nanos = new long[iterations];
-    InFlightWindow.Posting posting = (number, done) -> region.tryWrite(number % slots, number, done);
+    InFlightWindow.Posting posting =
+        (number, done) -> region.tryWrite(number % slots, number, done);
     for (int i = 0; i < iterations; i++) {
       tiles.fill(region.memory(), 1, first + i);
       link.await(Signal.READY);

@@ -16,7 +16,7 @@ public final class Handover {
   private static final int MOST_NANOS = 20_000;
 
   /// After so many looks there is no second processor to be had.
-  private static final int PATIENCE = 50_000_000;
+  private static final int MAX_LOOKS = 50_000_000;
 
   private static final int OVER = -1;
 
@@ -56,7 +56,7 @@ public final class Handover {
   }
 
   private static boolean comes(AtomicInteger line, int number) {
-    for (int looks = 0; looks < PATIENCE; looks++) {
+    for (int looks = 0; looks < MAX_LOOKS; looks++) {
       if (line.get() == number) {
         return true;
       }

@@ -12,18 +12,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The tensors of one case: in memory that Weft gives, or in private native memory of this program,
-/// page-aligned either way. Owns them all. Confined to the rank's main thread, but the lane's
-/// thread reads the tensors.
+/// page-aligned either way. Owns them all. Confined to the rank's main thread, but the progress
+/// thread's thread reads the tensors.
 final class CaseTensors implements AutoCloseable {
 
   private static final long PAGE_BYTES = 4096;
 
-  private final @Nullable Weft giver;
+  private final @Nullable Weft source;
   private final Arena arena = Arena.ofShared();
   private final List<TensorLease> leases = new ArrayList<>();
 
-  private CaseTensors(@Nullable Weft giver) {
-    this.giver = giver;
+  private CaseTensors(@Nullable Weft source) {
+    this.source = source;
   }
 
   /// In memory that `weft` gives.
@@ -38,8 +38,8 @@ final class CaseTensors implements AutoCloseable {
 
   /// A float32 vector.
   TensorView vector(long elements) {
-    if (giver != null) {
-      TensorLease lease = giver.allocate(DType.FLOAT32, Shape.of(elements));
+    if (source != null) {
+      TensorLease lease = source.allocate(DType.FLOAT32, Shape.of(elements));
       leases.add(lease);
       return lease.view();
     }

@@ -84,7 +84,9 @@ public final class PerfRank {
 
   /// As the setting says, which is `own` or `private`.
   private CaseTensors tensors() {
-    return arguments.settings().contains("own") ? CaseTensors.of(weft) : CaseTensors.ofThisProgram();
+    return arguments.settings().contains("own")
+        ? CaseTensors.of(weft)
+        : CaseTensors.ofThisProgram();
   }
 
   private Stopwatch stopwatch(Case one, CaseTensors tensors) {

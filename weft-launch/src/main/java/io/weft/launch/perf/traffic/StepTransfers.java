@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
@@ -21,7 +21,7 @@ import java.util.stream.LongStream;
 
 /// What one side sends to the other of one worker, and what comes back: the tensors of a step in
 /// each direction. The first and the last four bytes tell tensor, worker and step, inverted in a
-/// worker's last gradients. One thread at a time; callbacks run on the lane's.
+/// worker's last gradients. One thread at a time; callbacks run on the progress thread's.
 final class StepTransfers {
 
   private static final int ALIGNMENT = 64;

@@ -229,7 +229,8 @@ public final class TrafficCommand implements Callable<Integer> {
 
   /// In turn, so that what else happens on the machine meets all of them.
   private List<TrafficFigure> measure(
-      TrafficPlan plan, List<TrafficContestant> contestants, PrintWriter err) throws InterruptedException {
+      TrafficPlan plan, List<TrafficContestant> contestants, PrintWriter err)
+      throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();
     List<List<TrafficReport>> reports = new ArrayList<>();
     contestants.forEach(each -> reports.add(new ArrayList<>()));

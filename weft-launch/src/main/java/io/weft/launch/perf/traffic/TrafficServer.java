@@ -5,7 +5,7 @@ import io.weft.rendezvous.Rendezvous;
 import java.util.function.Consumer;
 
 /// One parameter server in one case: has a worker's next parameters ready once all of its gradients
-/// are here. Callbacks on the lane's thread.
+/// are here. Callbacks on the progress thread.
 final class TrafficServer {
 
   private final TrafficPlan plan;

@@ -8,7 +8,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /// One worker in one case, from its first step until the window is over. Runs in callbacks on the
-/// lane's thread and on the timer's, in turn.
+/// progress thread and on the timer's, in turn.
 final class TrafficWorker {
 
   private final StepTransfers exchange;

@@ -42,7 +42,7 @@ public final class TurnScheduler {
 
   /// What happens while nobody works.
   @FunctionalInterface
-  public interface Interlude {
+  public interface Interruption {
 
     /// Before each series of turns, the first of which is 1. What it throws ends all players.
     void before(int series) throws InterruptedException;
@@ -53,13 +53,13 @@ public final class TurnScheduler {
   /// can be had, or where one does not end.
   ///
   /// @param limit in which each player ends by itself once it has started
-  public static <T> List<T> play(List<Player<T>> players, Duration limit, Interlude interlude)
+  public static <T> List<T> play(List<Player<T>> players, Duration limit, Interruption interruption)
       throws InterruptedException {
-    return play(players, limit, ENDING, interlude);
+    return play(players, limit, ENDING, interruption);
   }
 
   static <T> List<T> play(
-      List<Player<T>> players, Duration limit, Duration ending, Interlude interlude)
+      List<Player<T>> players, Duration limit, Duration ending, Interruption interruption)
       throws InterruptedException {
     List<Place<T>> places = new ArrayList<>();
     ExecutorService threads =
@@ -73,16 +73,17 @@ public final class TurnScheduler {
       directory.toFile().deleteOnExit(); // should this process be ended meanwhile
       try {
         for (Player<T> player : players) {
-          TurnClient seat = new TurnClient(directory.resolve(Integer.toString(places.size())));
-          places.add(new Place<>(seat, player, limit.plus(ending)));
+          TurnClient turnClient =
+              new TurnClient(directory.resolve(Integer.toString(places.size())));
+          places.add(new Place<>(turnClient, player, limit.plus(ending)));
         }
-        series(places, threads, timer, interlude);
+        series(places, threads, timer, interruption);
         return results(places);
       } finally {
         timer.shutdownNow();
         threads.shutdownNow();
         for (Place<T> place : places) {
-          place.seat.close();
+          place.turnClient.close();
         }
         Files.deleteIfExists(directory);
       }
@@ -101,11 +102,11 @@ public final class TurnScheduler {
       List<Place<T>> places,
       ExecutorService threads,
       ScheduledExecutorService timer,
-      Interlude interlude)
+      Interruption interruption)
       throws InterruptedException, IOException {
     List<Place<T>> left = new ArrayList<>(places);
     for (int series = 1; !left.isEmpty(); series++) {
-      interlude.before(series);
+      interruption.before(series);
       for (Place<T> place : List.copyOf(left)) {
         if (!place.turn(threads, timer)) {
           left.remove(place);
@@ -124,19 +125,19 @@ public final class TurnScheduler {
 
   private static final class Place<T> {
 
-    private final TurnClient seat;
+    private final TurnClient turnClient;
     private final Callable<T> program;
     private final Duration limit;
     private @Nullable Future<T> running;
     private long begun;
 
-    private Place(TurnClient seat, Player<T> player, Duration limit) {
-      this.seat = seat;
+    private Place(TurnClient turnClient, Player<T> player, Duration limit) {
+      this.turnClient = turnClient;
       this.limit = limit;
       this.program =
           () -> {
-            try (seat) {
-              return player.play(seat.path());
+            try (turnClient) {
+              return player.play(turnClient.path());
             }
           };
     }
@@ -149,10 +150,10 @@ public final class TurnScheduler {
         running = threads.submit(program);
         var unused = timer.schedule(this::leave, Span.nanos(limit), TimeUnit.NANOSECONDS);
       }
-      if (seat.turn()) {
+      if (turnClient.turn()) {
         return true;
       }
-      seat.close();
+      turnClient.close();
       var unused = result();
       return false;
     }
@@ -160,7 +161,7 @@ public final class TurnScheduler {
     /// Ends a turn that would last for ever.
     private void leave() {
       try {
-        seat.close();
+        turnClient.close();
       } catch (IOException gone) {
         assert !gone.toString().isEmpty();
       }

@@ -16,11 +16,11 @@ public final class Turns implements AutoCloseable {
   /// The variable that names the socket of a contestant's seat.
   public static final String VARIABLE = "WEFT_PERF_TURNS";
 
-  private final @Nullable SocketChannel seat;
+  private final @Nullable SocketChannel turnClient;
   private final ByteBuffer word = ByteBuffer.allocate(1);
 
-  private Turns(@Nullable SocketChannel seat) {
-    this.seat = seat;
+  private Turns(@Nullable SocketChannel turnClient) {
+    this.turnClient = turnClient;
   }
 
   /// Takes its seat as one of `ranks`, if `environment` names one, and blocks until it is its turn.
@@ -38,13 +38,13 @@ public final class Turns implements AutoCloseable {
 
   /// Whether there may be others.
   public boolean hasOthers() {
-    return seat != null;
+    return turnClient != null;
   }
 
   /// Lets the others have their turns; blocks until it is this one's again. Throws
   /// `IllegalStateException` if the table is gone.
   public void passOn() {
-    if (seat != null) {
+    if (turnClient != null) {
       say((byte) 1);
       await();
     }
@@ -52,9 +52,9 @@ public final class Turns implements AutoCloseable {
 
   @Override
   public void close() {
-    if (seat != null) {
+    if (turnClient != null) {
       try {
-        seat.close();
+        turnClient.close();
       } catch (IOException e) {
         throw gone(e);
       }
@@ -73,7 +73,7 @@ public final class Turns implements AutoCloseable {
 
   private void say(byte what) {
     try {
-      seat().write(word.clear().put(what).flip());
+      turnClient().write(word.clear().put(what).flip());
     } catch (IOException e) {
       throw gone(e);
     }
@@ -81,7 +81,7 @@ public final class Turns implements AutoCloseable {
 
   private void await() {
     try {
-      if (seat().read(word.clear()) != 1) {
+      if (turnClient().read(word.clear()) != 1) {
         throw new IllegalStateException("weft perf ended before its ranks");
       }
     } catch (IOException e) {
@@ -89,11 +89,11 @@ public final class Turns implements AutoCloseable {
     }
   }
 
-  private SocketChannel seat() {
-    if (seat == null) {
-      throw new IllegalStateException("this rank has no seat");
+  private SocketChannel turnClient() {
+    if (turnClient == null) {
+      throw new IllegalStateException("this rank has no turn client");
     }
-    return seat;
+    return turnClient;
   }
 
   private static IllegalStateException gone(IOException e) {

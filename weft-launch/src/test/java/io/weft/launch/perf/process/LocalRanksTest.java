@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 final class LocalRanksTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final LocalRanks RANKS = new LocalRanks(Speaker.class, 2, 1L << 24);
+  private static final LocalRanks RANKS = new LocalRanks(Reporter.class, 2, 1L << 24);
 
   /// A rank that says who it is, and fails or stays if its argument says so.
-  static final class Speaker {
+  static final class Reporter {
 
-    private Speaker() {}
+    private Reporter() {}
 
     public static void main(String[] arguments) throws InterruptedException {
       Map<String, String> variables = System.getenv();
@@ -47,7 +47,7 @@ final class LocalRanksTest {
         .isThrownBy(() -> RANKS.run("tcp", SecureMode.AUTO, List.of("fail-1"), LONG))
         .withMessageContaining("rank 1 on localhost failed: exit code 7")
         .withMessageContaining("rank 1 gives up");
-    assertNoSpeakerIsLeft();
+    assertNoReporterIsLeft();
   }
 
   @Test
@@ -56,10 +56,10 @@ final class LocalRanksTest {
         .isThrownBy(
             () -> RANKS.run("tcp", SecureMode.AUTO, List.of("stay"), Duration.ofMillis(500)))
         .withMessageContaining("still running");
-    assertNoSpeakerIsLeft();
+    assertNoReporterIsLeft();
   }
 
-  private static void assertNoSpeakerIsLeft() {
+  private static void assertNoReporterIsLeft() {
     assertThat(ProcessHandle.current().descendants())
         .noneMatch(p -> p.info().commandLine().orElse("").contains("LocalRanksTest$Speaker"));
   }

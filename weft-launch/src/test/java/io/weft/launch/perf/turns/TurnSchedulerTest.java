@@ -92,7 +92,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whoNeverTakesASeatHasOneTurn() throws InterruptedException {
+  void whoNeverTakesATurnClientHasOneTurn() throws InterruptedException {
     TurnScheduler.Player<String> apart =
         socket -> {
           said.add("apart");
@@ -128,7 +128,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whatAnInterludeThrowsEndsAll() {
+  void whatAnInterruptionThrowsEndsAll() {
     assertThatThrownBy(
             () ->
                 TurnScheduler.play(

@@ -114,7 +114,9 @@ public final class FaultRuns {
   }
 
   private static String kindNames() {
-    return Arrays.stream(SimFaultKind.values()).map(FaultRuns::text).collect(Collectors.joining(", "));
+    return Arrays.stream(SimFaultKind.values())
+        .map(FaultRuns::text)
+        .collect(Collectors.joining(", "));
   }
 
   private int run() throws InterruptedException {

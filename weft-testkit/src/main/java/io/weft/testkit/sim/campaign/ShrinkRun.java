@@ -11,10 +11,10 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.FaultScript;
-import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.FaultScript.Scene;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
+import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.SimReport.RankResult;
@@ -35,7 +35,8 @@ final class ShrinkRun {
   /// By then all ranks are connected.
   static final Duration JOINED = Duration.ofMillis(8);
 
-  private static final List<SimFaultKind> CRASHES = List.of(SimFaultKind.CRASH, SimFaultKind.CRASH, SimFaultKind.HOST_CRASH);
+  private static final List<SimFaultKind> CRASHES =
+      List.of(SimFaultKind.CRASH, SimFaultKind.CRASH, SimFaultKind.HOST_CRASH);
 
   /// How a rank came through.
   ///
@@ -61,7 +62,11 @@ final class ShrinkRun {
           FaultScript.random(
               ~seed,
               new Scene(
-                  FaultRun.RANKS, FaultRun.HOSTS, later, FaultRun.LONGEST, List.of(SimFaultKind.CRASH)),
+                  FaultRun.RANKS,
+                  FaultRun.HOSTS,
+                  later,
+                  FaultRun.LONGEST,
+                  List.of(SimFaultKind.CRASH)),
               1);
       script = script.and(second.faults().getFirst());
     }
@@ -71,7 +76,8 @@ final class ShrinkRun {
   private static SimFault onceJoined(SimFault crash) {
     return switch (crash) {
       case SimFault.Crash(Duration at, int rank) -> new SimFault.Crash(at.plus(JOINED), rank);
-      case SimFault.HostCrash(Duration at, int host) -> new SimFault.HostCrash(at.plus(JOINED), host);
+      case SimFault.HostCrash(Duration at, int host) ->
+          new SimFault.HostCrash(at.plus(JOINED), host);
       default -> throw new IllegalArgumentException(crash + " is no crash");
     };
   }

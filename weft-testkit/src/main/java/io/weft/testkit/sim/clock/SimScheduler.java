@@ -17,8 +17,8 @@ public final class SimScheduler {
   private static final long LOOK_NANOS = 200_000_000;
 
   private final Timeline timeline;
-  private final Duration patience;
-  private final List<SimThread> strands = new ArrayList<>();
+  private final Duration limit;
+  private final List<SimThread> simThreads = new ArrayList<>();
   private final SimThread root;
   private @Nullable SimThread next;
   private volatile @Nullable SimThread running;
@@ -28,23 +28,23 @@ public final class SimScheduler {
   private int alive;
   private boolean closing;
 
-  /// Made by the thread that will call `run`, and holds the baton meanwhile.
+  /// Made by the thread that will call `run`, and holds the scheduler meanwhile.
   ///
-  /// @param patience how long a program may keep the baton in real time
-  public SimScheduler(Timeline timeline, Duration patience) {
+  /// @param limit how long a program may keep the scheduler in real time
+  public SimScheduler(Timeline timeline, Duration limit) {
     this.timeline = timeline;
-    this.patience = patience;
+    this.limit = limit;
     this.root = new SimThread(this, "root", null, () -> 0);
   }
 
   /// A program that begins when it is started.
   ///
   /// @param notBefore a moment before which it must not run: what it waits for is put off so long
-  public SimThread strand(String name, Runnable program, LongSupplier notBefore) {
-    SimThread strand = new SimThread(this, name, program, notBefore);
-    strands.add(strand);
+  public SimThread simThread(String name, Runnable program, LongSupplier notBefore) {
+    SimThread simThread = new SimThread(this, name, program, notBefore);
+    simThreads.add(simThread);
     alive++;
-    return strand;
+    return simThread;
   }
 
   /// Lets all happen until every program has ended or `limitNanos` of virtual time are over.
@@ -54,16 +54,16 @@ public final class SimScheduler {
     this.limitNanos = limitNanos;
     driveUntilDue(root);
     throwIfBroken();
-    return strands.stream().filter(strand -> !strand.hasEnded()).toList();
+    return simThreads.stream().filter(simThread -> !simThread.hasEnded()).toList();
   }
 
   /// Kills the programs that have not ended, in order, and waits until they have unwound.
   public void close(Error cause) throws InterruptedException {
     closing = true;
-    for (SimThread strand : List.copyOf(strands)) {
-      if (!strand.hasEnded()) {
-        strand.kill(cause);
-        hand(strand, root);
+    for (SimThread simThread : List.copyOf(simThreads)) {
+      if (!simThread.hasEnded()) {
+        simThread.kill(cause);
+        hand(simThread, root);
       }
     }
     throwIfBroken();
@@ -83,8 +83,8 @@ public final class SimScheduler {
     return timeline;
   }
 
-  void next(SimThread strand) {
-    next = strand;
+  void next(SimThread simThread) {
+    next = simThread;
   }
 
   /// The calling program has ended.
@@ -134,7 +134,7 @@ public final class SimScheduler {
     if (from == root) {
       watch();
     } else if (from != null) {
-      from.awaitBaton();
+      from.awaitScheduler();
     }
   }
 
@@ -142,7 +142,7 @@ public final class SimScheduler {
   private void watch() {
     long seen = -1;
     long since = System.nanoTime();
-    while (!root.awaitBaton(LOOK_NANOS)) {
+    while (!root.awaitScheduler(LOOK_NANOS)) {
       if (Thread.interrupted()) {
         broken = new InterruptedException("interrupted in a simulation");
         stopped = true;
@@ -151,7 +151,7 @@ public final class SimScheduler {
       if (happened != seen) {
         seen = happened;
         since = System.nanoTime();
-      } else if (System.nanoTime() - since > Span.nanos(patience)) {
+      } else if (System.nanoTime() - since > Span.nanos(limit)) {
         throw stuck();
       }
     }
@@ -163,7 +163,7 @@ public final class SimScheduler {
         new IllegalStateException(
             holder
                 + " has kept the simulation waiting for "
-                + Span.millis(patience) / 1000.0
+                + Span.millis(limit) / 1000.0
                 + " s of real time: it computes for ever, or waits for something outside virtual"
                 + " time (a lock, a queue, a sleep); its stack is this exception's");
     if (holder != null) {

@@ -5,11 +5,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A blocking program in virtual time: a thread that runs only while it holds the baton. When it
-/// waits, time goes on without it. All methods are called by whoever holds the baton.
+/// A blocking program in virtual time: a thread that runs only while it holds the scheduler. When
+/// it waits, time goes on without it. All methods are called by whoever holds the scheduler.
 public final class SimThread {
 
-  private final SimScheduler baton;
+  private final SimScheduler scheduler;
   private final String name;
   private final Thread thread;
   private final LongSupplier notBefore;
@@ -21,8 +21,8 @@ public final class SimThread {
   private @Nullable Error death;
 
   /// `body` is the program; null for the thread that starts the simulation, which has one already.
-  SimThread(SimScheduler baton, String name, @Nullable Runnable body, LongSupplier notBefore) {
-    this.baton = baton;
+  SimThread(SimScheduler scheduler, String name, @Nullable Runnable body, LongSupplier notBefore) {
+    this.scheduler = scheduler;
     this.name = name;
     this.notBefore = notBefore;
     this.thread =
@@ -32,14 +32,14 @@ public final class SimThread {
   }
 
   private void live(Runnable body) {
-    awaitBaton();
+    awaitScheduler();
     try {
       if (death == null) {
         body.run();
       }
     } finally {
       ended = true;
-      baton.leave();
+      scheduler.leave();
     }
   }
 
@@ -48,7 +48,7 @@ public final class SimThread {
     waiting = true;
     waitingSince = nanos;
     thread.start();
-    baton.timeline().at(nanos, resumption);
+    scheduler.timeline().at(nanos, resumption);
   }
 
   /// Waits until it is resumed, or returns early for no reason. Only by its own thread. Throws what
@@ -56,23 +56,23 @@ public final class SimThread {
   public void block() {
     throwIfDead();
     waiting = true;
-    waitingSince = baton.timeline().now();
-    baton.driveUntilDue(this);
+    waitingSince = scheduler.timeline().now();
+    scheduler.driveUntilDue(this);
     waiting = false;
     throwIfDead();
   }
 
   /// The same until a moment at the latest.
   public void blockUntil(long nanos) {
-    baton.timeline().notAfter(nanos, resumption);
+    scheduler.timeline().notAfter(nanos, resumption);
     block();
-    baton.timeline().cancel(resumption);
+    scheduler.timeline().cancel(resumption);
   }
 
   /// Ends its wait at this moment, or when its process may run again; nothing if it does not wait.
   public void resumeAt(long nanos) {
     if (waiting && !ended) {
-      baton.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
+      scheduler.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
     }
   }
 
@@ -81,7 +81,7 @@ public final class SimThread {
     if (death == null) {
       death = cause;
       if (waiting && !ended) {
-        baton.timeline().notAfter(baton.timeline().now(), resumption);
+        scheduler.timeline().notAfter(scheduler.timeline().now(), resumption);
       }
     }
   }
@@ -124,15 +124,15 @@ public final class SimThread {
     LockSupport.unpark(thread);
   }
 
-  void awaitBaton() {
+  void awaitScheduler() {
     while (!holding) {
       LockSupport.park(this);
     }
     holding = false;
   }
 
-  /// Waits for the baton at most so long in real time; returns whether it has come.
-  boolean awaitBaton(long realNanos) {
+  /// Waits for the scheduler at most so long in real time; returns whether it has come.
+  boolean awaitScheduler(long realNanos) {
     if (!holding) {
       LockSupport.parkNanos(this, realNanos);
     }
@@ -150,10 +150,10 @@ public final class SimThread {
         return;
       }
       long free = death == null ? notBefore.getAsLong() : 0;
-      if (free > baton.timeline().now()) {
-        baton.timeline().at(free, this);
+      if (free > scheduler.timeline().now()) {
+        scheduler.timeline().at(free, this);
       } else {
-        baton.next(SimThread.this);
+        scheduler.next(SimThread.this);
       }
     }
   }

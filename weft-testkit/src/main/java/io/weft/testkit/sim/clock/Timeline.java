@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The events to come, in order of time and, within one moment, of their scheduling: a heap of four
 /// children a node [Knuth, TAOCP 3, 5.2.3] whose keys lie side by side, so that equal seeds give
-/// equal orders whatever the machine does. Confined to the thread that holds the baton.
+/// equal orders whatever the machine does. Confined to the thread that holds the scheduler.
 public final class Timeline {
 
   private static final int CHILDREN_SHIFT = 2;

@@ -2,8 +2,8 @@
 package io.weft.testkit.sim.cost;
 
 import io.weft.WeftConfig;
-import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Network;
+import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 

@@ -36,7 +36,7 @@ public final class Network {
   private final Journal journal;
   private final NetworkPort[] out;
   private final NetworkPort[] in;
-  private final NetworkFaults weather;
+  private final NetworkFaults networkFaults;
   private final Map<String, SimTransport> listening = new HashMap<>();
   private final List<SimTransport> transports = new ArrayList<>();
   private final MessageBuffer messages;
@@ -80,7 +80,7 @@ public final class Network {
     this.setup = setup;
     this.journal = journal;
     this.messages = new MessageBuffer(setup.limits().messageBytes());
-    this.weather = new NetworkFaults(this, random);
+    this.networkFaults = new NetworkFaults(this, random);
     this.out = new NetworkPort[setup.hosts()];
     this.in = new NetworkPort[setup.hosts()];
     for (int host = 0; host < setup.hosts(); host++) {
@@ -194,7 +194,7 @@ public final class Network {
 
   private void sendTampered(SimPacket parcel) {
     SimEndpoint from = parcel.from;
-    int rank = from.transport().station().rank();
+    int rank = from.transport().node().rank();
     from.free(parcel.wireBytes());
     for (byte[] message : setup.tamper().message(rank, rankBehind(from), parcel.data)) {
       SimPacket instead = new SimPacket(SimPacket.PacketKind.MESSAGE, from, message);
@@ -205,28 +205,28 @@ public final class Network {
 
   private void depart(SimPacket parcel) {
     SimEndpoint from = parcel.from;
-    SimNode station = from.transport().station();
-    record(parcel, station);
+    SimNode node = from.transport().node();
+    record(parcel, node);
     int host = hostBehind(from);
-    boolean within = host == station.host();
+    boolean within = host == node.host();
     SimLink link = within ? setup.within() : setup.between();
-    NetworkPort port = within ? from.transport().localOut() : out[station.host()];
+    NetworkPort port = within ? from.transport().localOut() : out[node.host()];
     long busy = link.occupancyNanos(parcel.wireBytes());
     parcel.link = link;
     parcel.startNanos = port.take(timeline.now(), busy);
     parcel.leftNanos = parcel.startNanos + busy;
     from.countSent(parcel.wireBytes());
-    long extra = weather.extraNanos(station.rank(), rankBehind(from));
+    long extra = networkFaults.extraNanos(node.rank(), rankBehind(from));
     long head = parcel.startNanos + link.delayNanos(random) + extra;
     timeline.at(from.inOrder(head), parcel);
-    weather.snap(parcel);
+    networkFaults.snap(parcel);
   }
 
   boolean tellsTwice(SimEndpoint from) {
-    return setup.tamper().tellsTwice(from.transport().station().rank(), rankBehind(from));
+    return setup.tamper().tellsTwice(from.transport().node().rank(), rankBehind(from));
   }
 
-  private void record(SimPacket parcel, SimNode station) {
+  private void record(SimPacket parcel, SimNode node) {
     What what =
         switch (parcel.kind) {
           case MESSAGE -> What.SEND;
@@ -238,21 +238,21 @@ public final class Network {
     if (what != null) {
       byte[] message = what == What.SEND ? parcel.data : null;
       long bytes = parcel.wireBytes() - SimPacket.HEADER_BYTES;
-      journal.record(what, station, parcel.from.node(), bytes, message);
+      journal.record(what, node, parcel.from.node(), bytes, message);
     }
   }
 
   private int hostBehind(SimEndpoint end) {
     SimEndpoint peer = end.peer();
     if (peer != null) {
-      return peer.transport().station().host();
+      return peer.transport().node().host();
     }
-    return end.shake() instanceof SimHandshake.Dial dial ? hostOf(dial.location()) : 0;
+    return end.handshake() instanceof SimHandshake.Connect connect ? hostOf(connect.location()) : 0;
   }
 
   static int rankBehind(SimEndpoint end) {
     SimEndpoint peer = end.peer();
-    return peer == null ? Math.max(0, end.node()) : peer.transport().station().rank();
+    return peer == null ? Math.max(0, end.node()) : peer.transport().node().rank();
   }
 
   /// The first byte is at the receiver's port.
@@ -260,11 +260,11 @@ public final class Network {
     SimEndpoint from = parcel.from;
     if (parcel.isTorn()) {
       parcel.reached();
-      journal.record(What.DROPPED, from.transport().station(), from.node(), 0, null);
+      journal.record(What.DROPPED, from.transport().node(), from.node(), 0, null);
       return;
     }
-    if (weather.holds(parcel)) {
-      journal.record(What.HELD, from.transport().station(), from.node(), 0, null);
+    if (networkFaults.holds(parcel)) {
+      journal.record(What.HELD, from.transport().node(), from.node(), 0, null);
       return;
     }
     enter(parcel);
@@ -276,8 +276,8 @@ public final class Network {
       return;
     }
     parcel.to = to;
-    SimNode receiver = to.transport().station();
-    boolean within = receiver.host() == parcel.from.transport().station().host();
+    SimNode receiver = to.transport().node();
+    boolean within = receiver.host() == parcel.from.transport().node().host();
     NetworkPort port = within ? to.transport().localIn() : in[receiver.host()];
     long busy = parcel.link.occupancyNanos(parcel.wireBytes());
     parcel.passesAt(port.take(timeline.now(), busy) + busy);
@@ -286,10 +286,10 @@ public final class Network {
   /// The first parcel of a connection looks for its listener.
   private @Nullable SimEndpoint accept(SimPacket parcel) {
     SimEndpoint caller = parcel.from;
-    if (caller.isClosed() || !(caller.shake() instanceof SimHandshake.Dial dial)) {
+    if (caller.isClosed() || !(caller.handshake() instanceof SimHandshake.Connect connect)) {
       return null;
     }
-    SimTransport listener = listening.get(dial.location());
+    SimTransport listener = listening.get(connect.location());
     if (listener == null) {
       timeline.at(
           timeline.now() + Span.nanos(parcel.link.latency()),
@@ -302,9 +302,7 @@ public final class Network {
       return null;
     }
     SimEndpoint deceived =
-        setup.tamper().takesOldForNew()
-            ? listener.openTo(caller.transport().station().rank())
-            : null;
+        setup.tamper().takesOldForNew() ? listener.openTo(caller.transport().node().rank()) : null;
     if (deceived != null) {
       deceived.goOnWith(caller);
       return null;
@@ -318,7 +316,7 @@ public final class Network {
   void passed(SimPacket parcel) {
     SimEndpoint to = parcel.receiver();
     if (parcel.isTorn() || to.isClosed()) {
-      journal.record(What.DROPPED, parcel.from.transport().station(), parcel.from.node(), 0, null);
+      journal.record(What.DROPPED, parcel.from.transport().node(), parcel.from.node(), 0, null);
       return;
     }
     if (parcel.kind == SimPacket.PacketKind.RESET) {
@@ -329,55 +327,57 @@ public final class Network {
 
   /// The peer of `end` has taken something of its.
   void free(SimEndpoint end, long bytes) {
-    weather.free(end, bytes);
+    networkFaults.free(end, bytes);
   }
 
   // --- faults
 
   /// The fog comes.
-  public void thicken(DelayRule fog) {
-    weather.thicken(fog);
+  public void thicken(DelayRule delay) {
+    networkFaults.thicken(delay);
   }
 
   /// The fog goes.
-  public void clear(DelayRule fog) {
-    weather.clear(fog);
+  public void clear(DelayRule delay) {
+    networkFaults.clear(delay);
   }
 
   /// Raises a wall.
   public void raise(Wall wall) {
-    weather.raise(wall);
+    networkFaults.raise(wall);
   }
 
   /// Removes a wall: what it held arrives after one more latency and up to `mostNanos`, when its
   /// sender tries again.
   public void remove(Wall wall, long mostNanos) {
-    weather.remove(wall, mostNanos);
+    networkFaults.remove(wall, mostNanos);
   }
 
   /// Resets all connections whose bytes a wall holds, at the sender's end: it has tried for too
   /// long. The peers hear of it when they can.
   public void giveUpHeld() {
-    weather.giveUpHeld();
+    networkFaults.giveUpHeld();
   }
 
   /// The next thing that one rank sends another breaks off when `share` of it has left, and both
   /// ends of the connection are reset.
   public void snapNext(int fromRank, int toRank, double share) {
-    weather.snapNext(fromRank, toRank, share);
+    networkFaults.snapNext(fromRank, toRank, share);
   }
 
   /// A process dies. Its host tells the peers, in order, or with a reset that throws away what they
   /// have not read; or it dies too and says nothing.
-  public void kill(SimNode station, Death death) {
+  public void kill(SimNode node, Death death) {
     for (SimTransport transport : List.copyOf(transports)) {
-      if (transport.station() == station) {
+      if (transport.node() == node) {
         List<SimEndpoint> ends = List.copyOf(transport.endpoints());
         transport.die(timeline.now());
         for (SimEndpoint end : ends) {
           if (end.peer() != null && death != Death.SILENT) {
             boolean orderly = death == Death.CLOSED;
-            send(SimPacket.empty(orderly ? SimPacket.PacketKind.END : SimPacket.PacketKind.RESET, end));
+            send(
+                SimPacket.empty(
+                    orderly ? SimPacket.PacketKind.END : SimPacket.PacketKind.RESET, end));
           }
         }
       }

@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/// What is wrong with the ways of a network: walls that hold bytes, fogs that slow them,
+/// What is wrong with the ways of a network: walls that hold bytes, delays that slow them,
 /// connections that will snap.
 final class NetworkFaults {
 
   private final Network network;
   private final RandomGenerator random;
   private final List<Wall> walls = new ArrayList<>();
-  private final List<DelayRule> fogs = new ArrayList<>();
+  private final List<DelayRule> delays = new ArrayList<>();
   private final List<Snap> snaps = new ArrayList<>();
   private final List<Credit> credits = new ArrayList<>();
   private final List<SimEndpoint> holding = new ArrayList<>();
@@ -39,20 +39,20 @@ final class NetworkFaults {
 
   // --- fog
 
-  void thicken(DelayRule fog) {
-    fogs.add(fog);
+  void thicken(DelayRule delay) {
+    delays.add(delay);
   }
 
-  void clear(DelayRule fog) {
-    fogs.remove(fog);
+  void clear(DelayRule delay) {
+    delays.remove(delay);
   }
 
   long extraNanos(int fromRank, int toRank) {
     long extra = 0;
-    for (int i = 0; i < fogs.size(); i++) {
-      DelayRule fog = fogs.get(i);
-      if (fog.from() == fromRank && fog.to() == toRank) {
-        extra += fog.nanos();
+    for (int i = 0; i < delays.size(); i++) {
+      DelayRule delay = delays.get(i);
+      if (delay.from() == fromRank && delay.to() == toRank) {
+        extra += delay.nanos();
       }
     }
     return extra;
@@ -78,7 +78,7 @@ final class NetworkFaults {
     SimEndpoint from = parcel.from;
     ArrayDeque<SimPacket> held = from.held();
     if (held == null) {
-      if (walls.isEmpty() || !blocks(from.transport().station().rank(), Network.rankBehind(from))) {
+      if (walls.isEmpty() || !blocks(from.transport().node().rank(), Network.rankBehind(from))) {
         return false;
       }
       held = new ArrayDeque<>();
@@ -91,7 +91,7 @@ final class NetworkFaults {
 
   /// The peer of `end` has taken something; the news of it needs the way back.
   void free(SimEndpoint end, long bytes) {
-    if (!walls.isEmpty() && blocks(Network.rankBehind(end), end.transport().station().rank())) {
+    if (!walls.isEmpty() && blocks(Network.rankBehind(end), end.transport().node().rank())) {
       credits.add(new Credit(end, bytes));
     } else {
       end.free(bytes);
@@ -150,7 +150,7 @@ final class NetworkFaults {
     if (snaps.isEmpty() || !parcel.from.isOpen()) {
       return;
     }
-    int fromRank = parcel.from.transport().station().rank();
+    int fromRank = parcel.from.transport().node().rank();
     int toRank = Network.rankBehind(parcel.from);
     for (Snap snap : snaps) {
       if (snap.fromRank() == fromRank && snap.toRank() == toRank) {

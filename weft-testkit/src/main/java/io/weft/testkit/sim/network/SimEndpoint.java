@@ -34,7 +34,7 @@ final class SimEndpoint implements Endpoint {
   private final SimTransport transport;
   private int node;
   private State state = State.SHAKING_HANDS;
-  private @Nullable SimHandshake shake;
+  private @Nullable SimHandshake handshake;
   private @Nullable SimEndpoint peer;
   private @Nullable List<SimTransfer> posted;
   private @Nullable ArrayDeque<SimPacket> held;
@@ -73,15 +73,15 @@ final class SimEndpoint implements Endpoint {
     return state == State.OPEN;
   }
 
-  @Nullable SimHandshake shake() {
-    return shake;
+  @Nullable SimHandshake handshake() {
+    return handshake;
   }
 
   /// "node 3 at sim:h0:7", for messages.
   String who() {
     String name = node == UNKNOWN ? "a stranger" : "node " + node;
-    if (shake instanceof SimHandshake.Dial dial) {
-      return name + " at " + SimProvider.SCHEME + ":" + dial.location();
+    if (handshake instanceof SimHandshake.Connect connect) {
+      return name + " at " + SimProvider.SCHEME + ":" + connect.location();
     }
     SimEndpoint other = peer;
     return other == null ? name : name + " at " + other.transport.address();
@@ -94,7 +94,7 @@ final class SimEndpoint implements Endpoint {
   // --- the handshake
 
   void begin(SimHandshake begun) {
-    shake = begun;
+    handshake = begun;
   }
 
   /// The listener has taken the call: both ends know each other.
@@ -107,8 +107,8 @@ final class SimEndpoint implements Endpoint {
     peer = null;
   }
 
-  void shake(byte[] bytes) {
-    SimHandshake under = shake;
+  void handshake(byte[] bytes) {
+    SimHandshake under = handshake;
     if (under != null) {
       under.received(bytes);
     }
@@ -118,7 +118,7 @@ final class SimEndpoint implements Endpoint {
   void open(Claim claim) {
     node = claim.node();
     peerIncarnation = claim.incarnation();
-    shake = null;
+    handshake = null;
     state = State.OPEN;
     record(What.CONNECTED, 0);
     transport.opened(this);
@@ -131,7 +131,7 @@ final class SimEndpoint implements Endpoint {
     peerIncarnation = newcomer.transport.table().incarnation();
     newcomer.peer = this;
     newcomer.peerIncarnation = transport.table().incarnation();
-    newcomer.shake = null;
+    newcomer.handshake = null;
     newcomer.state = State.OPEN;
     newcomer.transport.arrive(() -> newcomer.transport.opened(newcomer));
   }
@@ -168,7 +168,8 @@ final class SimEndpoint implements Endpoint {
     }
     PostResult room = room(SimPacket.HEADER_BYTES + bytes);
     if (room == PostResult.POSTED) {
-      SimPacket parcel = new SimPacket(SimPacket.PacketKind.MESSAGE, this, message.toArray(JAVA_BYTE));
+      SimPacket parcel =
+          new SimPacket(SimPacket.PacketKind.MESSAGE, this, message.toArray(JAVA_BYTE));
       take(parcel.wireBytes());
       transport.network().send(parcel);
     }
@@ -257,7 +258,7 @@ final class SimEndpoint implements Endpoint {
     bytesInFlight -= (int) bytes;
     if (wantsRoom) {
       wantsRoom = false;
-      transport.station().stir();
+      transport.node().stir();
     }
   }
 
@@ -325,7 +326,7 @@ final class SimEndpoint implements Endpoint {
     if (state == State.CLOSED) {
       return;
     }
-    SimHandshake under = shake;
+    SimHandshake under = handshake;
     if (under != null) {
       under.ended(why);
       return;
@@ -340,7 +341,7 @@ final class SimEndpoint implements Endpoint {
   /// Its process has died: nobody is told here.
   void die() {
     state = State.CLOSED;
-    shake = null;
+    handshake = null;
   }
 
   @Override
@@ -353,7 +354,7 @@ final class SimEndpoint implements Endpoint {
 
   private void end() {
     state = State.CLOSED;
-    shake = null;
+    handshake = null;
     if (peer != null && !peer.isClosed() && cutNanos == NEVER) {
       transport.network().send(SimPacket.empty(SimPacket.PacketKind.END, this));
     }
@@ -371,6 +372,6 @@ final class SimEndpoint implements Endpoint {
   }
 
   void record(What what, long bytes) {
-    transport.network().journal().record(what, transport.station(), node, bytes, null);
+    transport.network().journal().record(what, transport.node(), node, bytes, null);
   }
 }

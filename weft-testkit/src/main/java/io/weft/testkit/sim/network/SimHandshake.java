@@ -47,7 +47,7 @@ abstract class SimHandshake {
   }
 
   /// The side that connects: again and again until the deadline while nobody answers.
-  static final class Dial extends SimHandshake {
+  static final class Connect extends SimHandshake {
 
     private static final long FIRST_PAUSE_NANOS = 5_000_000;
     private static final long LONGEST_PAUSE_NANOS = 200_000_000;
@@ -61,7 +61,7 @@ abstract class SimHandshake {
     private int attempts;
     private String lastFailure = "nobody answered";
 
-    Dial(SimEndpoint end, String location) {
+    Connect(SimEndpoint end, String location) {
       super(end);
       this.location = location;
     }

@@ -13,10 +13,12 @@ import java.util.random.RandomGenerator;
 /// @param bytesPerSecond of a port
 /// @param perMessage what a message costs a port whatever its length
 /// @param jitter most that a message may be later, drawn evenly; order on a connection stays
-public record SimLink(Duration latency, double bytesPerSecond, Duration perMessage, Duration jitter) {
+public record SimLink(
+    Duration latency, double bytesPerSecond, Duration perMessage, Duration jitter) {
 
   /// A network of 10 Gbit/s through the kernel: 20 us, 1 us a message.
-  public static final SimLink ETHERNET = of(Duration.ofNanos(20_000), 1.25e9, Duration.ofNanos(1000));
+  public static final SimLink ETHERNET =
+      of(Duration.ofNanos(20_000), 1.25e9, Duration.ofNanos(1000));
 
   /// Two processes of one host: 2 us, 8 GB/s, 0.2 us a message.
   public static final SimLink MEMORY = of(Duration.ofNanos(2_000), 8e9, Duration.ofNanos(200));

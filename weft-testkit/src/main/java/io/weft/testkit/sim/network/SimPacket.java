@@ -90,7 +90,7 @@ class SimPacket extends ScheduledEvent implements PendingArrival {
     }
     end.countReceived(wireBytes());
     switch (kind) {
-      case HANDSHAKE -> end.shake(data);
+      case HANDSHAKE -> end.handshake(data);
       case MESSAGE -> {
         from.freed(wireBytes());
         end.transport().arrived(end, data);

@@ -14,12 +14,12 @@ public final class SimProvider implements TransportProvider {
   static final String SCHEME = "sim";
 
   private final Network network;
-  private final SimNode station;
+  private final SimNode node;
 
   /// For a process of this network.
-  public SimProvider(Network network, SimNode station) {
+  public SimProvider(Network network, SimNode node) {
     this.network = network;
-    this.station = station;
+    this.node = node;
   }
 
   @Override
@@ -34,6 +34,6 @@ public final class SimProvider implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
-    return new SimTransport(network, station, config, sink);
+    return new SimTransport(network, node, config, sink);
   }
 }

@@ -26,7 +26,7 @@ final class SimTransport implements Transport {
   private static final int PRUNE_FROM = 64;
 
   private final Network network;
-  private final SimNode station;
+  private final SimNode node;
   private final FrameSink sink;
   private final Address address;
   private final RegionTable table;
@@ -45,9 +45,9 @@ final class SimTransport implements Transport {
   private boolean woken;
   private boolean closed;
 
-  SimTransport(Network network, SimNode station, TransportConfig config, FrameSink sink) {
+  SimTransport(Network network, SimNode node, TransportConfig config, FrameSink sink) {
     this.network = network;
-    this.station = station;
+    this.node = node;
     this.sink = sink;
     String location = network.listen(config.bind(), this);
     this.address = new Address(SimProvider.SCHEME, location);
@@ -60,8 +60,8 @@ final class SimTransport implements Transport {
     return network;
   }
 
-  SimNode station() {
-    return station;
+  SimNode node() {
+    return node;
   }
 
   RegionTable table() {
@@ -104,17 +104,17 @@ final class SimTransport implements Transport {
   }
 
   @Override
-  public Endpoint connect(Address peer, int node) {
+  public Endpoint connect(Address peer, int peerNode) {
     if (closed) {
       throw new IllegalStateException("the transport at " + address + " is closed");
     }
     if (!peer.scheme().equals(SimProvider.SCHEME)) {
       throw new IllegalArgumentException(peer + " is not an address of " + SimProvider.SCHEME);
     }
-    SimEndpoint end = add(new SimEndpoint(this, node));
-    end.begin(new SimHandshake.Dial(end, peer.location()));
+    SimEndpoint end = add(new SimEndpoint(this, peerNode));
+    end.begin(new SimHandshake.Connect(end, peer.location()));
     begun.add(end);
-    station.stir();
+    node.stir();
     return end;
   }
 
@@ -183,7 +183,7 @@ final class SimTransport implements Transport {
   private void tick(long nowNanos) {
     if (nowNanos >= dueNanos) {
       dueNanos = Long.MAX_VALUE;
-      shaking.removeIf(end -> end.shake() == null);
+      shaking.removeIf(end -> end.handshake() == null);
       List.copyOf(shaking).forEach(end -> look(end, nowNanos));
     }
     for (int i = 0; i < begun.size(); i++) {
@@ -194,9 +194,9 @@ final class SimTransport implements Transport {
   }
 
   private void look(SimEndpoint end, long nowNanos) {
-    SimHandshake shake = end.shake();
-    if (shake != null) {
-      tickAt(shake.tick(nowNanos));
+    SimHandshake handshake = end.handshake();
+    if (handshake != null) {
+      tickAt(handshake.tick(nowNanos));
     }
   }
 
@@ -211,7 +211,7 @@ final class SimTransport implements Transport {
       boolean first = arrivals.isEmpty(); // else the process knows that something waits
       arrivals.add(arrival);
       if (first) {
-        station.stir();
+        node.stir();
       }
     }
   }
@@ -245,8 +245,8 @@ final class SimTransport implements Transport {
   @Override
   public void await(long maxNanos) {
     if (!woken && arrivals.isEmpty() && begun.isEmpty() && maxNanos > 0) {
-      long patience = dueNanos == Long.MAX_VALUE ? maxNanos : dueNanos - now;
-      station.await(Math.clamp(patience, 1, maxNanos));
+      long waitNanos = dueNanos == Long.MAX_VALUE ? maxNanos : dueNanos - now;
+      node.await(Math.clamp(waitNanos, 1, maxNanos));
     }
     woken = false;
   }
@@ -254,7 +254,7 @@ final class SimTransport implements Transport {
   @Override
   public void wake() {
     woken = true;
-    station.stir();
+    node.stir();
   }
 
   @Override

@@ -73,8 +73,8 @@ final class WriteTransfer extends SimTransfer {
         .journal()
         .record(
             landed ? Journal.What.LANDED : Journal.What.TORN,
-            end.transport().station(),
-            from.transport().station().rank(),
+            end.transport().node(),
+            from.transport().node().rank(),
             count,
             null);
   }

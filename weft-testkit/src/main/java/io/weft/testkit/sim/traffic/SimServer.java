@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// One parameter server: has a worker's next parameters ready once all of its gradients are here.
-/// All of it runs in the callbacks of the rank's lane.
+/// All of it runs in the callbacks of the rank's progress thread.
 final class SimServer {
 
   private final SimTraffic traffic;

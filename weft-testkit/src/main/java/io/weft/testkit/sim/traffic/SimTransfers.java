@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.ReceiveRequest;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
@@ -36,7 +36,7 @@ final class SimTransfers {
   private final List<TensorView> memory;
 
   /// @param tensors by number, as `out` and `in` have them
-  /// @param wrong hears what has gone wrong, on the rank's lane
+  /// @param wrong hears what has gone wrong, on the rank's progress thread
   SimTransfers(
       SimTraffic traffic,
       Rendezvous rendezvous,

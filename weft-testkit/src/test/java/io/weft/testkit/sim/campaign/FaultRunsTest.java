@@ -30,14 +30,16 @@ class FaultRunsTest {
     return only == null ? LongStream.rangeClosed(1, count).toArray() : new long[] {only};
   }
 
-  private static void runFirst(int count, List<SimFaultKind> kinds, int most) throws InterruptedException {
+  private static void runFirst(int count, List<SimFaultKind> kinds, int most)
+      throws InterruptedException {
     for (long seed : seeds(count)) {
       run(seed, kinds, most);
     }
     LOG.log(System.Logger.Level.INFO, () -> kinds + ": seeds 1 to " + count);
   }
 
-  private static void run(long seed, List<SimFaultKind> kinds, int most) throws InterruptedException {
+  private static void run(long seed, List<SimFaultKind> kinds, int most)
+      throws InterruptedException {
     FaultScript script = FaultRun.script(seed, kinds, most);
     SimReport<Integer> report = FaultRun.run(seed, script, Tamper.NONE);
     assertThat(RunCheck.on(report, Expectation.FAILURES)).as(report.summary()).isEmpty();

@@ -3,8 +3,8 @@ package io.weft.testkit.sim.campaign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.FaultScript;
+import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.campaign.Mutations.Doubled;
 import io.weft.testkit.sim.campaign.Mutations.DoubledWrite;
 import io.weft.testkit.sim.campaign.Mutations.Forgotten;
@@ -104,7 +104,8 @@ class MutationsTest {
           Duration at =
               ShrinkRun.JOINED.plusNanos(
                   new SplittableRandom(seed).nextLong(FaultRun.HORIZON.toNanos()));
-          SimFault again = new SimFault.Restart(at, FaultRun.RANKS - 1, SimFault.Memory.FIRST_TOPOLOGY);
+          SimFault again =
+              new SimFault.Restart(at, FaultRun.RANKS - 1, SimFault.Memory.FIRST_TOPOLOGY);
           return RunCheck.on(
               FaultRun.run(seed, FaultScript.NONE.and(again), tamper), Expectation.SUCCESS);
         });

@@ -44,7 +44,8 @@ class RunCheckTest {
 
   @Test
   void acrossAPartitionEitherSideMayNameTheOther() {
-    HarmedRanks harm = harm(new SimFault.Partition(NOW, LONG, Set.of(4, 5), SimFault.Direction.BOTH, LONG));
+    HarmedRanks harm =
+        harm(new SimFault.Partition(NOW, LONG, Set.of(4, 5), SimFault.Direction.BOTH, LONG));
     assertThat(objection(harm, new CommException.PeerLost("", 4, 9, null))).isEmpty();
     assertThat(objection(harm, new CommException.PeerLost("", 9, 4, null))).isEmpty();
     assertThat(objection(harm, new CommException.PeerLost("", 9, 8, null))).isNotEmpty();

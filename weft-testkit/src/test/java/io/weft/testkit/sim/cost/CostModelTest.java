@@ -66,7 +66,11 @@ class CostModelTest {
         CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG).allreduce(algorithm, ranks, bytes);
     AllreduceTime.Measured measured =
         AllreduceTime.of(
-            Simulation.of(ranks).hosts(ranks).between(SimLink.ETHERNET).config(CONFIG).traceLines(0),
+            Simulation.of(ranks)
+                .hosts(ranks)
+                .between(SimLink.ETHERNET)
+                .config(CONFIG)
+                .traceLines(0),
             Math.toIntExact(bytes / Float.BYTES),
             algorithm);
     assertThat(measured.time().toNanos() / 1e3)
@@ -78,7 +82,8 @@ class CostModelTest {
   void whatIsLongerOrFartherCostsMore() {
     CostModel near = CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG);
     CostModel far =
-        CostModel.of(SimLink.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.TURN, CONFIG);
+        CostModel.of(
+            SimLink.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.TURN, CONFIG);
     for (String algorithm : Algorithms.allreduceNames()) {
       assertThat(near.allreduce(algorithm, 8, 1 << 20))
           .isGreaterThan(near.allreduce(algorithm, 8, 1 << 16))

@@ -39,7 +39,7 @@ final class Train {
   private static final int VALIDATION = 400;
   private static final int GLOBAL_BATCH = 50;
   private static final int EPOCHS = 30;
-  private static final int PATIENCE = 2;
+  private static final int IDLE = 2;
   private static final float CLIP = 1;
   private static final float LEAST_GAIN = 0.005f;
 
@@ -98,7 +98,7 @@ final class Train {
       int[] validation = share(TRAINING, VALIDATION, weft);
       float best = Float.MAX_VALUE;
       int worse = 0;
-      for (int epoch = 0; epoch < EPOCHS && worse < PATIENCE; epoch++) {
+      for (int epoch = 0; epoch < EPOCHS && worse < IDLE; epoch++) {
         float now = 0.1f * (float) Math.pow(0.8, epoch);
         for (int at = 0; at < TRAINING; at += GLOBAL_BATCH) {
           int[] mine = share(at, GLOBAL_BATCH, weft);
@@ -131,7 +131,7 @@ final class Train {
           worse = lost < best - LEAST_GAIN ? 0 : worse + 1;
           best = Math.min(best, lost);
         }
-        if (worse == PATIENCE) {
+        if (worse == IDLE) {
           say(weft, "no gain in %d epochs, ended after epoch %d", worse, epoch + 1);
         }
       }

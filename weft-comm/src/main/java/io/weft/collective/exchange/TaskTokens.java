@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The exchanges that peers may write to, by the token that comes back in a write's immediate
 /// value: a slot number and its generation, so that a late write of an earlier exchange is told
-/// from one of this. Confined to the lane's thread.
-public final class ExchangeTokens {
+/// from one of this. Confined to the progress thread.
+public final class TaskTokens {
 
   private static final int SLOT_BITS = 16;
   private static final int GENERATION_BITS = 14;
@@ -15,7 +15,7 @@ public final class ExchangeTokens {
   private int[] generations = new int[64];
   private int used;
 
-  public int take(StageTask exchange) {
+  public int take(StageTask task) {
     if (used == slots.length) {
       if (used == 1 << SLOT_BITS) {
         throw new IllegalStateException(
@@ -29,7 +29,7 @@ public final class ExchangeTokens {
       slot++;
     }
     used++;
-    slots[slot] = exchange;
+    slots[slot] = task;
     generations[slot] = (generations[slot] + 1) & ((1 << GENERATION_BITS) - 1);
     return generations[slot] << SLOT_BITS | slot;
   }

@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-class FarewellTest {
+class GracefulCloseTest {
 
   /// How long leaving the job takes this rank once it has failed.
-  private static Duration farewell(SimRank self) throws InterruptedException {
+  private static Duration gracefulClose(SimRank self) throws InterruptedException {
     Duration failed = Duration.ZERO;
     try (Weft weft = self.join()) {
       while (failed.isZero()) {
@@ -38,11 +38,12 @@ class FarewellTest {
             .hosts(4)
             .fault(new SimFault.HostCrash(Duration.ofMillis(50), 2))
             .fault(new SimFault.HostCrash(Duration.ofSeconds(2), 3))
-            .runRanks(FarewellTest::farewell);
+            .runRanks(GracefulCloseTest::gracefulClose);
     assertThat(report.virtual()).isGreaterThan(Duration.ofSeconds(5));
     for (RankResult<Duration> outcome : report.outcomes().subList(0, 2)) {
       assertThat(outcome).isInstanceOf(RankResult.Returned.class);
-      assertThat(((RankResult.Returned<Duration>) outcome).value()).isLessThan(Duration.ofMillis(500));
+      assertThat(((RankResult.Returned<Duration>) outcome).value())
+          .isLessThan(Duration.ofMillis(500));
     }
   }
 }

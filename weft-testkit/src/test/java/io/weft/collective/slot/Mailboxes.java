@@ -8,27 +8,27 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/// The boards of all members of a communicator, in this process.
-final class Boards {
+/// The mailboxes of all members of a communicator, in this process.
+final class Mailboxes {
 
-  private Boards() {}
+  private Mailboxes() {}
 
   /// Each knows all others.
   static List<SharedMailbox> of(int members) {
-    RegionTable table = new RegionTable("boards");
+    RegionTable table = new RegionTable("mailboxes");
     List<PeerMemory> memories = new ArrayList<>();
-    List<SharedMailbox> boards = new ArrayList<>();
+    List<SharedMailbox> mailboxes = new ArrayList<>();
     for (int m = 0; m < members; m++) {
       var region = table.allocate(SharedMailbox.BYTES);
       memories.add(Objects.requireNonNull(table.find(region.export().key())));
-      boards.add(new SharedMailbox(region.segment(), 7, m, members));
+      mailboxes.add(new SharedMailbox(region.segment(), 7, m, members));
     }
     for (int m = 0; m < members; m++) {
       int self = m;
       IntStream.range(0, members)
           .filter(other -> other != self)
-          .forEach(other -> boards.get(self).put(other, memories.get(other)));
+          .forEach(other -> mailboxes.get(self).put(other, memories.get(other)));
     }
-    return boards;
+    return mailboxes;
   }
 }

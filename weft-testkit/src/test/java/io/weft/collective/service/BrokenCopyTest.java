@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// A member that says where its part of a tensor lies, and says what cannot be.
 @Timeout(60)
-class BrokenPullTest {
+class BrokenCopyTest {
 
   private static final int OFFSET_AT = CollectiveFrame.HEADER_BYTES + 28;
   private static final int ROWS_AT = OFFSET_AT + 8;

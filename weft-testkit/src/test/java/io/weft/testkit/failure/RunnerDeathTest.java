@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The thread that turns the lane comes to its end: whoever waits hears why, soon.
+/// The thread that turns the agent comes to its end: whoever waits hears why, soon.
 @Timeout(120)
-class LaneDeathTest {
+class RunnerDeathTest {
 
   private static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
