@@ -308,7 +308,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public String role() {
-    return "weft-progress thread-" + rank;
+    return "weft-progress-" + rank;
   }
 
   /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its

@@ -25,7 +25,7 @@ class ThreadAgentRunnerTest {
 
     @Override
     public String role() {
-      return "test-progress thread";
+      return "test-progress";
     }
 
     @Override
