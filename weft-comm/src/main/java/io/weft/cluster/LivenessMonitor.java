@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.agent.AttentionClock;
+import io.weft.agent.PolledClock;
 import io.weft.cluster.watch.FailureDetector;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.cluster.watch.ProcessIdentity;
@@ -29,11 +29,11 @@ final class LivenessMonitor {
   private final Mesh mesh;
   private final int size;
   private final Heartbeat heartbeat;
-  private final AttentionClock clock;
+  private final PolledClock clock;
   private final FailureDetector detector;
   private final MemorySegment heartbeatFrame = new MeshFrame.Heartbeat().encode();
 
-  LivenessMonitor(Mesh mesh, int size, Heartbeat heartbeat, AttentionClock clock) {
+  LivenessMonitor(Mesh mesh, int size, Heartbeat heartbeat, PolledClock clock) {
     this.mesh = mesh;
     this.size = size;
     this.heartbeat = heartbeat;

@@ -2,7 +2,7 @@
 package io.weft.cluster;
 
 import io.weft.agent.Agent;
-import io.weft.agent.AttentionClock;
+import io.weft.agent.PolledClock;
 import io.weft.agent.Ticker;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.transport.Endpoint;
@@ -33,7 +33,7 @@ public final class Mesh implements Agent, FrameSink {
   private final MeshServices services;
   private final Heartbeat heartbeat;
   private final Transport transport;
-  private final AttentionClock attention = new AttentionClock();
+  private final PolledClock attention = new PolledClock();
   private final List<Endpoint> early = new ArrayList<>();
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
@@ -129,7 +129,7 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// The time in which this rank looked, and whether it stood still.
-  public AttentionClock attention() {
+  public PolledClock attention() {
     return attention;
   }
 

@@ -6,11 +6,11 @@ import io.weft.verbs.device.QueuePair;
 import io.weft.verbs.device.QueuePair.Flag;
 import io.weft.verbs.device.QueuePairAddress;
 import io.weft.verbs.device.Registration;
+import io.weft.verbs.model.FramePlaces;
 import io.weft.verbs.model.OwnSendBuffer;
-import io.weft.verbs.model.Places;
 import io.weft.verbs.model.SendBuffer;
 import io.weft.verbs.ring.Carrier;
-import io.weft.verbs.ring.Flow;
+import io.weft.verbs.ring.RingCredits;
 import io.weft.verbs.ring.VerbsFault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -38,10 +38,10 @@ final class QueuePairLink implements Carrier {
   private final int ringBytes;
   private final Registration rings;
   private final MemorySegment receiveRing;
-  private final Places places;
+  private final FramePlaces places;
   private final QueuePair pair;
   private final QueuePairAddress address;
-  private final Flow flow;
+  private final RingCredits flow;
   private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
   private final BitSet fetching = new BitSet(SENDS);
   private long peerRing;
@@ -65,7 +65,7 @@ final class QueuePairLink implements Carrier {
     this.adapter = adapter;
     this.number = number;
     ringBytes = settings.ringBytes();
-    flow = new Flow(ringBytes);
+    flow = new RingCredits(ringBytes);
     boolean isShared = settings.model().sharesSendBuffer();
     Registration registered = null;
     QueuePair made = null;
@@ -77,7 +77,7 @@ final class QueuePairLink implements Carrier {
           isShared
               ? adapter.sharedSendBuffer(settings)
               : new OwnSendBuffer(registered, ringBytes, memory.asSlice(ringBytes, ringBytes));
-      places = new Places(buffer, SENDS);
+      places = new FramePlaces(buffer, SENDS);
       made = adapter.domain().queuePair(adapter.sends(), adapter.receives(), settings.queuePair());
       made.initialize(adapter.port());
       for (int i = 0; i < VerbsSettings.RECEIVES; i++) {
@@ -127,12 +127,17 @@ final class QueuePairLink implements Carrier {
   /// What the peer has to know.
   VerbsGreeting hello(long incarnation) {
     return new VerbsGreeting.Hello(
-        incarnation, address, receiveRing.address(), rings.remoteKey(), ringBytes, Flow.SLOTS);
+        incarnation,
+        address,
+        receiveRing.address(),
+        rings.remoteKey(),
+        ringBytes,
+        RingCredits.SLOTS);
   }
 
   /// Connects to the peer's; throws `VerbsException`, or `VerbsFault` where the two do not fit.
   void connect(VerbsGreeting.Hello peer) throws VerbsFault {
-    if (peer.ringBytes() != ringBytes || peer.slots() != Flow.SLOTS) {
+    if (peer.ringBytes() != ringBytes || peer.slots() != RingCredits.SLOTS) {
       throw new VerbsFault(
           "rings of "
               + peer.ringBytes()
@@ -141,7 +146,7 @@ final class QueuePairLink implements Carrier {
               + " slots, here they have "
               + ringBytes
               + " and "
-              + Flow.SLOTS
+              + RingCredits.SLOTS
               + "; WEFT_VERBS_RING_BYTES must be the same on all ranks");
     }
     peerRing = peer.ringAddress();
@@ -161,12 +166,12 @@ final class QueuePairLink implements Carrier {
 
   @Override
   public int begin(int payload) {
-    return begin(payload, Flow.HEADER_BYTES + payload);
+    return begin(payload, RingCredits.HEADER_BYTES + payload);
   }
 
   @Override
   public int beginFetched(int payload) {
-    return begin(payload, Flow.HEADER_BYTES);
+    return begin(payload, RingCredits.HEADER_BYTES);
   }
 
   private int begin(int payload, int built) {
@@ -188,7 +193,7 @@ final class QueuePairLink implements Carrier {
 
   @Override
   public void post(int place, int payload, boolean signal) {
-    postFrame(place, Flow.HEADER_BYTES + payload, signal);
+    postFrame(place, RingCredits.HEADER_BYTES + payload, signal);
     sent(payload);
   }
 
@@ -201,10 +206,10 @@ final class QueuePairLink implements Carrier {
             from,
             offset,
             payload,
-            peerRing + index + Flow.HEADER_BYTES,
+            peerRing + index + RingCredits.HEADER_BYTES,
             peerKey),
         from);
-    postFrame(place, Flow.HEADER_BYTES, signal);
+    postFrame(place, RingCredits.HEADER_BYTES, signal);
     sent(payload);
   }
 
@@ -212,7 +217,7 @@ final class QueuePairLink implements Carrier {
   public void place(
       int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
     count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
-    postFrame(place, Flow.HEADER_BYTES, signal);
+    postFrame(place, RingCredits.HEADER_BYTES, signal);
     sent(payload);
   }
 
@@ -227,8 +232,8 @@ final class QueuePairLink implements Carrier {
   }
 
   private void sent(int payload) {
-    bytesSent += Flow.HEADER_BYTES + payload;
-    sentOfAll.accept(Flow.HEADER_BYTES + payload);
+    bytesSent += RingCredits.HEADER_BYTES + payload;
+    sentOfAll.accept(RingCredits.HEADER_BYTES + payload);
   }
 
   private void postFrame(int place, int bytes, boolean signal) {
@@ -242,7 +247,7 @@ final class QueuePairLink implements Carrier {
             bytes,
             peerRing + index,
             peerKey,
-            Flow.immediateOf(index)),
+            RingCredits.immediateOf(index)),
         places.registration());
     places.posted(posted - 1);
     flow.sent();

@@ -5,7 +5,7 @@ import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
 import io.weft.verbs.memory.MemorySettings;
 import io.weft.verbs.model.ThreadingModel;
-import io.weft.verbs.ring.Flow;
+import io.weft.verbs.ring.RingCredits;
 import java.util.Map;
 import java.util.Properties;
 
@@ -33,7 +33,7 @@ record VerbsSettings(
     ThreadingModel model) {
 
   /// Frames that may be in a ring at a time.
-  static final int SLOTS = Flow.SLOTS;
+  static final int SLOTS = RingCredits.SLOTS;
 
   /// Receives that are posted: one for each frame, and for what is told of consumed ones, at most
   /// eight times a ring and a round of slots.

@@ -65,7 +65,7 @@ final class ServedTool {
             settings.epochs(),
             settings.batch(),
             () -> true); // of a worker that is not the lowest it hears nothing
-    var extras = new Extras(options);
+    var extras = new ReportFiles(options);
     if (weft.rank() == servers.servers()) {
       extras.sweep();
     }
@@ -85,7 +85,11 @@ final class ServedTool {
   }
 
   private static void report(
-      Extras extras, TrainingSettings settings, ServedResult served, Weft weft, PrintWriter out) {
+      ReportFiles extras,
+      TrainingSettings settings,
+      ServedResult served,
+      Weft weft,
+      PrintWriter out) {
     TrainReport report = TrainReport.of(settings, served, weft.size(), weft.transport());
     extras.write(report, served.outcome());
     out.print(Summary.of(report, served.outcome()));

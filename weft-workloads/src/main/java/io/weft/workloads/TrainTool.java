@@ -84,7 +84,7 @@ public final class TrainTool implements ToolProvider {
         | GrpcException
         | TrainingException
         | TensorFlowException
-        | Extras.Unwritten
+        | ReportFiles.Unwritten
         | IOException e) {
       return failed(err, FAILED, e.getMessage());
     }
@@ -170,7 +170,7 @@ public final class TrainTool implements ToolProvider {
     var observer =
         new ProgressPrinter(
             err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
-    var extras = new Extras(options);
+    var extras = new ReportFiles(options);
     if (job.rank() == 0) {
       extras.sweep();
     }

@@ -3,14 +3,14 @@ package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
 import io.weft.transport.limit.Span;
-import io.weft.transport.limit.WaitingRoom;
+import io.weft.transport.limit.UnprovenLimit;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 
-/// Connections to the store that have not proved anything: a bounded number, as `WaitingRoom` has
+/// Connections to the store that have not proved anything: a bounded number, as `UnprovenLimit` has
 /// it, and a bounded number of lines in the log. Thread-safe.
 final class UnprovenConnections {
 
@@ -19,7 +19,7 @@ final class UnprovenConnections {
   private static final long PERIOD_NANOS = Span.nanos(Duration.ofSeconds(1));
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final WaitingRoom<Socket> waiting = new WaitingRoom<>(MOST);
+  private final UnprovenLimit<Socket> waiting = new UnprovenLimit<>(MOST);
   private final Logger logger;
   private long periodStart = Ticker.SYSTEM.nanos() - PERIOD_NANOS;
   private int lines;

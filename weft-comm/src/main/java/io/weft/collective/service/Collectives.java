@@ -13,7 +13,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.exchange.CollectiveContext;
-import io.weft.collective.forget.Forgetting;
+import io.weft.collective.forget.NameEviction;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
@@ -55,8 +55,8 @@ public final class Collectives implements MeshService {
   private final DrainingOperations draining = new DrainingOperations(this);
   private final Inbox inbox = new Inbox(this);
   private final CommunicatorFailures failures = new CommunicatorFailures(this);
-  private final Forgetting forgetting =
-      new Forgetting(
+  private final NameEviction eviction =
+      new NameEviction(
           names,
           this::context,
           use -> activeOperations.find(use.key(), use.count() - 1) == null,
@@ -70,7 +70,7 @@ public final class Collectives implements MeshService {
           failures,
           group -> {
             mailboxes().close(group);
-            forgetting.close(group);
+            eviction.close(group);
           });
   private CollectiveObserver observer = CollectiveObserver.NONE;
   private @Nullable Mesh mesh;
@@ -222,7 +222,7 @@ public final class Collectives implements MeshService {
     var unused = failures.abortHere(group, FailureMessages.closed(group));
     mailboxes().close(group);
     groups.close(group);
-    forgetting.close(group);
+    eviction.close(group);
     names.forget(group);
     inbox.forget(group.key());
   }
@@ -241,7 +241,7 @@ public final class Collectives implements MeshService {
       operation.settle();
       return;
     }
-    if (forgetting.holds(operation.key())) {
+    if (eviction.holds(operation.key())) {
       held.add(operation);
       publishLoad();
       return;
@@ -249,7 +249,7 @@ public final class Collectives implements MeshService {
     operation.taken(
         this,
         names.use(operation.key(), operation.group(), operation.name(), operation.signature()));
-    forgetting.onUse(operation.group());
+    eviction.onUse(operation.group());
     add(operation);
     if (operation.start()) {
       acknowledge(operation);
@@ -286,8 +286,8 @@ public final class Collectives implements MeshService {
     }
   }
 
-  Forgetting forgetting() {
-    return forgetting;
+  NameEviction eviction() {
+    return eviction;
   }
 
   private void publishLoad() {
@@ -313,7 +313,7 @@ public final class Collectives implements MeshService {
     return commands.holdsOnly(command)
         && inbox.isEmpty()
         && failures.of(group) == null
-        && !forgetting.isOpen()
+        && !eviction.isOpen()
         && !closed;
   }
 
@@ -409,7 +409,7 @@ public final class Collectives implements MeshService {
         group -> {
           failures.onLeft(group, rank);
           if (group.member(rank) >= 0) {
-            forgetting.onLeft(group, group.member(rank));
+            eviction.onLeft(group, group.member(rank));
           }
         });
   }

@@ -79,7 +79,7 @@ final class Inbox {
       NameUse use = collectives.names().get(key);
       if (use == null
           || !use.begun(sequence)
-          || collectives.forgetting().isNews(use, fromRank, sequence)) {
+          || collectives.eviction().isNews(use, fromRank, sequence)) {
         keep(NameUse.id(key, sequence), fromRank, message);
       } else if (type != CollectiveFrame.Type.DESERTED
           && type != CollectiveFrame.Type.BROKEN
@@ -116,7 +116,7 @@ final class Inbox {
     String wrong =
         member < 0
             ? "it asked about names of a communicator to which it does not belong"
-            : collectives.forgetting().onMessage(group, member, type, message);
+            : collectives.eviction().onMessage(group, member, type, message);
     if (wrong != null) {
       collectives.mesh().drop(fromRank, wrong);
     }

@@ -112,7 +112,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     slots = open;
     long key = operationName().key();
     sequence = collectives.names().use(key, group, name(), signature());
-    collectives.forgetting().onUse(group);
+    collectives.eviction().onUse(group);
     number = open.take();
     subject = MailboxSlots.subject(key, sequence, signature());
     boolean entered = open.enter();

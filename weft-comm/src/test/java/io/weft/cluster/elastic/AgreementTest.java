@@ -13,13 +13,13 @@ class AgreementTest {
 
   private static final int RANDOM_RUNS = 3000;
 
-  private static Rehearsal calm(int size, ShrinkQuorum quorum) {
-    return new Rehearsal(size, quorum, 1);
+  private static AgreementSimulation calm(int size, ShrinkQuorum quorum) {
+    return new AgreementSimulation(size, quorum, 1);
   }
 
   @Test
   void survivorsOfACrashEnterTheNextEpoch() {
-    Rehearsal job = calm(4, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     job.crash(2);
     job.settle();
     for (int rank : List.of(0, 1, 3)) {
@@ -30,7 +30,7 @@ class AgreementTest {
 
   @Test
   void oneRankThatWantsToShrinkBringsAllOthers() {
-    Rehearsal job = calm(3, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     job.enter(1);
     job.settle();
     for (int rank = 0; rank < 3; rank++) {
@@ -41,7 +41,7 @@ class AgreementTest {
 
   @Test
   void oneRankAfterTheOtherMayBeLost() {
-    Rehearsal job = calm(4, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     for (int lost : List.of(3, 0, 2)) {
       job.crash(lost);
       job.settle();
@@ -52,15 +52,15 @@ class AgreementTest {
 
   @Test
   void halfTheRanksGoOnOnlyWithTheLowest() {
-    Rehearsal low = calm(2, ShrinkQuorum.MAJORITY);
+    AgreementSimulation low = calm(2, ShrinkQuorum.MAJORITY);
     low.crash(1);
     low.settle();
     assertThat(low.rank(0).members().ranks()).containsExactly(0);
-    Rehearsal high = calm(2, ShrinkQuorum.MAJORITY);
+    AgreementSimulation high = calm(2, ShrinkQuorum.MAJORITY);
     high.crash(0);
     high.settle();
     assertThat(high.rank(1).stand()).isEqualTo(Stand.TOO_FEW);
-    Rehearsal any = calm(2, ShrinkQuorum.ANY);
+    AgreementSimulation any = calm(2, ShrinkQuorum.ANY);
     any.crash(0);
     any.settle();
     assertThat(any.rank(1).members().ranks()).containsExactly(1);
@@ -68,7 +68,7 @@ class AgreementTest {
 
   @Test
   void whoLeftInOrderIsNotCounted() {
-    Rehearsal job = calm(4, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     job.leave(0);
     job.leave(1);
     job.crash(3);
@@ -78,7 +78,7 @@ class AgreementTest {
 
   @Test
   void whoComesBackIsToldThatItIsOut() {
-    Rehearsal job = calm(3, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     job.rank(0).onGone(2, false);
     job.enter(0);
     job.enter(1);
@@ -90,7 +90,7 @@ class AgreementTest {
 
   @Test
   void missingAreThoseWhoDidNotCome() {
-    Rehearsal job = calm(4, ShrinkQuorum.MAJORITY);
+    AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     job.enter(0);
     job.enter(3);
     job.deliverAll(0, 3);
@@ -109,8 +109,9 @@ class AgreementTest {
     Long replay = Long.getLong("weft.test.seed");
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
-      Rehearsal job = new Rehearsal(3 + (int) (seed % 6), ShrinkQuorum.ANY, seed);
-      job.play(Rehearsal.Trouble.CRASHES);
+      AgreementSimulation job =
+          new AgreementSimulation(3 + (int) (seed % 6), ShrinkQuorum.ANY, seed);
+      job.play(AgreementSimulation.Trouble.CRASHES);
       job.assertAgreement();
       for (int rank : job.aliveRanks()) {
         assertThat(job.rank(rank).members().ranks())
@@ -127,8 +128,9 @@ class AgreementTest {
     Long replay = Long.getLong("weft.test.seed");
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
-      Rehearsal job = new Rehearsal(3 + (int) (seed % 6), ShrinkQuorum.MAJORITY, seed);
-      job.play(Rehearsal.Trouble.SUSPICIONS);
+      AgreementSimulation job =
+          new AgreementSimulation(3 + (int) (seed % 6), ShrinkQuorum.MAJORITY, seed);
+      job.play(AgreementSimulation.Trouble.SUSPICIONS);
       job.assertAgreement();
     }
   }

@@ -7,7 +7,7 @@ import static io.weft.cluster.watch.FailureDetector.Finding.SILENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.agent.AttentionClock;
+import io.weft.agent.PolledClock;
 import io.weft.cluster.watch.FailureDetector.Finding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ class FailureDetectorTest {
   private static final Heartbeat DEFAULT =
       Heartbeat.of(Duration.ofSeconds(1), Duration.ofSeconds(5));
 
-  private final AttentionClock clock = new AttentionClock();
+  private final PolledClock clock = new PolledClock();
   private FailureDetector detector = new FailureDetector(DEFAULT, 2);
   private long now = 123;
   private long received;

@@ -2,8 +2,8 @@
 package io.weft.launch.cli;
 
 import io.weft.file.NewFile;
-import io.weft.launch.flight.Evidence;
 import io.weft.launch.flight.FlightReport;
+import io.weft.launch.flight.JobLogs;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -52,18 +52,18 @@ final class FlightCommand implements Callable<Integer> {
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     Path from = Objects.requireNonNull(directory, "picocli sets the directory");
-    Evidence evidence;
+    JobLogs logs;
     try {
-      evidence = Evidence.in(from);
+      logs = JobLogs.in(from);
     } catch (IOException unreadable) {
       throw new ParameterException(
           command.commandLine(), "cannot read " + from + ": " + unreadable, unreadable);
     }
     PrintWriter err = command.commandLine().getErr();
-    evidence.unreadable().values().forEach(what -> err.println("weft: " + what));
+    logs.unreadable().values().forEach(what -> err.println("weft: " + what));
     err.flush();
     FlightReport verdict =
-        FlightReport.of(evidence)
+        FlightReport.of(logs)
             .orElseThrow(
                 () ->
                     new MissingRequirement(

@@ -23,8 +23,8 @@ public record FlightReport(
   }
 
   /// Judges; empty where there is no log, or nothing failed and nothing was under way.
-  public static Optional<FlightReport> of(Evidence evidence) {
-    return evidence.logs().isEmpty() ? Optional.empty() : new Inquiry(evidence).verdict();
+  public static Optional<FlightReport> of(JobLogs evidence) {
+    return evidence.logs().isEmpty() ? Optional.empty() : new FailureAnalysis(evidence).verdict();
   }
 
   /// At most 11 lines for people.

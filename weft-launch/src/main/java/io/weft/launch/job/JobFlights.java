@@ -6,8 +6,8 @@ import io.weft.cluster.store.TcpStoreServer;
 import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightPost;
-import io.weft.launch.flight.Evidence;
 import io.weft.launch.flight.FlightReport;
+import io.weft.launch.flight.JobLogs;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,9 +58,9 @@ final class JobFlights {
   ///
   /// @param ended by rank how its process ended of its own accord
   List<String> judge(Map<Integer, String> ended) {
-    Evidence evidence = Evidence.of(this::find, plan.ranks().size(), job, ended);
+    JobLogs logs = JobLogs.of(this::find, plan.ranks().size(), job, ended);
     var lines = new ArrayList<String>();
-    FlightReport.of(evidence).ifPresent(verdict -> lines.addAll(verdict.lines()));
+    FlightReport.of(logs).ifPresent(verdict -> lines.addAll(verdict.lines()));
     lines.addAll(unkept);
     if (!lines.isEmpty()) {
       lines.add(

@@ -6,7 +6,7 @@ import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
-import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputWriter;
@@ -77,7 +77,7 @@ public final class LaunchedJob implements AutoCloseable {
   private final Thread onSignal = new Thread(this::interrupted, "weft-signal");
   private final LaunchDirectory directory;
   private final TcpStoreServer store;
-  private final DeathWatch watch;
+  private final CleanupShell watch;
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile @Nullable JobFlights flights;
   private volatile @Nullable Map<Integer, String> termination;
@@ -101,7 +101,7 @@ public final class LaunchedJob implements AutoCloseable {
     this.out = OutputWriter.start("weft-stdout", out, this::outputRefused);
     this.said = OutputWriter.start("weft-stderr", err, () -> {});
     this.err = said.messages();
-    this.watch = DeathWatch.start(mark, Optional.of(directory.path()));
+    this.watch = CleanupShell.start(mark, Optional.of(directory.path()));
     this.ended = new ArrayBlockingQueue<>(plan.ranks().size());
   }
 
@@ -212,14 +212,14 @@ public final class LaunchedJob implements AutoCloseable {
     if (plan.dispensable().isEmpty()) {
       return await(inOrder);
     }
-    var survival = new Survival(ranks, ended, plan, err);
-    OptionalInt code = survival.await(() -> signalled || unread, () -> over.getCount() == 0);
+    var elasticWait = new ElasticWait(ranks, ended, plan, err);
+    OptionalInt code = elasticWait.await(() -> signalled || unread, () -> over.getCount() == 0);
     if (code.isPresent()) {
       end();
       return code.getAsInt();
     }
-    settled.addAll(survival.settled());
-    RankProcess failed = survival.indispensable();
+    settled.addAll(elasticWait.settled());
+    RankProcess failed = elasticWait.indispensable();
     inOrder.add(failed);
     report(failed);
     return await(inOrder);

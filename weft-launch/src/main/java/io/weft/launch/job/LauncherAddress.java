@@ -2,7 +2,7 @@
 package io.weft.launch.job;
 
 import io.weft.cluster.StoreLocation;
-import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
@@ -81,9 +81,9 @@ final class LauncherAddress {
     command.addAll(List.of("-G", "--", host));
     String mark = UUID.randomUUID().toString();
     // Before ssh: this process may be ended at any moment.
-    try (DeathWatch watch = DeathWatch.start(mark, Optional.empty())) {
+    try (CleanupShell watch = CleanupShell.start(mark, Optional.empty())) {
       Process process =
-          new LocalStart().start(command, Map.of(DeathWatch.VARIABLE, mark), List.of());
+          new LocalStart().start(command, Map.of(CleanupShell.VARIABLE, mark), List.of());
       watch.began(process.pid());
       try {
         return sshName(host, command, process);

@@ -36,8 +36,8 @@ final class RankProcess {
     // What a job of `weft run` prints of its own accord is not ours to judge.
     InputStream noticeless =
         plan.output().raw().isPresent()
-            ? Notices.withoutTensorFlows(process.getErrorStream())
-            : Notices.withoutJavas(process.getErrorStream());
+            ? OutputFilter.withoutTensorFlows(process.getErrorStream())
+            : OutputFilter.withoutJavas(process.getErrorStream());
     this.copies =
         List.of(
             copy(new OutputCopy(process.getInputStream(), out, files.out(), prefix, last)),

@@ -3,7 +3,7 @@ package io.weft.launch.job;
 
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.store.SecretFile;
-import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.CleanupShell;
 import io.weft.transport.spi.Secret;
 import java.io.File;
 import java.nio.file.Path;
@@ -36,7 +36,7 @@ final class RankVariables {
     this.common = new HashMap<>(plan.environment());
     common.put("WEFT_STORE", store);
     common.put("WEFT_JOB", job);
-    common.put(DeathWatch.VARIABLE, mark);
+    common.put(CleanupShell.VARIABLE, mark);
   }
 
   /// The name of a job whose launcher has this mark.

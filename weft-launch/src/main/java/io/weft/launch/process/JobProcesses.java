@@ -35,9 +35,9 @@ public final class JobProcesses {
   private final byte[] mark;
   private final Collection<Process> ranks;
 
-  /// @param mark the value of `DeathWatch.VARIABLE` in their environment
+  /// @param mark the value of `CleanupShell.VARIABLE` in their environment
   public JobProcesses(String mark, Collection<Process> ranks) {
-    this.mark = (DeathWatch.VARIABLE + "=" + mark).getBytes(StandardCharsets.UTF_8);
+    this.mark = (CleanupShell.VARIABLE + "=" + mark).getBytes(StandardCharsets.UTF_8);
     this.ranks = ranks;
   }
 

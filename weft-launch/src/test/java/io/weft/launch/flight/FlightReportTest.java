@@ -27,21 +27,21 @@ class FlightReportTest {
   private static final String K_IS_LATE =
       "the communicator of ranks 0-2 failed 2.0 s into the job; first on rank 0: k is late";
 
-  private record Case(String name, Evidence evidence, String cause, List<FlightFinding> findings) {
+  private record Case(String name, JobLogs evidence, String cause, List<FlightFinding> findings) {
     @Override
     public String toString() {
       return name;
     }
   }
 
-  private static Evidence logs(Story... stories) {
+  private static JobLogs logs(Story... stories) {
     return evidence(Map.of(), stories);
   }
 
-  private static Evidence evidence(Map<Integer, String> ended, Story... stories) {
+  private static JobLogs evidence(Map<Integer, String> ended, Story... stories) {
     var logs = new TreeMap<Integer, FlightLog>();
     Stream.of(stories).map(Story::log).forEach(log -> logs.put(log.self().rank(), log));
-    return new Evidence(logs, ended, Map.of());
+    return new JobLogs(logs, ended, Map.of());
   }
 
   private static Story rank(int rank) {
@@ -49,7 +49,7 @@ class FlightReportTest {
   }
 
   /// Ranks 0 and 1 waited in `k`, which rank 2 had not submitted.
-  private static Evidence late(Story two) {
+  private static JobLogs late(Story two) {
     return logs(
         rank(0).waited("k", 1, 5).failed(20, "Aborted", "k is late"),
         rank(1).waited("k", 1, 5).told(20, "Aborted", 0, "said"),
@@ -360,7 +360,7 @@ class FlightReportTest {
   @Test
   void unreadableLogIsSaid() {
     var evidence =
-        new Evidence(
+        new JobLogs(
             logs(
                     rank(0).waited("g", 1, 1).failed(9, "Aborted", "late"),
                     rank(1).waited("g", 1, 1).failed(9, "Aborted", "late"))
@@ -392,7 +392,7 @@ class FlightReportTest {
             old.events(),
             old.operations());
     FlightReport verdict =
-        FlightReport.of(new Evidence(Map.of(0, log), Map.of(), Map.of())).orElseThrow();
+        FlightReport.of(new JobLogs(Map.of(0, log), Map.of(), Map.of())).orElseThrow();
     assertThat(verdict.cause())
         .isEqualTo(
             "the communicator of ranks 0-1 in epoch 1 failed 20.0 s into the job; first on rank 0:"

@@ -18,13 +18,13 @@ final class FaultInjector {
   /// Longest pause before a sender whose bytes were not acknowledged tries again.
   private static final long RETRANSMISSION_NANOS = 400_000_000;
 
-  private final World<?> world;
+  private final SimRun<?> world;
   private final Timeline timeline;
   private final Network network;
   private final RandomGenerator random;
   private final List<SimFault> struck = new ArrayList<>();
 
-  FaultInjector(World<?> world, RandomGenerator random) {
+  FaultInjector(SimRun<?> world, RandomGenerator random) {
     this.world = world;
     this.timeline = world.timeline();
     this.network = world.network();

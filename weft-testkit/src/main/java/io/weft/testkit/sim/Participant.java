@@ -22,12 +22,12 @@ final class Participant<T> implements SimRank {
 
   private static final String JOB = "simulated";
 
-  private final World<T> world;
+  private final SimRun<T> world;
   private final SimProcess process;
   private final RandomGenerator random;
   private final Store store;
 
-  Participant(World<T> world, SimProcess process, SimFault.Memory memory, RandomGenerator random) {
+  Participant(SimRun<T> world, SimProcess process, SimFault.Memory memory, RandomGenerator random) {
     this.world = world;
     this.process = process;
     this.random = random;

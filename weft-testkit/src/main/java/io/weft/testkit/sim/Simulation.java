@@ -192,7 +192,7 @@ public final class Simulation {
             realTimeLimit,
             config,
             traceLines);
-    return new World<>(terms, program).run();
+    return new SimRun<>(terms, program).run();
   }
 
   /// All settings of a run.

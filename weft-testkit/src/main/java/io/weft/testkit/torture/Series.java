@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Repetitions of an fault scenario, all kinds of harm in turn.
+/// Repetitions of a fault scenario, all kinds of harm in turn.
 ///
 /// @param times how often each kind of harm is done
 /// @param seed of the first repetition of each kind; those after it count on

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 
-/// Repeats an fault scenario, tells of each repetition, and prints a table of all.
+/// Repeats a fault scenario, tells of each repetition, and prints a table of all.
 public final class Torture {
 
   private Torture() {}

@@ -115,7 +115,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
   }
 
   private static byte[] credit(int frames) {
-    return come(Flow.CREDIT | frames);
+    return come(RingCredits.CREDIT | frames);
   }
 
   private static byte[] input(byte[]... parts) {

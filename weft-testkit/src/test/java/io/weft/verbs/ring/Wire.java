@@ -12,7 +12,7 @@ final class Wire implements Carrier {
 
   private final MemorySegment ring;
   private final MemorySegment sendBuffer;
-  private final Flow flow;
+  private final RingCredits flow;
   private long posted;
   private long retired;
 
@@ -20,7 +20,7 @@ final class Wire implements Carrier {
   Wire(MemorySegment ring, MemorySegment sendBuffer) {
     this.ring = ring;
     this.sendBuffer = sendBuffer;
-    flow = new Flow((int) ring.byteSize());
+    flow = new RingCredits((int) ring.byteSize());
   }
 
   /// All that was posted has ended.

@@ -3,7 +3,7 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.limit.WaitingRoom;
+import io.weft.transport.limit.UnprovenLimit;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -14,7 +14,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /// Accepts connections on exactly one address and keeps those that have not proved anything:
-/// bounded in number, as `WaitingRoom` has it, and in time.
+/// bounded in number, as `UnprovenLimit` has it, and in time.
 final class TcpListener extends Pollable {
 
   static final int MAX_STRANGERS = 64;
@@ -30,7 +30,7 @@ final class TcpListener extends Pollable {
   private final ServerSocketChannel channel;
   private final SocketAddress address;
   private final SelectionKey key;
-  private final WaitingRoom<UnprovenConnection> strangers = new WaitingRoom<>(MAX_STRANGERS);
+  private final UnprovenLimit<UnprovenConnection> strangers = new UnprovenLimit<>(MAX_STRANGERS);
   private boolean paused;
   private long resumeAtNanos;
 

@@ -15,8 +15,8 @@ final class PollingThread implements Polling {
   private static final Duration END_LIMIT = Duration.ofSeconds(10);
 
   private final CompletionChannel channel;
-  private final Relay sends;
-  private final Relay receives;
+  private final CompletionRelay sends;
+  private final CompletionRelay receives;
   // Where the polling thread waits, and where the other one does.
   private final Descriptors descriptors;
   private final Descriptors bell = new Descriptors();
@@ -30,8 +30,8 @@ final class PollingThread implements Polling {
   private PollingThread(
       CompletionChannel channel, CompletionQueue sends, CompletionQueue receives) {
     this.channel = channel;
-    this.sends = new Relay(sends);
-    this.receives = new Relay(receives);
+    this.sends = new CompletionRelay(sends);
+    this.receives = new CompletionRelay(receives);
     descriptors = new Descriptors(channel.descriptor());
     thread = Thread.ofPlatform().name("weft-verbs-poll").daemon().unstarted(this::run);
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Grants {
 
   private final Pins pins;
-  private final Notes notes;
+  private final RegionNotices notes;
   private final int endpoint;
   // By place in the table: who was used once, and which of them are offered.
   private @Nullable Pin[] seen = new @Nullable Pin[64];

@@ -114,7 +114,7 @@ public final class VerbsInbound {
         }
       }
       case VerbsFrame.OFFER -> {
-        outbound.offers().add(new Offer(key, offset, length, value));
+        outbound.offers().add(new PeerGrant(key, offset, length, value));
         carrier.consumed(payload);
       }
       case VerbsFrame.WITHDRAW -> {

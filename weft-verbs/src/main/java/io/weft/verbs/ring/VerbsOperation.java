@@ -15,7 +15,7 @@ final class VerbsOperation {
   // Where the device may fetch the payload itself.
   @Nullable Pin pinned;
   // By which the device moves the bytes in both memories itself.
-  @Nullable Offer offer;
+  @Nullable PeerGrant offer;
   long offset;
   long bytes;
   // How many of `bytes` have left, or have come.

@@ -39,8 +39,8 @@ public final class VerbsOutbound {
   private final ArrayDeque<VerbsOperation> served = new ArrayDeque<>();
   // Reads that the device does by itself, not all of which it has been given.
   private final ArrayDeque<VerbsOperation> fetching = new ArrayDeque<>();
-  private final Notes notes;
-  private final Offers offers;
+  private final RegionNotices notes;
+  private final PeerGrants offers;
   private long fetchedBytes;
   private boolean servesFirst;
 
@@ -57,8 +57,8 @@ public final class VerbsOutbound {
   /// Nothing is posted yet.
   public VerbsOutbound(Carrier carrier, Pins pins, OneSided oneSided) {
     this.carrier = carrier;
-    notes = new Notes(carrier);
-    offers = new Offers(notes);
+    notes = new RegionNotices(carrier);
+    offers = new PeerGrants(notes);
     this.pins = pins;
     this.oneSided = oneSided;
   }
@@ -80,13 +80,13 @@ public final class VerbsOutbound {
   }
 
   /// What the peer has offered.
-  Offers offers() {
+  PeerGrants offers() {
     return offers;
   }
 
   /// Whether the peer has closed the region with this key, which it had offered.
   public boolean isWithdrawn(int key) {
-    Offer offer = offers.find(key);
+    PeerGrant offer = offers.find(key);
     return offer != null && offer.isWithdrawn();
   }
 
@@ -96,7 +96,7 @@ public final class VerbsOutbound {
   }
 
   /// What is to be said about regions.
-  Notes notes() {
+  RegionNotices notes() {
     return notes;
   }
 
@@ -142,8 +142,8 @@ public final class VerbsOutbound {
   }
 
   /// The offer by which a slice can be moved without its owner; null if there is none.
-  private @Nullable Offer claimed(RemoteSlice remote) {
-    Offer offer = offers.find(remote.region().key());
+  private @Nullable PeerGrant claimed(RemoteSlice remote) {
+    PeerGrant offer = offers.find(remote.region().key());
     if (offer == null || !offer.contains(remote.offset(), remote.bytes())) {
       return null;
     }
@@ -188,7 +188,7 @@ public final class VerbsOutbound {
     int requests = 0;
     for (VerbsOperation op = fetching.peek(); op != null; op = fetching.peek()) {
       Pin into = op.pinned;
-      Offer offer = op.offer;
+      PeerGrant offer = op.offer;
       int part = (int) Math.min(op.bytes - op.moved, VerbsFrame.MAX_PLACED);
       if (into == null
           || offer == null
@@ -239,7 +239,7 @@ public final class VerbsOutbound {
       leaving.add(posted.remove());
       return 0;
     }
-    Offer offer = op.offer;
+    PeerGrant offer = op.offer;
     int most = offer == null ? VerbsFrame.MAX_PAYLOAD : VerbsFrame.MAX_PLACED;
     int payload = (int) Math.min(op.bytes - op.moved, most);
     Pin pinned = op.pinned;
@@ -393,7 +393,7 @@ public final class VerbsOutbound {
   }
 
   private void finish(VerbsOperation op, @Nullable TransportException error) {
-    Offer offer = op.offer;
+    PeerGrant offer = op.offer;
     if (offer != null) {
       offers.settle(offer);
     }

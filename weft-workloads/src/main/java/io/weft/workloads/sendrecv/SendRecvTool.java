@@ -102,9 +102,9 @@ public final class SendRecvTool implements ToolProvider {
     int rank = LaunchEnvironment.detect(System.getenv()).rank();
     ClusterSpec cluster = Tasks.cluster(arguments.ports().get(0), arguments.ports().get(1));
     GrpcServer server = GrpcServer.start(cluster, Tasks.of(rank));
-    try (GrpcSession end = GrpcSession.open(server, Leaving.graph(), arguments.limit())) {
+    try (GrpcSession end = GrpcSession.open(server, EndSignal.graph(), arguments.limit())) {
       if (rank > 0) {
-        end.run(List.of(Leaving.AWAIT), SERVING);
+        end.run(List.of(EndSignal.AWAIT), SERVING);
         return;
       }
       out.println("peer grpc tensorflow " + TensorFlow.version());
@@ -112,7 +112,7 @@ public final class SendRecvTool implements ToolProvider {
           arguments,
           (graph, limit) -> new GraphSession.OfGrpc(GrpcSession.open(server, graph, limit)),
           out);
-      end.run(List.of(Leaving.LEAVE), arguments.limit());
+      end.run(List.of(EndSignal.LEAVE), arguments.limit());
     }
   }
 

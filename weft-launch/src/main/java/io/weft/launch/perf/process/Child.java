@@ -2,7 +2,7 @@
 package io.weft.launch.perf.process;
 
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.launch.process.DeathWatch;
+import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
@@ -35,12 +35,12 @@ public final class Child implements AutoCloseable {
   private final String name;
   private final Process process;
   private final JobProcesses all;
-  private final DeathWatch watch;
+  private final CleanupShell watch;
   private final Thread atExit;
   private final OutputLines out;
   private final OutputLines err;
 
-  private Child(String name, Process process, String mark, DeathWatch watch) {
+  private Child(String name, Process process, String mark, CleanupShell watch) {
     this.name = name;
     this.process = process;
     this.all = new JobProcesses(mark, List.of(process));
@@ -70,9 +70,9 @@ public final class Child implements AutoCloseable {
             .toList();
     String mark = UUID.randomUUID().toString();
     Map<String, String> marked = new HashMap<>(variables);
-    marked.put(DeathWatch.VARIABLE, mark);
+    marked.put(CleanupShell.VARIABLE, mark);
     // Before the program: this process may be ended at any moment.
-    DeathWatch watch = DeathWatch.start(mark, Optional.empty());
+    CleanupShell watch = CleanupShell.start(mark, Optional.empty());
     try {
       String name = Path.of(program).getFileName().toString();
       return new Child(name, new LocalStart().start(command, marked, removed), mark, watch);

@@ -8,18 +8,18 @@ import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 
 /// What a peer offers, and takes back.
-class OffersTest {
+class PeerGrantsTest {
 
   private static final int PLACE = 5;
   private static final int RING_BYTES = 1 << 18;
 
   private final Wire wire =
       new Wire(Arena.ofAuto().allocate(RING_BYTES), Arena.ofAuto().allocate(RING_BYTES));
-  private final Notes notes = new Notes(wire);
-  private final Offers offers = new Offers(notes);
+  private final RegionNotices notes = new RegionNotices(wire);
+  private final PeerGrants offers = new PeerGrants(notes);
 
-  private static Offer offer(int generation) {
-    return new Offer(generation << 16 | PLACE, 1 << 20, 4096, 9);
+  private static PeerGrant offer(int generation) {
+    return new PeerGrant(generation << 16 | PLACE, 1 << 20, 4096, 9);
   }
 
   @Test
@@ -45,7 +45,7 @@ class OffersTest {
 
   @Test
   void offerInUseIsAnsweredWhenItIsNotUsedAnyMore() throws VerbsFault {
-    Offer offer = offer(1);
+    PeerGrant offer = offer(1);
     offers.add(offer);
     offer.claim();
     offers.withdraw(offer.key());

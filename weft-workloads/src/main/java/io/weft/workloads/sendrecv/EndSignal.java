@@ -11,7 +11,7 @@ import org.tensorflow.types.TInt32;
 
 /// How a consumer tells a producer under TensorFlow's runtime, whose server cannot be stopped, that
 /// it has measured: by a queue, on which the producer waits.
-final class Leaving {
+final class EndSignal {
 
   /// The producer's step.
   static final String AWAIT = "await";
@@ -19,7 +19,7 @@ final class Leaving {
   /// The consumer's.
   static final String LEAVE = "leave";
 
-  private Leaving() {}
+  private EndSignal() {}
 
   static GraphDef graph() {
     try (Graph graph = new Graph()) {

@@ -7,15 +7,15 @@ import org.jspecify.annotations.Nullable;
 /// What is to be said to one peer about regions: that one is offered, withdrawn, or not touched any
 /// more. Each leaves as a frame, before any message or write that is posted later. There are at
 /// most three for each region of both sides. Polling thread only.
-final class Notes {
+final class RegionNotices {
 
   private final Carrier carrier;
   private final ArrayDeque<Note> notes = new ArrayDeque<>();
 
   private record Note(
-      int kind, int key, int deviceKey, long address, long bytes, @Nullable Offer answered) {}
+      int kind, int key, int deviceKey, long address, long bytes, @Nullable PeerGrant answered) {}
 
-  Notes(Carrier carrier) {
+  RegionNotices(Carrier carrier) {
     this.carrier = carrier;
   }
 
@@ -30,7 +30,7 @@ final class Notes {
   }
 
   /// The offer is withdrawn and not used any more; it hears when that has left.
-  void answer(Offer offer) {
+  void answer(PeerGrant offer) {
     notes.add(new Note(VerbsFrame.WITHDRAWN, offer.key(), 0, 0, 0, offer));
   }
 
@@ -62,7 +62,7 @@ final class Notes {
           note.bytes);
       carrier.post(place, 0, false);
       notes.remove();
-      Offer answered = note.answered;
+      PeerGrant answered = note.answered;
       if (answered != null) {
         answered.answer();
       }

@@ -5,7 +5,7 @@ package io.weft.agent;
 /// nothing turned the agent (a garbage collection, a debugger, a signal, no processor, a clock that
 /// jumps), one such standstill counts as at most 100 ms. Who judges others by this clock does not
 /// blame them for what it did not hear itself. Pure; confined to the progress thread.
-public final class AttentionClock {
+public final class PolledClock {
 
   /// The longest gap between two turns that is not a standstill. Agents are turned at least every
   /// 30 ms.
@@ -18,7 +18,7 @@ public final class AttentionClock {
   private boolean started;
 
   /// Stands at 0.
-  public AttentionClock() {}
+  public PolledClock() {}
 
   /// Once per duty cycle. Returns how long this agent stood still before, 0 if it did not.
   ///

@@ -6,7 +6,7 @@ import io.weft.transport.wire.ByteRing;
 /// What one end of a connection knows of both rings: where the next frame goes in the peer's, how
 /// many slots it has, and of which consumed frames the peer has not heard. So no ring is ever
 /// overrun and no receive missing.
-public final class Flow {
+public final class RingCredits {
 
   /// Frames that may be in a ring at a time; a power of two.
   public static final int SLOTS = 128;
@@ -30,7 +30,7 @@ public final class Flow {
   private int untoldBytes;
 
   /// Of rings with so many bytes, a power of two.
-  public Flow(int ringBytes) {
+  public RingCredits(int ringBytes) {
     this.ringBytes = ringBytes;
     room = new ByteRing(ringBytes);
   }

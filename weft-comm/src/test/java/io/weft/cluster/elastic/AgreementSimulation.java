@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// The agreements of all ranks of a job, over lines that keep the order of what one rank sends to
 /// another and no other, and that break with the ranks at their ends. Watches who enters which
 /// epoch.
-final class Rehearsal {
+final class AgreementSimulation {
 
   private static final int MOST_STEPS = 200_000;
 
@@ -42,7 +42,7 @@ final class Rehearsal {
   /// What a line brings: a statement, or (null) its end.
   private record Event(@Nullable Statement statement, boolean inOrder) {}
 
-  Rehearsal(int size, ShrinkQuorum quorum, long seed) {
+  AgreementSimulation(int size, ShrinkQuorum quorum, long seed) {
     this.seed = seed;
     this.quorum = quorum;
     this.random = new Random(seed);

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /// What the operations in dispute show of the ranks whose logs are there.
-final class Disputed {
+final class StallAnalysis {
 
   /// Longer than a progress thread that idles stands still.
   private static final long STILL_NANOS = 3_000_000_000L;
@@ -23,14 +23,15 @@ final class Disputed {
   /// Ranks of which a line says what they did last.
   private static final int MOST_STORIES = 3;
 
-  private final Map<Integer, RankStory> stories;
-  private final List<Dispute> disputes;
+  private final Map<Integer, RankSummary> stories;
+  private final List<StalledOperation> disputes;
   private final boolean interrupted;
   private final List<FlightFinding> findings = new ArrayList<>();
 
   /// @param interrupted whether the ranks were stopped by what befell another, so that who has
   ///   submitted what is chance
-  Disputed(Map<Integer, RankStory> stories, List<Dispute> disputes, boolean interrupted) {
+  StallAnalysis(
+      Map<Integer, RankSummary> stories, List<StalledOperation> disputes, boolean interrupted) {
     this.stories = stories;
     this.disputes = disputes;
     this.interrupted = interrupted;
@@ -50,7 +51,7 @@ final class Disputed {
     return findings;
   }
 
-  private void disagreement(Dispute dispute) {
+  private void disagreement(StalledOperation dispute) {
     Map<String, List<Integer>> said = new TreeMap<>();
     dispute
         .waited()
@@ -79,7 +80,7 @@ final class Disputed {
 
   /// Disputes with the same ranks on both sides are one finding.
   private void missing() {
-    Map<String, List<Dispute>> alike =
+    Map<String, List<StalledOperation>> alike =
         disputes.stream()
             .filter(d -> !d.missing().isEmpty())
             .collect(
@@ -87,8 +88,8 @@ final class Disputed {
                     d -> d.missing() + " " + d.waited().keySet(),
                     LinkedHashMap::new,
                     Collectors.toList()));
-    for (List<Dispute> same : alike.values()) {
-      Dispute first = same.getFirst();
+    for (List<StalledOperation> same : alike.values()) {
+      StalledOperation first = same.getFirst();
       List<Integer> plain = new ArrayList<>();
       for (int rank : first.missing()) {
         Optional<Flight> earlier = earlierUse(rank, first);
@@ -104,7 +105,7 @@ final class Disputed {
     }
   }
 
-  private void neverSubmitted(List<Integer> ranks, Dispute dispute, int more) {
+  private void neverSubmitted(List<Integer> ranks, StalledOperation dispute, int more) {
     String who = ranks.size() == 1 ? who(ranks.getFirst()) : FlightWords.ranks(ranks);
     String others = more == 0 ? "" : " and " + more + " others";
     String waited = "; " + FlightWords.ranks(dispute.waited().keySet()) + " waited in it";
@@ -121,8 +122,8 @@ final class Disputed {
   }
 
   /// What a rank did instead.
-  private String last(int rank, Dispute dispute) {
-    RankStory story = story(rank);
+  private String last(int rank, StalledOperation dispute) {
+    RankSummary story = story(rank);
     Flight operation = dispute.operation();
     for (Flight own : story.log().operations()) {
       boolean same =
@@ -144,7 +145,7 @@ final class Disputed {
   }
 
   /// An earlier use of the same name in which the rank waited.
-  private Optional<Flight> earlierUse(int rank, Dispute dispute) {
+  private Optional<Flight> earlierUse(int rank, StalledOperation dispute) {
     Flight operation = dispute.operation();
     return story(rank).waiting().stream()
         .filter(own -> own.communicator() == operation.communicator())
@@ -152,7 +153,7 @@ final class Disputed {
         .findFirst();
   }
 
-  private void behind(int rank, Dispute dispute, Flight earlier) {
+  private void behind(int rank, StalledOperation dispute, Flight earlier) {
     Flight operation = dispute.operation();
     int uses = operation.use() - earlier.use();
     add(
@@ -175,8 +176,8 @@ final class Disputed {
   private void crossed() {
     for (int i = 0; i < disputes.size(); i++) {
       for (int j = i + 1; j < disputes.size(); j++) {
-        Dispute a = disputes.get(i);
-        Dispute b = disputes.get(j);
+        StalledOperation a = disputes.get(i);
+        StalledOperation b = disputes.get(j);
         Optional<Integer> inA = waitsHere(a, b);
         Optional<Integer> inB = waitsHere(b, a);
         if (inA.isPresent() && inB.isPresent()) {
@@ -199,11 +200,11 @@ final class Disputed {
     }
   }
 
-  private static Optional<Integer> waitsHere(Dispute here, Dispute there) {
+  private static Optional<Integer> waitsHere(StalledOperation here, StalledOperation there) {
     return here.waited().keySet().stream().filter(there.missing()::contains).findFirst();
   }
 
-  private void waited(Dispute dispute) {
+  private void waited(StalledOperation dispute) {
     String each =
         dispute.waited().entrySet().stream()
             .filter(e -> !e.getValue().awaited().isEmpty())
@@ -229,9 +230,9 @@ final class Disputed {
   }
 
   /// Of the ranks that others waited for, the one whose latest sign of life was oldest.
-  private Optional<Integer> leastHeard(Dispute dispute) {
+  private Optional<Integer> leastHeard(StalledOperation dispute) {
     Map<Integer, Long> silence = new TreeMap<>();
-    for (RankStory story : stories.values()) {
+    for (RankSummary story : stories.values()) {
       for (FlightLog.Peer peer : story.log().peers()) {
         boolean awaited =
             dispute.waited().values().stream().anyMatch(f -> f.awaited().contains(peer.rank()));
@@ -243,7 +244,7 @@ final class Disputed {
     return silence.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
   }
 
-  private void stoodStill(RankStory story) {
+  private void stoodStill(RankSummary story) {
     if (story.stillNanos() > STILL_NANOS) {
       int queued = story.queued().size();
       int rank = story.log().self().rank();
@@ -260,13 +261,13 @@ final class Disputed {
     }
   }
 
-  private void add(FindingKind kind, List<Integer> ranks, Dispute dispute, String words) {
+  private void add(FindingKind kind, List<Integer> ranks, StalledOperation dispute, String words) {
     Flight operation = dispute.operation();
     findings.add(
         new FlightFinding(kind, ranks, FlightWords.operation(operation), operation.use(), words));
   }
 
-  private RankStory story(int rank) {
+  private RankSummary story(int rank) {
     return Objects.requireNonNull(stories.get(rank));
   }
 

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// one member arrive in order, so what comes after its KEPT belongs to a later use.
 ///
 /// Confined to the progress thread.
-public final class Forgetting {
+public final class NameEviction {
 
   /// Names of one communicator beyond which the oldest are forgotten.
   public static final int MOST_NAMES = 1 << 15;
@@ -55,7 +55,7 @@ public final class Forgetting {
   /// @param idle whether no use of a name is under way here
   /// @param left whether a world rank has left the job or is lost
   /// @param decided told when names are no longer held
-  public Forgetting(
+  public NameEviction(
       Names names,
       Supplier<CollectiveContext> context,
       Predicate<NameUse> idle,

@@ -19,14 +19,14 @@ import java.util.stream.Stream;
 /// @param logs by rank, as far as they are there
 /// @param ended by rank how its process ended of its own accord, in words, as far as known
 /// @param unreadable by rank what is wrong with its log, where something is
-public record Evidence(
+public record JobLogs(
     Map<Integer, FlightLog> logs, Map<Integer, String> ended, Map<Integer, String> unreadable) {
 
   private static final Pattern FILE = Pattern.compile("rank-([0-9]{1,6})\\.flight");
   private static final int MOST_FILES = 1 << 16;
 
   /// Copies the maps, in order of rank.
-  public Evidence {
+  public JobLogs {
     logs = Collections.unmodifiableMap(new TreeMap<>(logs));
     ended = Collections.unmodifiableMap(new TreeMap<>(ended));
     unreadable = Collections.unmodifiableMap(new TreeMap<>(unreadable));
@@ -41,18 +41,18 @@ public record Evidence(
   }
 
   /// The logs of this job that a source has of the first `size` ranks.
-  public static Evidence of(Source source, int size, String job, Map<Integer, String> ended) {
+  public static JobLogs of(Source source, int size, String job, Map<Integer, String> ended) {
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
     for (int rank = 0; rank < size; rank++) {
       find(source, rank, logs, unreadable);
     }
     logs.values().removeIf(log -> !log.self().job().equals(job));
-    return new Evidence(logs, ended, unreadable);
+    return new JobLogs(logs, ended, unreadable);
   }
 
   /// All flight files in a directory. Throws `IOException` where it cannot be listed.
-  public static Evidence in(Path directory) throws IOException {
+  public static JobLogs in(Path directory) throws IOException {
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
     var files = new FlightFile(directory);
@@ -63,7 +63,7 @@ public record Evidence(
           .limit(MOST_FILES)
           .forEach(name -> find(files::find, Integer.parseInt(name.group(1)), logs, unreadable));
     }
-    return new Evidence(logs, Map.of(), unreadable);
+    return new JobLogs(logs, Map.of(), unreadable);
   }
 
   private static void find(

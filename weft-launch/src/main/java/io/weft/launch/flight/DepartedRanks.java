@@ -16,29 +16,29 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// The ranks that were gone: killed, lost to the others, left in order, or without a log.
-final class Departed {
+final class DepartedRanks {
 
   /// Of a rank, the last that any other knew.
   private record Sign(int witness, long beforeNanos) {}
 
-  private final Evidence evidence;
-  private final Map<Integer, RankStory> stories;
-  private final List<Dispute> disputes;
+  private final JobLogs evidence;
+  private final Map<Integer, RankSummary> stories;
+  private final List<StalledOperation> disputes;
   private final Set<Integer> members;
   private final Map<Integer, Event> went = new TreeMap<>();
   private final Map<Integer, String> hosts = new TreeMap<>();
 
   /// @param members of the communicators that failed, ascending
-  Departed(
-      Evidence evidence,
-      Map<Integer, RankStory> stories,
-      List<Dispute> disputes,
+  DepartedRanks(
+      JobLogs evidence,
+      Map<Integer, RankSummary> stories,
+      List<StalledOperation> disputes,
       SortedSet<Integer> members) {
     this.evidence = evidence;
     this.members = members;
     this.stories = stories;
     this.disputes = disputes;
-    for (RankStory story : stories.values()) {
+    for (RankSummary story : stories.values()) {
       // Who went after the failure went because of it.
       story.log().events().stream()
           .filter(e -> e.kind() == EventKind.LOST || e.kind() == EventKind.LEFT)
@@ -95,7 +95,7 @@ final class Departed {
 
   private FlightFinding left(int rank) {
     String doing = stories.containsKey(rank) ? "; " + story(rank).doing() : "";
-    String waited = awaited(rank).map(Departed::waitedFor).orElse("");
+    String waited = awaited(rank).map(DepartedRanks::waitedFor).orElse("");
     return finding(
         FlightFinding.FindingKind.LEFT,
         rank,
@@ -104,19 +104,19 @@ final class Departed {
 
   private FlightFinding finding(FlightFinding.FindingKind kind, int rank, String words) {
     return awaited(rank)
-        .map(Dispute::operation)
+        .map(StalledOperation::operation)
         .map(f -> new FlightFinding(kind, List.of(rank), FlightWords.operation(f), f.use(), words))
         .orElseGet(() -> new FlightFinding(kind, List.of(rank), "", 0, words));
   }
 
-  private static String waitedFor(Dispute dispute) {
+  private static String waitedFor(StalledOperation dispute) {
     return FlightWords.ranks(dispute.waited().keySet())
         + " waited in "
         + FlightWords.use(dispute.operation());
   }
 
   /// The first operation in which others waited and this rank did not, or for this rank.
-  private Optional<Dispute> awaited(int rank) {
+  private Optional<StalledOperation> awaited(int rank) {
     return disputes.stream()
         .filter(d -> !d.waited().containsKey(rank))
         .filter(d -> !stories.containsKey(rank) || d.missing().contains(rank))
@@ -132,7 +132,7 @@ final class Departed {
   /// The latest sign of life that any rank had of this one at its own failure.
   private Optional<Sign> sign(int rank) {
     Sign latest = null;
-    for (RankStory story : stories.values()) {
+    for (RankSummary story : stories.values()) {
       for (Peer peer : story.log().peers()) {
         long before = story.failedNanos() - peer.heardNanos();
         if (peer.rank() == rank
@@ -145,7 +145,7 @@ final class Departed {
     return Optional.ofNullable(latest);
   }
 
-  private RankStory story(int rank) {
+  private RankSummary story(int rank) {
     return Objects.requireNonNull(stories.get(rank));
   }
 

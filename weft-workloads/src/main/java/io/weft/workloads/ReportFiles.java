@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /// What a training leaves beside the model and its summary: report and picture. That one cannot be
 /// written keeps neither the other nor the summary back; it is told at the end. One thread.
-final class Extras {
+final class ReportFiles {
 
   private final TrainOptions options;
   private final List<String> missing = new ArrayList<>();
@@ -35,7 +35,7 @@ final class Extras {
     void to(Path file) throws IOException;
   }
 
-  Extras(TrainOptions options) {
+  ReportFiles(TrainOptions options) {
     this.options = options;
   }
 

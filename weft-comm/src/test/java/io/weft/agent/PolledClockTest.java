@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class AttentionClockTest {
+class PolledClockTest {
 
   private static final long MILLI = 1_000_000;
 
-  private final AttentionClock clock = new AttentionClock();
+  private final PolledClock clock = new PolledClock();
 
   @Test
   void goesWithTheRunnersClockWhileTheAgentIsTurned() {
@@ -25,7 +25,7 @@ class AttentionClockTest {
   void standstillCountsLittleAndIsRemembered() {
     clock.turn(-5);
     assertThat(clock.turn(-5 + 7_000 * MILLI)).isEqualTo(7_000 * MILLI);
-    assertThat(clock.nanos()).isEqualTo(AttentionClock.STANDSTILL_NANOS);
+    assertThat(clock.nanos()).isEqualTo(PolledClock.STANDSTILL_NANOS);
     assertThat(clock.standstillNanos()).isEqualTo(7_000 * MILLI);
     assertThat(clock.stoodStillSince(6_990 * MILLI)).isTrue();
     assertThat(clock.stoodStillSince(7_010 * MILLI)).isFalse();
@@ -36,7 +36,7 @@ class AttentionClockTest {
     for (int turn = 0; turn <= 50; turn++) {
       clock.turn(turn * 150L * MILLI);
     }
-    assertThat(clock.nanos()).isEqualTo(50 * AttentionClock.STANDSTILL_NANOS);
+    assertThat(clock.nanos()).isEqualTo(50 * PolledClock.STANDSTILL_NANOS);
   }
 
   @Test

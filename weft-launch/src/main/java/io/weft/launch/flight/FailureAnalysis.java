@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 
 /// One judgement: which communicators failed in the latest epoch that did, what was in dispute
 /// there, and what each rank has to do with it.
-final class Inquiry {
+final class FailureAnalysis {
 
   private static final String NO_FAILURE =
       "no rank had noticed a failure; operations were under way when they ended";
@@ -30,31 +30,32 @@ final class Inquiry {
   /// A failure and the rank that had it.
   private record Had(int rank, Failure failure) {}
 
-  private final Evidence evidence;
+  private final JobLogs evidence;
   private final Map<Long, Circle> circles = new HashMap<>();
   private final Set<Long> failed;
-  private final Map<Integer, RankStory> stories = new TreeMap<>();
+  private final Map<Integer, RankSummary> stories = new TreeMap<>();
 
-  Inquiry(Evidence evidence) {
+  FailureAnalysis(JobLogs evidence) {
     this.evidence = evidence;
     for (FlightLog log : evidence.logs().values()) {
       log.communicators().forEach(circle -> circles.putIfAbsent(circle.key(), circle));
     }
     this.failed = failedCommunicators();
-    evidence.logs().forEach((rank, log) -> stories.put(rank, new RankStory(log, failed)));
+    evidence.logs().forEach((rank, log) -> stories.put(rank, new RankSummary(log, failed)));
   }
 
   Optional<FlightReport> verdict() {
-    List<Dispute> disputes = disputes();
+    List<StalledOperation> disputes = disputes();
     Optional<Had> first = firstFailure();
     if (first.isEmpty() && disputes.isEmpty()) {
       return Optional.empty();
     }
-    var findings = new ArrayList<>(new Departed(evidence, stories, disputes, members()).findings());
+    var findings =
+        new ArrayList<>(new DepartedRanks(evidence, stories, disputes, members()).findings());
     // When a rank is lost, the others are interrupted at different places; that is no finding.
     boolean interrupted =
         !findings.isEmpty() && first.map(h -> h.failure().type().equals("PeerLost")).orElse(true);
-    findings.addAll(new Disputed(stories, disputes, interrupted).findings());
+    findings.addAll(new StallAnalysis(stories, disputes, interrupted).findings());
     findings.sort(Comparator.comparing(FlightFinding::kind));
     List<Integer> logs = List.copyOf(evidence.logs().keySet());
     return Optional.of(
@@ -123,19 +124,19 @@ final class Inquiry {
   }
 
   /// In order of submission.
-  private List<Dispute> disputes() {
-    var keys = new LinkedHashMap<Dispute.Key, List<Integer>>();
-    for (RankStory story : stories.values()) {
+  private List<StalledOperation> disputes() {
+    var keys = new LinkedHashMap<StalledOperation.Key, List<Integer>>();
+    for (RankSummary story : stories.values()) {
       for (Flight flight : story.waiting()) {
         Circle circle = circles.get(flight.communicator());
         if (circle != null) {
-          keys.put(Dispute.Key.of(flight), circle.ranks());
+          keys.put(StalledOperation.Key.of(flight), circle.ranks());
         }
       }
     }
     return keys.entrySet().stream()
-        .map(entry -> Dispute.of(entry.getKey(), entry.getValue(), evidence.logs()))
-        .sorted(Comparator.comparingLong(Dispute::submittedNanos))
+        .map(entry -> StalledOperation.of(entry.getKey(), entry.getValue(), evidence.logs()))
+        .sorted(Comparator.comparingLong(StalledOperation::submittedNanos))
         .toList();
   }
 }

@@ -13,7 +13,7 @@ import java.util.Set;
 ///
 /// @param log the rank's
 /// @param communicators keys of those that failed
-record RankStory(FlightLog log, Set<Long> communicators) {
+record RankSummary(FlightLog log, Set<Long> communicators) {
 
   /// When it failed, or was written where it did not: "before" is counted from there.
   long failedNanos() {
@@ -28,7 +28,7 @@ record RankStory(FlightLog log, Set<Long> communicators) {
   List<Flight> waiting() {
     return log.operations().stream()
         .filter(flight -> communicators.contains(flight.communicator()))
-        .filter(RankStory::waited)
+        .filter(RankSummary::waited)
         .sorted(Comparator.comparingLong(flight -> flight.times().submittedNanos()))
         .toList();
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param missing ranks whose log has it neither under way nor done
 /// @param finished ranks that had done their part of it
 /// @param submittedNanos when the first of them submitted it
-record Dispute(
+record StalledOperation(
     Flight operation,
     Map<Integer, Flight> waited,
     List<Integer> missing,
@@ -31,7 +31,7 @@ record Dispute(
     }
   }
 
-  static Dispute of(Key key, List<Integer> members, Map<Integer, FlightLog> logs) {
+  static StalledOperation of(Key key, List<Integer> members, Map<Integer, FlightLog> logs) {
     var waited = new TreeMap<Integer, Flight>();
     var missing = new ArrayList<Integer>();
     var finished = new ArrayList<Integer>();
@@ -41,7 +41,7 @@ record Dispute(
         continue;
       }
       Flight own = find(log, key);
-      if (own != null && RankStory.waited(own)) {
+      if (own != null && RankSummary.waited(own)) {
         waited.put(rank, own);
       } else if (passed(log, key)) {
         finished.add(rank);
@@ -51,7 +51,8 @@ record Dispute(
     }
     long first =
         waited.values().stream().mapToLong(f -> f.times().submittedNanos()).min().orElse(0);
-    return new Dispute(waited.values().iterator().next(), waited, missing, finished, first);
+    return new StalledOperation(
+        waited.values().iterator().next(), waited, missing, finished, first);
   }
 
   /// Whether a rank that waited had been told that this one has not submitted it.

@@ -18,7 +18,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// One run of a simulation.
-final class World<T> {
+final class SimRun<T> {
 
   private static final long START_SPREAD_NANOS = 1_000_000;
   private static final long CLOCK_SPREAD_NANOS = 1L << 50;
@@ -47,7 +47,7 @@ final class World<T> {
     }
   }
 
-  World(Simulation.Terms terms, Simulation.Program<T> program) {
+  SimRun(Simulation.Terms terms, Simulation.Program<T> program) {
     this.terms = terms;
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());

@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-class NoticesTest {
+class OutputFilterTest {
 
   private static final String JAVA = "WARNING: Using incubator modules: jdk.incubator.vector\n";
   private static final String TENSORFLOW = "I0000 00:00:1795.82 27316 pass.cc:401] not enabled\n";
@@ -18,12 +18,13 @@ class NoticesTest {
   }
 
   private static String java(String text) throws Exception {
-    return new String(Notices.withoutJavas(stream(text)).readAllBytes(), StandardCharsets.UTF_8);
+    return new String(
+        OutputFilter.withoutJavas(stream(text)).readAllBytes(), StandardCharsets.UTF_8);
   }
 
   private static String both(String text) throws Exception {
     return new String(
-        Notices.withoutTensorFlows(stream(text)).readAllBytes(), StandardCharsets.UTF_8);
+        OutputFilter.withoutTensorFlows(stream(text)).readAllBytes(), StandardCharsets.UTF_8);
   }
 
   @Test

@@ -11,7 +11,7 @@ import java.util.List;
 /// A rank's output without the lines that tell users nothing and that no flag turns off: Java's, on
 /// resolving the vector module and on the flags that the launcher gives it, and TensorFlow's of
 /// level information. A line is held back only while it begins like one of them. One thread.
-final class Notices extends InputStream {
+final class OutputFilter extends InputStream {
 
   private static final String PICKED_UP =
       "NOTE: Picked up JDK_JAVA_OPTIONS: " + RankVariables.RANK_JAVA;
@@ -42,19 +42,19 @@ final class Notices extends InputStream {
   private int at;
   private State state = State.DECIDING;
 
-  private Notices(InputStream from, List<byte[]> beginnings) {
+  private OutputFilter(InputStream from, List<byte[]> beginnings) {
     this.from = from;
     this.beginnings = beginnings;
   }
 
   /// Without Java's notice.
   static InputStream withoutJavas(InputStream from) {
-    return new Notices(from, JAVA);
+    return new OutputFilter(from, JAVA);
   }
 
   /// Without Java's notice and TensorFlow's.
   static InputStream withoutTensorFlows(InputStream from) {
-    return new Notices(from, JAVA_AND_TENSORFLOW);
+    return new OutputFilter(from, JAVA_AND_TENSORFLOW);
   }
 
   @Override

@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /// The places that one queue pair has in a send buffer: of the frame that is begun, and of those
 /// whose requests have not ended. One thread.
-public final class Places {
+public final class FramePlaces {
 
   private final SendBuffer buffer;
   // By number of the request.
@@ -15,7 +15,7 @@ public final class Places {
   private int begun = SendBuffer.NO_TICKET;
 
   /// @param requests that can be under way at a time, a power of two
-  public Places(SendBuffer buffer, int requests) {
+  public FramePlaces(SendBuffer buffer, int requests) {
     this.buffer = buffer;
     tickets = new int[requests];
     Arrays.fill(tickets, SendBuffer.NO_TICKET);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Finished work that one thread polls from a completion queue and another one takes, in order.
 /// Bounded: while it is full, what finishes stays in the completion queue.
-final class Relay implements Completions {
+final class CompletionRelay implements Completions {
 
   private static final int PLACES = 1 << 12;
   private static final int MASK = PLACES - 1;
@@ -26,7 +26,7 @@ final class Relay implements Completions {
   private long first;
   private int count;
 
-  Relay(CompletionQueue queue) {
+  CompletionRelay(CompletionQueue queue) {
     this.queue = queue;
   }
 

@@ -9,11 +9,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /// Who must go when there are too many strangers.
-class WaitingRoomTest {
+class UnprovenLimitTest {
 
   private static final int ROOM = 8;
 
-  private final WaitingRoom<Integer> room = new WaitingRoom<>(ROOM);
+  private final UnprovenLimit<Integer> room = new UnprovenLimit<>(ROOM);
   private final List<Integer> dropped = new ArrayList<>();
 
   private void admit(int who, String source) {

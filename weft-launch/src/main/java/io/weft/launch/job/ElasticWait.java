@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The wait for a job that goes on without some of the ranks that it may lose: what each loss was,
 /// and what the job came to. One thread.
-final class Survival {
+final class ElasticWait {
 
   private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
   private static final Duration DRAIN = Duration.ofMillis(500);
@@ -50,7 +50,7 @@ final class Survival {
 
   /// @param ended brings each rank once it has ended
   /// @param plan whose dispensable ranks may be lost
-  Survival(
+  ElasticWait(
       List<RankProcess> ranks, BlockingQueue<RankProcess> ended, JobPlan plan, PrintStream err) {
     this.ranks = List.copyOf(ranks);
     this.ended = ended;

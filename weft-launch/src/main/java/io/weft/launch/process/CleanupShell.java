@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// mark in their environment, until none is left; and removes a directory. It is what remains to be
 /// done when this process is killed with -9, and it has a session of its own, so that what kills
 /// this process's group does not reach it. Any thread.
-public final class DeathWatch implements AutoCloseable {
+public final class CleanupShell implements AutoCloseable {
 
   /// What a process of a job carries in its environment, before the mark.
   public static final String VARIABLE = "WEFT_LAUNCHER";
@@ -52,7 +52,7 @@ public final class DeathWatch implements AutoCloseable {
 
   private final @Nullable Process watch;
 
-  private DeathWatch(@Nullable Process watch) {
+  private CleanupShell(@Nullable Process watch) {
     this.watch = watch;
   }
 
@@ -60,7 +60,7 @@ public final class DeathWatch implements AutoCloseable {
   ///
   /// @param mark the value of `VARIABLE` in the environment of what is to be ended
   /// @param directory removed then
-  public static DeathWatch start(String mark, Optional<Path> directory) {
+  public static CleanupShell start(String mark, Optional<Path> directory) {
     var command = new ArrayList<String>();
     Programs.find("setsid").ifPresent(path -> command.add(path.toString()));
     command.addAll(List.of("/bin/sh", "-c", SCRIPT, "weft-watch", mark));
@@ -74,9 +74,9 @@ public final class DeathWatch implements AutoCloseable {
     builder.environment().clear();
     builder.environment().put("PATH", path == null ? "/usr/bin:/bin" : path);
     try {
-      return new DeathWatch(builder.start());
+      return new CleanupShell(builder.start());
     } catch (IOException none) {
-      return new DeathWatch(null);
+      return new CleanupShell(null);
     }
   }
 

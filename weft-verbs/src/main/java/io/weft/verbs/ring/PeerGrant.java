@@ -2,7 +2,7 @@
 package io.weft.verbs.ring;
 
 /// A region of the peer's that our device may write and read by itself.
-final class Offer {
+final class PeerGrant {
 
   private final int key;
   private final long address;
@@ -14,7 +14,7 @@ final class Offer {
 
   /// @param key of the region
   /// @param deviceKey that our device has to show to the peer's
-  Offer(int key, long address, long bytes, int deviceKey) {
+  PeerGrant(int key, long address, long bytes, int deviceKey) {
     this.key = key;
     this.address = address;
     this.bytes = bytes;

@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 /// Confined to one thread.
 ///
 /// @param <T> a connection; told apart by `equals`
-public final class WaitingRoom<T> {
+public final class UnprovenLimit<T> {
 
   private static final class Guest {
     private final Object source;
@@ -30,7 +30,7 @@ public final class WaitingRoom<T> {
   private final Map<T, Guest> guests = new LinkedHashMap<>();
 
   /// Has room for so many.
-  public WaitingRoom(int most) {
+  public UnprovenLimit(int most) {
     this.most = most;
   }
 
