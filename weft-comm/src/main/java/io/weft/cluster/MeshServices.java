@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /// The services of one mesh: each gets the messages and notifications that bear its number, and all
 /// hear what happens to the mesh, in the order in which they were given. Confined to the progress
-/// thread's thread but for `busy` and `hasCommands`.
+/// thread but for `busy` and `hasCommands`.
 final class MeshServices {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshServices.class);

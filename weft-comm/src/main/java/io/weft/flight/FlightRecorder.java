@@ -61,7 +61,7 @@ public final class FlightRecorder implements CollectiveObserver {
   /// @param topology who else is there
   /// @param nowNanos by the progress thread's clock
   /// @param lastHeard when a rank was last heard of, by the progress thread's clock; asked on the
-  ///   progress thread's thread
+  ///   progress thread
   public void joined(
       FlightLog.Self self, Topology topology, long nowNanos, IntToLongFunction lastHeard) {
     var heard = new AtomicLongArray(topology.size());

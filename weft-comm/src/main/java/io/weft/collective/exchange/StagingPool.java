@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /// window has the longest one's bytes, or half of them, or a quarter, …, so that a short run does
 /// not take what a long one needs. What is lent for segments is bounded by the operations in
 /// flight; what is lent for tensors, and what is idle, by `keepBytes` each. Confined to the
-/// progress thread's thread.
+/// progress thread.
 public final class StagingPool implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StagingPool.class);

@@ -5,7 +5,7 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /// The uses of names on this rank's communicators, by key of operation. Confined to the progress
-/// thread's thread.
+/// thread.
 public final class Names {
 
   private final LongMap<NameUse> uses = new LongMap<>();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Frames of operations that this rank has not submitted yet, or whose stage has not begun.
 /// Bounded: where they take too much, whoever sent most of them has to go. Confined to the progress
-/// thread's thread.
+/// thread.
 final class EarlyFrames {
 
   /// Operations in flight times an eager chunk, with room to spare.

@@ -9,7 +9,7 @@ import java.util.BitSet;
 
 /// An exchange in which ranks work on the memory of others, as far as its kinds agree: some offer
 /// theirs (SHARE), others say when they do not touch it any more (DONE). Confined to the progress
-/// thread's thread.
+/// thread.
 abstract class MappedTask implements StageTask {
 
   final RunningOperation operation;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// An exchange of ranks that share memory, in which each takes its parts out of the others' inputs
 /// where these lie. What cannot be taken so, because an input is private or cannot be mapped, the
 /// next stage sends; who gives it and who is to get it both know that. Confined to the progress
-/// thread's thread.
+/// thread.
 final class OneSidedCopyStage implements Stage {
 
   private final int rank;

@@ -12,7 +12,7 @@ import java.util.function.Function;
 /// An exchange among ranks that share memory in which each shows something in a slot of its mailbox
 /// and reads the others'. Where that does not come about, on all ranks alike, later stages of its
 /// `plan` do what is left. One object for one operation on one rank. Confined to the progress
-/// thread's thread once it has begun.
+/// thread once it has begun.
 ///
 /// @param <T> what the operation gives
 public abstract class MailboxStage<T> implements Stage {

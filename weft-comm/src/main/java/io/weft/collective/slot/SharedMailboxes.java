@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /// The mailboxes of this rank's communicators: made when a communicator first has something small
 /// to reduce, or a member says that it has; told to all members (BOARD). The mailbox of a
 /// communicator that is closed serves another one when nobody looks at it any more. Confined to the
-/// progress thread's thread.
+/// progress thread.
 public final class SharedMailboxes {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedMailboxes.class);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Numbers that stand for something in messages and come back: a slot and its generation, 30 bits,
 /// so that what comes late is told from what is new. Slots are used in turn. Confined to the
-/// progress thread's thread.
+/// progress thread.
 final class RequestNumbers<T> {
 
   private static final int SLOT_BITS = 16;

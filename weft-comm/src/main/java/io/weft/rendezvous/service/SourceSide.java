@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What a rank does as the producer of tensors: it answers requests with what is there, keeps those
 /// whose tensors are not, and holds each tensor until its consumer has it. Confined to the progress
-/// thread's thread.
+/// thread.
 final class SourceSide {
 
   /// Most requests of one peer that wait here.

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// The steps that are open, and which have ended, of each series for itself. Confined to the
-/// progress thread's thread.
+/// progress thread.
 final class Steps {
 
   private final Map<Long, Step> open = new HashMap<>();

@@ -13,7 +13,7 @@ public enum ThreadingModel {
   /// Model 2: the same, and a thread of its own polls the completion queues.
   POLLING_THREAD(2),
   /// Model 3: a send buffer for each; whoever turns the transport, which is mostly the progress
-  /// thread's thread, polls.
+  /// thread, polls.
   OWN_BUFFERS(3);
 
   private final int number;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The tensors of one case: in memory that Weft gives, or in private native memory of this program,
 /// page-aligned either way. Owns them all. Confined to the rank's main thread, but the progress
-/// thread's thread reads the tensors.
+/// thread reads the tensors.
 final class CaseTensors implements AutoCloseable {
 
   private static final long PAGE_BYTES = 4096;
