@@ -36,7 +36,7 @@ final class ParameterServer {
   private ParameterServer() {}
 
   static void main() throws InterruptedException {
-    // README begins
+    // docs/parameter-server.md begins
     ClusterSpec cluster = ClusterSpec.of(Map.of("ps", List.of("h0:1"), "worker", List.of("h1:1")));
     try (Weft weft = Weft.init();
         WeftServer server = WeftServer.start(weft, cluster)) {
@@ -53,7 +53,7 @@ final class ParameterServer {
         for (int step = 0; step < STEPS; step++) {
           session.run(train, Map.of("x", x, "y", y), Duration.ofSeconds(30)).close();
         }
-        // README ends
+        // docs/parameter-server.md ends
         GraphCall read = new GraphCall(List.of(), List.of("slope:0", "offset:0"), List.of());
         try (Fetched found = session.run(read, Map.of(), Duration.ofSeconds(30))) {
           System.out.printf(

@@ -37,16 +37,17 @@ class ExamplesTest {
   }
 
   @Test
-  void readmeShowsThePartOfTheExampleThatIsRun() throws Exception {
+  void documentShowsThePartOfTheExampleThatIsRun() throws Exception {
+    String document = "docs/parameter-server.md";
     String source = Files.readString(Path.of("ParameterServer.java"));
     String shown =
         source
             .substring(
-                source.indexOf('\n', source.indexOf("// README begins")) + 1,
-                source.lastIndexOf('\n', source.indexOf("// README ends")) + 1)
+                source.indexOf('\n', source.indexOf("// " + document + " begins")) + 1,
+                source.lastIndexOf('\n', source.indexOf("// " + document + " ends")) + 1)
             .stripTrailing()
             .stripIndent();
-    assertThat(Files.readString(Path.of("..", "README.md"))).contains(shown);
+    assertThat(Files.readString(Path.of("..", document))).contains(shown);
   }
 
   /// Runs the example as its head says, with the compiled class instead of the source.

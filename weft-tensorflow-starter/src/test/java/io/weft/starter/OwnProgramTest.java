@@ -78,6 +78,27 @@ class OwnProgramTest {
 
   @Test
   @Timeout(600)
+  void programOfGettingStartedLearnsOnTwoRanks() throws Exception {
+    Path document = Path.of("..", "docs", "getting-started.md");
+    OwnProject project = OwnProject.shownIn(document, directory.resolve("circle"));
+    build(project, "compile");
+    Path target = project.directory().resolve("target");
+    String jars = Files.readString(target.resolve("classpath")).strip();
+    OwnProject.Ended trained =
+        project.runTwoRanks(
+            List.of(
+                "-cp",
+                target.resolve("classes") + File.pathSeparator + jars,
+                "com.example.Circle"));
+    assertThat(trained.code()).as(trained.text()).isZero();
+    assertThat(trained.text())
+        .containsPattern("rank 0 of 2 over shm: 1[12]\\d of 128 points right")
+        .containsPattern("rank 1 of 2 over shm: 1[12]\\d of 128 points right")
+        .doesNotContain("WARN io.weft", "SLF4J");
+  }
+
+  @Test
+  @Timeout(600)
   void jarOfAllJarsKeepsAllTransports() throws Exception {
     OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
     build(project, "package");

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// A Maven project of a user of Weft, outside this build, with the JDK and the Maven of this build.
@@ -19,12 +21,17 @@ record OwnProject(Path directory) {
   /// With what a machine that has to do otherwise may need.
   private static final Duration LIMIT = Duration.ofMinutes(4);
 
-  /// The flags of README.
+  /// The flags of docs/launchers.md.
   private static final List<String> FLAGS =
       List.of(
           "--add-modules=jdk.incubator.vector",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow");
+
+  private static final Pattern SHOWN_FILE =
+      Pattern.compile(
+          "`(?<name>[\\w./-]+)`:\\n\\n```\\w+\\n(?<content>.*?)^```$",
+          Pattern.DOTALL | Pattern.MULTILINE);
 
   /// What a process printed, errors included.
   record Ended(int code, String text) {}
@@ -38,6 +45,18 @@ record OwnProject(Path directory) {
         Files.createDirectories(to.getParent());
         Files.copy(file, to);
       }
+    }
+    return new OwnProject(into);
+  }
+
+  /// The project whose files a document of this repository shows, each a code block after a line
+  /// that ends with the file's name: "`pom.xml`:".
+  static OwnProject shownIn(Path document, Path into) throws IOException {
+    Matcher shown = SHOWN_FILE.matcher(Files.readString(document));
+    while (shown.find()) {
+      Path file = into.resolve(shown.group("name"));
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, shown.group("content"));
     }
     return new OwnProject(into);
   }
