@@ -6,8 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /// One opened device. Confined to the thread that polls it; only `address`, `capabilities`,
-/// `allocate`, `register`, `wake`, `partingNanos`, `bytesSent` and `counters` may be called from
-/// any thread.
+/// `allocate`, `register`, `wake`, `bytesSent` and `counters` may be called from any thread.
 public interface Transport extends AutoCloseable {
 
   /// Where peers reach this transport; exchanged out of band.
@@ -44,12 +43,6 @@ public interface Transport extends AutoCloseable {
 
   /// Ends a present or the next `await` early. Any thread.
   void wake();
-
-  /// For how long a peer of this host is still busy with a short message when that can be read
-  /// here; 0 where it is not. Any thread.
-  default long partingNanos() {
-    return 0;
-  }
 
   /// What has hindered this device from taking connections, such as a limit of the system, in words
   /// for a message; empty where nothing has. Polling thread.

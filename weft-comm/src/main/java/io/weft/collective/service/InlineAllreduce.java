@@ -29,11 +29,6 @@ import org.jspecify.annotations.Nullable;
 final class InlineAllreduce<T> extends PendingHandle<T>
     implements Commands.Deferred, AgentRunner.InlineTask, CollectiveObserver.Subject {
 
-  /// So few looks at the slots, for a tensor of so few bytes, take no time worth measuring.
-  private static final int FEW_LOOKS = 16;
-
-  private static final long FEW_BYTES = 512;
-
   private final Collectives collectives;
   private final Group group;
   private final MailboxStage<T> stage;
@@ -45,7 +40,6 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private int observed;
   private long number;
   private long subject;
-  private int looks;
 
   /// An ALLREDUCE or BARRIER, which begins with this stage.
   InlineAllreduce(
@@ -141,7 +135,6 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     if (open == null) {
       return true;
     }
-    looks++;
     Sight sight = open.look(number, subject);
     if (sight == Sight.OPEN) {
       return false;
@@ -160,9 +153,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
       open.leave();
       slots = null;
       stage.release();
-      boolean brief = looks < FEW_LOOKS && bytes() <= FEW_BYTES;
-      long now = brief ? submittedNanos : runner().nanos();
-      collectives.observer().onDone(observed, now);
+      collectives.observer().onDone(observed, runner().nanos());
       complete(stage.result(), null);
     } else {
       giveUp();

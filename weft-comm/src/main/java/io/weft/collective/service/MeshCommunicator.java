@@ -52,14 +52,12 @@ final class MeshCommunicator implements Communicator {
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final OperationNames names;
-  private final CallerExit parting;
 
   MeshCommunicator(
       Collectives collectives, Group group, AgentRunner runner, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
-    this.parting = CallerExit.of(group, collectives.mesh());
     this.signatures = new Signatures(collectives.tuning());
     this.barrierSignature =
         OperationSignature.of(
@@ -324,10 +322,6 @@ final class MeshCommunicator implements Communicator {
 
   Group group() {
     return group;
-  }
-
-  CallerExit parting() {
-    return parting;
   }
 
   AgentRunner runner() {

@@ -31,7 +31,6 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   private final OperationName name;
   private final OperationSignature signature;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
-  private int looks; // of all who wait, roughly
   private volatile boolean watched;
   private volatile boolean done;
   private @Nullable T result;
@@ -133,8 +132,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   }
 
   private void awaitDriving(AgentRunner runner, Duration timeout) throws InterruptedException {
-    long begun = runner.nanos();
-    long now = begun;
+    long now = runner.nanos();
     long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
     while (true) {
       if (Thread.interrupted()) {
@@ -143,9 +141,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
       if (now - end >= 0) {
         throw owner.softTimeout(name, signature, timeout);
       }
-      boolean driven = runner.drive(this::looksDone, Math.min(end, now + DRIVE_NANOS));
+      boolean driven = runner.drive(this::isDone, Math.min(end, now + DRIVE_NANOS));
       if (done) {
-        owner.parting().leave(looks, signature.bytes(), begun, runner);
         return;
       }
       if (runner.isOver()) {
@@ -168,12 +165,6 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   /// being ended at this moment.
   private synchronized void forgotten() {
     complete(null, owner.ended());
-  }
-
-  /// Asked before each turn of the progress thread.
-  private boolean looksDone() {
-    looks++;
-    return done;
   }
 
   @SuppressWarnings("NullAway") // null only where T is Void

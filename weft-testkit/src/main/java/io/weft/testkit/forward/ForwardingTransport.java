@@ -65,11 +65,6 @@ public class ForwardingTransport implements Transport {
   }
 
   @Override
-  public long partingNanos() {
-    return real.partingNanos();
-  }
-
-  @Override
   public String trouble() {
     return real.trouble();
   }

@@ -270,12 +270,6 @@ final class TcpTransport implements Transport {
     return trouble;
   }
 
-  /// What is left of a write that has delivered to a socket of this host, and a read.
-  @Override
-  public long partingNanos() {
-    return 1600;
-  }
-
   @Override
   public long bytesSent() {
     return bytesSent.getOpaque();
