@@ -201,10 +201,9 @@ public final class ConfigOption<T> {
       new ConfigOption<>(
           "tcp-piece-bytes",
           Long.class,
-          "0",
-          text -> OptionTexts.zeroOrPowerOfTwo(text, 1 << 16, 1 << 20),
-          "what two ranks of one host send each other at once over TCP, the same on both; 0 = by"
-              + " the processor");
+          "128K",
+          text -> OptionTexts.powerOfTwo(OptionTexts.bytes(text, 1 << 16, 1 << 20)),
+          "what two ranks of one host send each other at once over TCP, the same on both");
 
   /// Rules that come before the shipped ones.
   public static final ConfigOption<Path> ALGORITHMS =

@@ -113,12 +113,7 @@ final class OptionTexts {
     return value;
   }
 
-  /// 0, or a size within these bounds that is one.
-  static long zeroOrPowerOfTwo(String text, long least, long most) {
-    return Quantities.bytes(text) == 0 ? 0 : powerOfTwo(bytes(text, least, most));
-  }
-
-  /// A whole number within these bounds.
+  /// 0, or a size within these bounds that is one. A whole number within these bounds.
   static int number(String text, int least, int most) {
     if (text.strip().matches("-?[0-9]{1,9}")) {
       int value = Integer.parseInt(text.strip());

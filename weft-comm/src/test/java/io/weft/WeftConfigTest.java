@@ -70,7 +70,7 @@ class WeftConfigTest {
             "model",
             "pool-bytes",
             "cache-bytes");
-    assertThat(config.ofTransport("tcp")).containsExactly(Map.entry("piece-bytes", "0"));
+    assertThat(config.ofTransport("tcp")).containsExactly(Map.entry("piece-bytes", "131072"));
     assertThat(config.ofTransport("shm")).isEmpty();
   }
 

@@ -30,7 +30,6 @@ final class FileRules {
           "io.weft.shm.ExtentPool",
           "io.weft.shm.ProcessDomain",
           "io.weft.tensorflow.grpc.GrpcPorts",
-          "io.weft.transport.host.HostPiece",
           "io.weft.transport.limit.OpenFiles",
           "io.weft.verbs.device.MemoryLock",
           "io.weft.verbs.ffm.Ibverbs",

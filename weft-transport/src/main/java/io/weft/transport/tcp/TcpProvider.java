@@ -3,12 +3,10 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
-import io.weft.transport.host.HostPiece;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
-import java.util.Map;
 
 /// TCP between any hosts that reach each other. Stateless; any thread.
 public final class TcpProvider implements TransportProvider {
@@ -25,7 +23,8 @@ public final class TcpProvider implements TransportProvider {
 
   @Override
   public Availability probe() {
-    return new Availability.Available(List.of(TcpTransport.capabilities(HostPiece.of(Map.of()))));
+    return new Availability.Available(
+        List.of(TcpTransport.capabilities(TcpSockets.DEFAULT_PIECE_BYTES)));
   }
 
   @Override

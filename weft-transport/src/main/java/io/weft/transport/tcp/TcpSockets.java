@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
-import io.weft.transport.host.HostPiece;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -18,6 +17,14 @@ final class TcpSockets {
   /// limits of Linux allow.
   static final int BUFFER_BYTES = 4 << 20;
 
+  /// How much two processes of one host send each other at once, unless told otherwise. It lies in
+  /// the kernel until the peer reads it, and is read fast only from a cache; on the other hand each
+  /// call costs. Which of the two counts is a matter of the processor (`docs/adr/0071`).
+  static final int DEFAULT_PIECE_BYTES = 128 << 10;
+
+  /// Less than this in the kernel costs more calls than it saves misses (`docs/adr/0066`).
+  private static final int LEAST_SEND_BYTES = 128 << 10;
+
   private TcpSockets() {}
 
   /// A socket to connect with.
@@ -33,8 +40,8 @@ final class TcpSockets {
   }
 
   /// Sets up an accepted socket, whose receive buffer comes from the listener.
-  static void accepted(SocketChannel channel, HostPiece piece) throws IOException {
-    connected(prepare(channel), piece);
+  static void accepted(SocketChannel channel, int pieceBytes) throws IOException {
+    connected(prepare(channel), pieceBytes);
   }
 
   private static SocketChannel prepare(SocketChannel channel) throws IOException {
@@ -45,9 +52,15 @@ final class TcpSockets {
 
   /// Sets up what depends on where the peer of a connected socket is: a sender has little in the
   /// kernel for a peer of its own host, where more makes both of them slow (`docs/adr/0066`).
-  static void connected(SocketChannel channel, HostPiece piece) throws IOException {
+  static void connected(SocketChannel channel, int pieceBytes) throws IOException {
     channel.setOption(
-        StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? piece.sendBytes() : BUFFER_BYTES);
+        StandardSocketOptions.SO_SNDBUF,
+        isWithinHost(channel) ? hostSendBytes(pieceBytes) : BUFFER_BYTES);
+  }
+
+  /// What Linux lets a socket towards the same host hold, to be asked for; it takes twice as much.
+  static int hostSendBytes(int pieceBytes) {
+    return Math.max(LEAST_SEND_BYTES, pieceBytes / 2);
   }
 
   private static boolean isWithinHost(SocketChannel channel) throws IOException {

@@ -7,7 +7,6 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.host.HostPiece;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
 import io.weft.transport.region.RegionTable;
@@ -56,7 +55,7 @@ final class TcpTransport implements Transport {
   private final JobProof proof;
   private final RateLimitedLog log;
   private final @Nullable TlsParty party;
-  private final HostPiece piece;
+  private final int pieceBytes;
   private final OpenFiles openFiles = OpenFiles.ofThisProcess();
   private final Readiness readiness = new Readiness(openFiles);
   private final TcpListener listener;
@@ -77,7 +76,8 @@ final class TcpTransport implements Transport {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
-    piece = HostPiece.of(config.settings());
+    String told = config.settings().get("piece-bytes");
+    pieceBytes = told == null ? TcpSockets.DEFAULT_PIECE_BYTES : Integer.parseInt(told);
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
@@ -108,10 +108,10 @@ final class TcpTransport implements Transport {
 
   @Override
   public Capabilities capabilities() {
-    return capabilities(piece);
+    return capabilities(pieceBytes);
   }
 
-  static Capabilities capabilities(HostPiece piece) {
+  static Capabilities capabilities(int pieceBytes) {
     return new Capabilities(
         "tcp",
         false,
@@ -121,12 +121,12 @@ final class TcpTransport implements Transport {
         TcpOutbound.MAX_IN_FLIGHT,
         0,
         false,
-        piece.bytes());
+        pieceBytes);
   }
 
   /// What its sockets towards this host are set up for.
-  HostPiece piece() {
-    return piece;
+  int pieceBytes() {
+    return pieceBytes;
   }
 
   @Override
