@@ -4,7 +4,9 @@ package io.weft.cluster;
 import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,16 +22,12 @@ final class MeshServices {
   /// A service's number stands in two bits of an immediate value.
   private static final int MOST = 4;
 
-  private final List<MeshService> all;
+  private final MeshService[] all;
   private final @Nullable MeshService[] byNumber = new MeshService[MOST];
-  private final @Nullable MeshService first;
-  private final @Nullable MeshService second;
-  private final @Nullable MeshService third;
-  private final @Nullable MeshService fourth;
 
   /// Throws `IllegalArgumentException` for a number that does not fit or stands twice.
   MeshServices(List<MeshService> services) {
-    this.all = List.copyOf(services);
+    this.all = services.toArray(MeshService[]::new);
     for (MeshService service : all) {
       int number = service.number();
       if (number < 0 || number >= MOST || byNumber[number] != null) {
@@ -38,10 +36,6 @@ final class MeshServices {
       }
       byNumber[number] = service;
     }
-    this.first = byNumber[0];
-    this.second = byNumber[1];
-    this.third = byNumber[2];
-    this.fourth = byNumber[3];
   }
 
   /// Returns whether there is such a service; if not, the peer speaks another protocol.
@@ -70,14 +64,14 @@ final class MeshServices {
   }
 
   void onStart(Mesh mesh) {
-    all.forEach(service -> service.onStart(mesh));
+    forEach(service -> service.onStart(mesh));
   }
 
   /// Hot path.
   int takeCommands(long nowNanos) {
     int work = 0;
-    for (int i = 0; i < all.size(); i++) {
-      work += all.get(i).takeCommands(nowNanos);
+    for (int i = 0; i < all.length; i++) {
+      work += all[i].takeCommands(nowNanos);
     }
     return work;
   }
@@ -85,68 +79,73 @@ final class MeshServices {
   /// Hot path.
   int work(long nowNanos) {
     int work = 0;
-    for (int i = 0; i < all.size(); i++) {
-      work += all.get(i).work(nowNanos);
+    for (int i = 0; i < all.length; i++) {
+      work += all[i].work(nowNanos);
     }
     return work;
   }
 
   void onPeerLeft(int rank) {
-    all.forEach(service -> service.onPeerLeft(rank));
+    forEach(service -> service.onPeerLeft(rank));
   }
 
   /// Returns what all of them waited for.
   String onPeerLost(int rank, Loss loss) {
-    return all.stream()
+    return Arrays.stream(all)
         .map(service -> service.onPeerLost(rank, loss))
         .filter(words -> !words.isEmpty())
         .collect(Collectors.joining("; "));
   }
 
   void onExcluded(int witness, String why) {
-    all.forEach(service -> service.onExcluded(witness, why));
+    forEach(service -> service.onExcluded(witness, why));
   }
 
   boolean hasPending(int rank) {
-    for (int i = 0; i < all.size(); i++) {
-      if (all.get(i).hasPending(rank)) {
+    for (int i = 0; i < all.length; i++) {
+      if (all[i].hasPending(rank)) {
         return true;
       }
     }
     return false;
   }
 
-  /// Asks each at a place of its own in the code, where the compiler knows its class: one place for
-  /// all would cost a short operation as much as its atomic operations.
-  ///
   /// Hot path.
   boolean busy() {
-    return (first != null && first.busy())
-        || (second != null && second.busy())
-        || (third != null && third.busy())
-        || (fourth != null && fourth.busy());
+    for (int i = 0; i < all.length; i++) {
+      if (all[i].busy()) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  /// As `busy`.
-  ///
   /// Hot path.
   boolean hasCommands() {
-    return (first != null && first.hasCommands())
-        || (second != null && second.hasCommands())
-        || (third != null && third.hasCommands())
-        || (fourth != null && fourth.hasCommands());
+    for (int i = 0; i < all.length; i++) {
+      if (all[i].hasCommands()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void onClose() {
-    all.forEach(service -> end(service, service::onClose));
+    forEach(service -> end(service, service::onClose));
   }
 
   void onCrash(Throwable cause) {
-    all.forEach(service -> end(service, () -> service.onCrash(cause)));
+    forEach(service -> end(service, () -> service.onCrash(cause)));
   }
 
   void onClosing() {
-    all.forEach(service -> end(service, service::onClosing));
+    forEach(service -> end(service, service::onClosing));
+  }
+
+  private void forEach(Consumer<MeshService> step) {
+    for (MeshService service : all) {
+      step.accept(service);
+    }
   }
 
   /// What one throws at the end keeps none from its own.
