@@ -6,6 +6,5 @@ module io.weft.tensor {
   requires static jdk.incubator.vector;
 
   exports io.weft.tensor;
-  exports io.weft.tensor.copy;
   exports io.weft.tensor.kernel;
 }

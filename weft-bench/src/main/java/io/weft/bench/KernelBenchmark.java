@@ -37,7 +37,6 @@ public class KernelBenchmark {
 
   private final Arena arena = Arena.ofShared();
   private Reducer reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
-  private Reducer.Twin streaming = Kernels.twin(DType.FLOAT32, ReduceOp.SUM);
   private MemorySegment into = MemorySegment.NULL;
   private MemorySegment from = MemorySegment.NULL;
   private long elements;
@@ -50,9 +49,6 @@ public class KernelBenchmark {
   public void allocate() {
     Kernels.warmUp(dtype, ReduceOp.SUM);
     reducer = Kernels.reducer(dtype, ReduceOp.SUM);
-    streaming =
-        Kernels.streamingTwin(dtype, ReduceOp.SUM, 1)
-            .orElseGet(() -> Kernels.twin(dtype, ReduceOp.SUM));
     into = arena.allocate(bytes, LINE_BYTES);
     from = arena.allocate(bytes, LINE_BYTES);
     elements = bytes / dtype.bytes();
@@ -62,12 +58,6 @@ public class KernelBenchmark {
   @Benchmark
   public void reduce() {
     reducer.reduce(into, 0, from, 0, elements);
-  }
-
-  /// `into = from = into + from`, by non-temporal stores where this type and this machine can.
-  @Benchmark
-  public void reduceForTwo() {
-    streaming.combine(into, 0, from, 0, into, 0, from, 0, elements);
   }
 
   /// Frees the operands.

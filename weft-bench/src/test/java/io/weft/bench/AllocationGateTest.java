@@ -72,7 +72,6 @@ final class AllocationGateTest {
           KernelBenchmark.reduce          | dtype=FLOAT16 bytes=4096  |     1 | nothing
           KernelBenchmark.reduce          | dtype=BFLOAT16 bytes=4096 |     1 | nothing
           KernelBenchmark.reduce          | dtype=INT32 bytes=4096    |     1 | nothing
-          KernelBenchmark.reduceForTwo    | dtype=FLOAT32 bytes=4096  |     1 | nothing
           RingBenchmark.reserveAndRelease | bytes=64                  |     1 | nothing
           RingBenchmark.showToSink        | bytes=64                  |     1 | nothing
           MessageBenchmark.sendAndPoll    | transport=inproc          |     1 | nothing

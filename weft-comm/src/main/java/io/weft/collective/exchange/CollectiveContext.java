@@ -7,8 +7,6 @@ import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
-import io.weft.memory.StoreWay;
-import io.weft.tensor.copy.TensorCopier;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -37,12 +35,10 @@ public final class CollectiveContext {
   private final MemorySegment receiveBuffer;
   private final BitSet sharingKernel;
   private final int hostSegmentBytes;
-  private final StoreWay storeWay;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public CollectiveContext(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
-    this.storeWay = new StoreWay(mesh::nanos, TensorCopier.streaming().orElse(null));
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.tuning = over(transport, tuning);
@@ -147,11 +143,6 @@ public final class CollectiveContext {
   public @Nullable PeerMemory map(Group group, int peer, RemoteRegion region) {
     int world = group.world(peer);
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
-  }
-
-  /// How results are stored to other ranks' memory.
-  public StoreWay storeWay() {
-    return storeWay;
   }
 
   /// Where sums grow that lie nowhere yet; the progress thread's, until the next use.

@@ -12,7 +12,6 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
-import org.jspecify.annotations.Nullable;
 
 /// An exchange of ranks that share memory: each combines its slice of all inputs and stores it to
 /// all outputs, or to its own only. What it leaves undone, because memory is private, a later stage
@@ -39,16 +38,6 @@ final class MappedReduceStage implements Stage {
     /// With the kernels of this JVM.
     static Arithmetic of(DType dtype, ReduceOp op, int divisor) {
       return new Arithmetic(dtype, op, Kernels.reducer(dtype, op), divisor);
-    }
-
-    /// Reducer and division at once, for two places. Null where there is none for this.
-    Reducer.@Nullable Twin twin() {
-      return divisor == 1 ? Kernels.twin(dtype, op) : null;
-    }
-
-    /// The same, stored by non-temporal stores.
-    Reducer.@Nullable Twin streamingTwin() {
-      return Kernels.streamingTwin(dtype, op, divisor).orElse(null);
     }
   }
 

@@ -3,8 +3,6 @@ package io.weft.collective.shared;
 
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.group.Group;
-import io.weft.memory.StoreWay;
-import io.weft.tensor.copy.TensorCopier;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;
@@ -22,18 +20,12 @@ final class SliceReduce {
   /// Longest piece: what one visit covers, some 50 microseconds.
   static final long PIECE_BYTES = 256 << 10;
 
-  /// From this length on a tensor's results are stored by non-temporal stores: two ranks have four
-  /// times as much in their hands, more than a core's own caches hold. What is left in a bounce
-  /// buffer is copied out at once, while a cache may still have it.
-  private static final long STREAMED_BYTES = 4 << 20;
+  /// Longest piece of a slice that is at least as long, which no cache holds with all that belongs
+  /// to it: the JVM copies so many bytes at once with non-temporal stores, which save reading what
+  /// is overwritten.
+  private static final long LONG_PIECE_BYTES = 4 << 20;
 
-  private static final long STREAMED_STAGED_BYTES = 16 << 20;
-
-  /// From this length on it is learnt whether results for others are better stored by non-temporal
-  /// stores.
-  private static final long LEARNT_BYTES = 64 << 10;
-
-  /// What is combined before it is copied to the other outputs.
+  /// What is combined, and divided, while it is in the first-level cache.
   private static final int BLOCK_BYTES = CollectiveContext.BLOCK_BYTES;
 
   private final MappedReduceStage stage;
@@ -45,9 +37,8 @@ final class SliceReduce {
   private final int own;
   private final boolean direct;
   private final long blockBytes;
-  private final Reducer.@Nullable Twin twin;
-  private final @Nullable StoreWay learnt;
-  private final @Nullable TensorCopier pastCaches;
+  private final boolean copiesLong;
+  private final long pieceBytes;
   private final long outputsBegin;
   private final long end;
   private long next;
@@ -71,16 +62,9 @@ final class SliceReduce {
     this.next = alone ? 0 : stage.slice(rank);
     this.end = alone ? stage.input().byteSize() : stage.slice(rank + 1);
     this.outputsBegin = stage.scattered() ? next : 0;
+    this.copiesLong = direct && !onlyOwn && end - next >= LONG_PIECE_BYTES;
+    this.pieceBytes = copiesLong ? LONG_PIECE_BYTES : PIECE_BYTES;
     this.blockBytes = alone ? PIECE_BYTES : BLOCK_BYTES;
-    long streamed = stage.hasBounceBuffer() ? STREAMED_STAGED_BYTES : STREAMED_BYTES;
-    long bytes = stage.input().byteSize();
-    boolean two = in.length == 2 && !onlyOwn;
-    Reducer.Twin streaming = two && bytes >= streamed ? stage.arithmetic().streamingTwin() : null;
-    boolean learns = streaming == null && outputs.length > 1 && bytes >= LEARNT_BYTES;
-    this.learnt = learns ? context.storeWay() : null;
-    this.pastCaches = learns ? context.storeWay().pastCaches(bytes) : null;
-    this.twin =
-        streaming != null || !two || pastCaches != null ? streaming : stage.arithmetic().twin();
   }
 
   private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
@@ -156,25 +140,18 @@ final class SliceReduce {
   }
 
   private void reducePiece() {
-    long until = Math.min(end, next + PIECE_BYTES);
-    if (learnt != null) {
-      long begin = learnt.nanos();
-      reduceUntil(until);
-      learnt.took(pastCaches, stage.input().byteSize(), until - next, begin);
-    } else {
-      reduceUntil(until);
+    long until = Math.min(end, next + pieceBytes);
+    for (long at = next; at < until; at += blockBytes) {
+      long bytes = Math.min(blockBytes, until - at);
+      reduce(at, bytes);
+      if (!copiesLong) {
+        copy(at, bytes);
+      }
+    }
+    if (copiesLong) {
+      copy(next, until - next);
     }
     next = until;
-  }
-
-  private void reduceUntil(long until) {
-    if (twin != null) {
-      reduceForBoth(twin, next, until - next);
-      return;
-    }
-    for (long at = next; at < until; at += blockBytes) {
-      reduce(at, Math.min(blockBytes, until - at));
-    }
   }
 
   private boolean visit(int member) {
@@ -204,11 +181,6 @@ final class SliceReduce {
     }
   }
 
-  private void reduceForBoth(Reducer.Twin both, long at, long bytes) {
-    long elements = bytes / stage.arithmetic().dtype().bytes();
-    both.combine(outputs[0], at, outputs[1], at, inputs[0], at, inputs[1], at, elements);
-  }
-
   /// The sum grows in our own output; where that is our input, which more than two ranks may not
   /// have added yet, in a block of its own.
   private void reduce(long at, long bytes) {
@@ -229,10 +201,14 @@ final class SliceReduce {
     if (arithmetic.divisor() > 1) {
       Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
+  }
+
+  private void copy(long at, long bytes) {
+    long outputAt = at - outputsBegin;
+    MemorySegment sum = direct ? outputs[own] : block;
+    long sumAt = direct ? outputAt : 0;
     for (int m = 0; m < outputs.length; m++) {
-      if (m != own && pastCaches != null) {
-        pastCaches.copy(sum, sumAt, outputs[m], outputAt, bytes);
-      } else if (m != own || !direct) {
+      if (m != own || !direct) {
         MemorySegment.copy(sum, sumAt, outputs[m], outputAt, bytes);
       }
     }

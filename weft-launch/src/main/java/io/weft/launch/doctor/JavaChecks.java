@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
-import io.weft.tensor.DType;
-import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
 import java.util.List;
 
@@ -15,7 +13,7 @@ final class JavaChecks {
   private JavaChecks() {}
 
   static List<CheckResult> look() {
-    return List.of(version(), kernels(), longSums(), nativeAccess());
+    return List.of(version(), kernels(), nativeAccess());
   }
 
   private static CheckResult version() {
@@ -31,17 +29,6 @@ final class JavaChecks {
         ? CheckResult.works(AREA, "kernels", kernels)
         : CheckResult.limited(
             AREA, "kernels", kernels, "start Java with --add-modules jdk.incubator.vector");
-  }
-
-  private static CheckResult longSums() {
-    return Kernels.streamingTwin(DType.FLOAT32, ReduceOp.SUM, 1).isPresent()
-        ? CheckResult.works(AREA, "long sums", "stored by non-temporal stores")
-        : CheckResult.limited(
-            AREA,
-            "long sums",
-            "stored through the caches: right, and slower from 4 MiB on",
-            "needs Linux on x86-64 with AVX2, the two flags of Java that this table names, and a"
-                + " system that lets programs make code (SELinux: execmem)");
   }
 
   private static CheckResult nativeAccess() {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class HeldMemory {
 
   private static final Scope NEVER_CLOSED = MemorySegment.NULL.scope();
-  private static final int MOST_SEGMENTS = 4;
+  private static final int MOST_SEGMENTS = 3;
 
   /// `int compar(const void *, const void *)`.
   private static final FunctionDescriptor COMPARISON =

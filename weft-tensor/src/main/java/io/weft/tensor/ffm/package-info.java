@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Code of the processor itself, called from Java. Any thread.
+/// Calls of the C library. Any thread.
 @NullMarked
 package io.weft.tensor.ffm;
 

@@ -44,29 +44,6 @@ final class FloatVectors {
     ScalarKernels.reduce(FLOAT32, ReduceOp.SUM, into, at + i, left, p + i, right, q + i, bytes - i);
   }
 
-  /// As [#sum], stored to two places in one pass.
-  static void sumTwice(
-      MemorySegment into,
-      long at,
-      MemorySegment also,
-      long alsoAt,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long elements) {
-    long bytes = Runs.bytes(FLOAT32, into, at, left, p, right, q, elements);
-    Runs.bytes(FLOAT32, also, alsoAt, elements);
-    long i = 0;
-    for (long whole = bytes - bytes % STEP; i < whole; i += STEP) {
-      FloatVector sum = canonical(load(left, p + i).add(load(right, q + i)));
-      sum.intoMemorySegment(Runs.in(into), at + i, LITTLE_ENDIAN);
-      sum.intoMemorySegment(Runs.in(also), alsoAt + i, LITTLE_ENDIAN);
-    }
-    ScalarKernels.reduce(FLOAT32, ReduceOp.SUM, into, at + i, left, p + i, right, q + i, bytes - i);
-    MemorySegment.copy(into, at + i, also, alsoAt + i, bytes - i);
-  }
-
   private static void min(
       MemorySegment into,
       long at,

@@ -8,7 +8,6 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
@@ -19,7 +18,6 @@ public final class Kernels {
 
   private static final KernelSet FASTEST = fastest();
   private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = byTypeAndOp(FASTEST::reducer);
-  private static final Map<DType, Map<ReduceOp, Reducer.Twin>> TWINS = byTypeAndOp(FASTEST::twin);
   private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
 
   private Kernels() {}
@@ -29,18 +27,6 @@ public final class Kernels {
   /// allocates, once the kernel is compiled (see `warmUp`).
   public static Reducer reducer(DType dtype, ReduceOp op) {
     return present(present(REDUCERS, dtype), op);
-  }
-
-  /// The same for a result that goes to two places, under the same conditions.
-  public static Reducer.Twin twin(DType dtype, ReduceOp op) {
-    return present(present(TWINS, dtype), op);
-  }
-
-  /// The same for results that no cache holds: what it stores goes to memory past the caches, which
-  /// saves reading it first. With the division of AVERAGE by `divisor`, 1 for none. Empty where
-  /// this type, this operation or this machine has none.
-  public static Optional<Reducer.Twin> streamingTwin(DType dtype, ReduceOp op, int divisor) {
-    return FASTEST.streamingTwin(dtype, op, divisor);
   }
 
   /// The reducer that defines the result, one element at a time and slow: a model for tests.
@@ -76,8 +62,6 @@ public final class Kernels {
   /// that is slow by nature, as a division of integers). Keeps the calling thread busy.
   public static void warmUp(DType dtype, ReduceOp op) {
     WarmUp.run(reducer(dtype, op), dtype);
-    WarmUp.run(twin(dtype, op), dtype);
-    streamingTwin(dtype, op, 1).ifPresent(twin -> WarmUp.run(twin, dtype));
     if (op == ReduceOp.AVERAGE) {
       WarmUp.run(present(DIVIDERS, dtype), dtype);
     }

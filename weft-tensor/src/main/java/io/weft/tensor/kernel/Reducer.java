@@ -32,27 +32,4 @@ public interface Reducer {
       MemorySegment into, long intoOffset, MemorySegment from, long fromOffset, long elements) {
     combine(into, intoOffset, into, intoOffset, from, fromOffset, elements);
   }
-
-  /// A reduction whose result goes to two places, as when two ranks sum and one computes for both:
-  /// `into[i] = also[i] = left[i] op right[i]`, to the bit what the reducer gives. Stateless; any
-  /// thread. Each place may be an operand; otherwise runs must not overlap.
-  @FunctionalInterface
-  interface Twin {
-
-    /// Combines `elements` elements of two operands. Offsets are in bytes. Bounds are checked
-    /// before anything is written. In one pass over memory where the type and the operation have a
-    /// kernel for that; else by blocks that stay in the first-level cache between the two.
-    ///
-    /// Hot path.
-    void combine(
-        MemorySegment into,
-        long intoOffset,
-        MemorySegment also,
-        long alsoOffset,
-        MemorySegment left,
-        long leftOffset,
-        MemorySegment right,
-        long rightOffset,
-        long elements);
-  }
 }

@@ -3,7 +3,6 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ffm.HeldMemory;
-import io.weft.tensor.ffm.StreamingSum;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -126,72 +125,6 @@ final class Runs {
     }
   }
 
-  /// The same for one that stores twice.
-  ///
-  /// Hot path.
-  static void reduceTwice(
-      Reducer.Twin loop,
-      DType dtype,
-      MemorySegment into,
-      long at,
-      MemorySegment also,
-      long alsoAt,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long elements) {
-    long bytes = bytes(dtype, into, at, left, p, right, q, elements);
-    long unused = bytes(dtype, also, alsoAt, elements);
-    try {
-      loop.combine(
-          in(into),
-          at(into, at, bytes),
-          in(also),
-          at(also, alsoAt, bytes),
-          in(left),
-          at(left, p, bytes),
-          in(right),
-          at(right, q, bytes),
-          elements);
-    } finally {
-      Reference.reachabilityFence(into);
-      Reference.reachabilityFence(also);
-      Reference.reachabilityFence(left);
-      Reference.reachabilityFence(right);
-    }
-  }
-
-  /// The same for the sum that is stored past the caches.
-  ///
-  /// Hot path.
-  static void stream(
-      MemorySegment into,
-      long at,
-      MemorySegment also,
-      long alsoAt,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long bytes,
-      int divisor) {
-    try {
-      StreamingSum.sum(
-          at(into, at, bytes),
-          at(also, alsoAt, bytes),
-          at(left, p, bytes),
-          at(right, q, bytes),
-          bytes,
-          divisor);
-    } finally {
-      Reference.reachabilityFence(into);
-      Reference.reachabilityFence(also);
-      Reference.reachabilityFence(left);
-      Reference.reachabilityFence(right);
-    }
-  }
-
   /// The same for a divider's.
   ///
   /// Hot path.
@@ -214,14 +147,11 @@ final class Runs {
 
     private DType dtype = DType.FLOAT32;
     private @Nullable Reducer reducer;
-    private Reducer.@Nullable Twin twin;
     private @Nullable Divider divider;
     private MemorySegment into = MemorySegment.NULL;
-    private MemorySegment also = MemorySegment.NULL;
     private MemorySegment left = MemorySegment.NULL;
     private MemorySegment right = MemorySegment.NULL;
     private long at;
-    private long alsoAt;
     private long p;
     private long q;
     private long length;
@@ -248,50 +178,9 @@ final class Runs {
         long elements) {
       reducer = loop;
       dtype = type;
-      place(result, resultAt, result, resultAt);
+      into = result;
+      at = resultAt;
       operands(one, oneAt, other, otherAt, elements);
-      hold();
-    }
-
-    /// See `Runs.reduceTwice`.
-    ///
-    /// Hot path.
-    void reduceTwice(
-        Reducer.Twin loop,
-        DType type,
-        MemorySegment result,
-        long resultAt,
-        MemorySegment second,
-        long secondAt,
-        MemorySegment one,
-        long oneAt,
-        MemorySegment other,
-        long otherAt,
-        long elements) {
-      twin = loop;
-      dtype = type;
-      place(result, resultAt, second, secondAt);
-      operands(one, oneAt, other, otherAt, elements);
-      hold();
-    }
-
-    /// See `Runs.stream`.
-    ///
-    /// Hot path.
-    void stream(
-        MemorySegment result,
-        long resultAt,
-        MemorySegment second,
-        long secondAt,
-        MemorySegment one,
-        long oneAt,
-        MemorySegment other,
-        long otherAt,
-        long bytes,
-        int by) {
-      divisor = by;
-      place(result, resultAt, second, secondAt);
-      operands(one, oneAt, other, otherAt, bytes);
       hold();
     }
 
@@ -302,16 +191,10 @@ final class Runs {
       divider = loop;
       dtype = type;
       divisor = by;
-      place(data, offset, data, offset);
+      into = data;
+      at = offset;
       operands(data, offset, data, offset, elements);
       hold();
-    }
-
-    private void place(MemorySegment result, long resultAt, MemorySegment second, long secondAt) {
-      into = result;
-      at = resultAt;
-      also = second;
-      alsoAt = secondAt;
     }
 
     private void operands(
@@ -327,15 +210,13 @@ final class Runs {
       try {
         HeldMemory memory = HeldMemory.ofThread();
         memory.add(into);
-        memory.add(also);
         memory.add(left);
         memory.add(right);
         memory.run(this);
       } finally {
         reducer = null;
-        twin = null;
         divider = null;
-        place(MemorySegment.NULL, 0, MemorySegment.NULL, 0);
+        into = MemorySegment.NULL;
         operands(MemorySegment.NULL, 0, MemorySegment.NULL, 0, 0);
       }
     }
@@ -344,13 +225,8 @@ final class Runs {
     public void run() {
       if (reducer != null) {
         Runs.reduce(Objects.requireNonNull(reducer), dtype, into, at, left, p, right, q, length);
-      } else if (twin != null) {
-        Runs.reduceTwice(
-            Objects.requireNonNull(twin), dtype, into, at, also, alsoAt, left, p, right, q, length);
-      } else if (divider != null) {
-        Runs.divide(Objects.requireNonNull(divider), dtype, into, at, length, divisor);
       } else {
-        Runs.stream(into, at, also, alsoAt, left, p, right, q, length, divisor);
+        Runs.divide(Objects.requireNonNull(divider), dtype, into, at, length, divisor);
       }
     }
   }

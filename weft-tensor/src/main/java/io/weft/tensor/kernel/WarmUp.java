@@ -40,16 +40,6 @@ final class WarmUp {
     }
   }
 
-  /// Compiles one reducer that stores twice, within the same limit.
-  static void run(Reducer.Twin reducer, DType dtype) {
-    int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment into = arena.allocate(BLOCK_BYTES + 64, 64);
-      MemorySegment from = arena.allocate(BLOCK_BYTES + 64, 64);
-      untilFast(() -> reducer.combine(into, 0, from, 0, into, 0, from, 0, elements));
-    }
-  }
-
   /// Compiles one divider, within the same limit.
   static void run(Divider divider, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;

@@ -72,13 +72,10 @@ class CompiledKernelsTest {
   void afterWarmUpTheMeanOfFloatsAllocatesNothing() {
     Kernels.warmUp();
     Reducer sum = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
-    Reducer.Twin both = Kernels.twin(DType.FLOAT32, ReduceOp.SUM);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(4L * ELEMENTS, 64);
       MemorySegment from = arena.allocate(4L * ELEMENTS, 64);
       assertThat(bytesPerCall(() -> sum.reduce(into, 0, from, 0, ELEMENTS))).isZero();
-      assertThat(bytesPerCall(() -> both.combine(into, 0, from, 0, into, 0, from, 0, ELEMENTS)))
-          .isZero();
       assertThat(bytesPerCall(() -> Kernels.divide(DType.FLOAT32, into, 0, ELEMENTS, 2))).isZero();
     }
   }

@@ -45,11 +45,6 @@ class KernelsTest {
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> reducer.reduce(into, 0, from, 0, Long.MAX_VALUE))
             .isInstanceOf(IndexOutOfBoundsException.class);
-        Reducer.Twin twin = Kernels.twin(dtype, ReduceOp.SUM);
-        assertThatThrownBy(() -> twin.combine(into, 0, from, 0, into, 0, into, 0, elements))
-            .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> twin.combine(from, 0, into, 0, into, 0, into, 0, elements))
-            .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> Kernels.divide(dtype, from, 0, elements, 2))
             .isInstanceOf(IndexOutOfBoundsException.class);
       }
