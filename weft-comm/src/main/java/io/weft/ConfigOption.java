@@ -184,17 +184,18 @@ public final class ConfigOption<T> {
           "eager-bytes",
           OptionalInt.class,
           "auto",
-          OptionTexts::autoOrBytes,
+          text -> OptionTexts.autoOrBytes(text, 8, 1 << 20),
           "largest payload that travels inside a message: auto (by the transport), or a size");
 
-  /// Length of a pipelined piece.
-  public static final ConfigOption<Long> SEGMENT_BYTES =
+  /// Length of a segment.
+  public static final ConfigOption<OptionalInt> SEGMENT_BYTES =
       new ConfigOption<>(
           "segment-bytes",
-          Long.class,
-          "128K",
-          text -> OptionTexts.bytes(text, 1 << 12, 1 << 26),
-          "length of the pieces in which large tensors travel");
+          OptionalInt.class,
+          "auto",
+          text -> OptionTexts.autoOrBytes(text, 1 << 12, 1 << 26),
+          "length of the segments in which large tensors travel between ranks: auto (by the table"
+              + " of algorithms), or a size");
 
   /// What two ranks of a host send each other at once over TCP.
   public static final ConfigOption<Long> TCP_PIECE_BYTES =

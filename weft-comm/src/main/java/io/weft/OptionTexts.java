@@ -90,10 +90,10 @@ final class OptionTexts {
   }
 
   /// Empty for auto, else 8 bytes to 1 MiB.
-  static OptionalInt autoOrBytes(String text) {
+  static OptionalInt autoOrBytes(String text, long least, long most) {
     return text.strip().equals("auto")
         ? OptionalInt.empty()
-        : OptionalInt.of((int) bytes(text, 8, 1 << 20));
+        : OptionalInt.of((int) bytes(text, least, most));
   }
 
   /// A size within these bounds.

@@ -269,8 +269,8 @@ public final class Weft implements AutoCloseable {
   private static Tuning tuning(WeftConfig config) {
     return new Tuning(
         config.eagerBytes().orElse(Tuning.AUTO),
-        Math.toIntExact(config.segmentBytes()),
-        Tuning.DEFAULT.windowSlots());
+        config.segmentBytes().orElse(Tuning.AUTO),
+        Tuning.AUTO);
   }
 
   private static RendezvousOptions rendezvous(WeftConfig config) {

@@ -264,8 +264,8 @@ public final class WeftConfig {
     return required(ConfigOption.EAGER_BYTES);
   }
 
-  /// Length of the pieces in which large tensors travel.
-  public long segmentBytes() {
+  /// Length of the segments in which large tensors travel; empty = by the table of algorithms.
+  public OptionalInt segmentBytes() {
     return required(ConfigOption.SEGMENT_BYTES);
   }
 

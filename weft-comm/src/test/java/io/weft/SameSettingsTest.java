@@ -24,7 +24,7 @@ class SameSettingsTest {
   @Test
   void lengthsAndLimitsAreCompared() {
     assertThat(WeftConfig.builder().build().sameOnAllRanks("here"))
-        .contains("segment-bytes=131072", "eager-bytes=auto", "silence-limit=PT5S")
+        .contains("segment-bytes=auto", "eager-bytes=auto", "silence-limit=PT5S")
         .anyMatch(setting -> setting.startsWith("tcp-piece-bytes on here="));
   }
 

@@ -47,7 +47,7 @@ class WeftConfigTest {
     assertThat(config.spin()).isEmpty();
     assertThat(config.poolBytes()).isEqualTo(512L << 20);
     assertThat(config.eagerBytes()).isEmpty();
-    assertThat(config.segmentBytes()).isEqualTo(128 << 10);
+    assertThat(config.segmentBytes()).isEmpty();
   }
 
   @Test
@@ -105,8 +105,8 @@ class WeftConfigTest {
   void programGoesBeforeEverything() {
     System.setProperty("weft.segment.bytes", "8K");
     try {
-      assertThat(WeftConfig.builder().segmentBytes(4096).build().segmentBytes()).isEqualTo(4096);
-      assertThat(WeftConfig.builder().build().segmentBytes()).isEqualTo(8192);
+      assertThat(WeftConfig.builder().segmentBytes(4096).build().segmentBytes()).hasValue(4096);
+      assertThat(WeftConfig.builder().build().segmentBytes()).hasValue(8192);
     } finally {
       System.clearProperty("weft.segment.bytes");
     }

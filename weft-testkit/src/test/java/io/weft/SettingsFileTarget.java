@@ -51,7 +51,7 @@ public final class SettingsFileTarget implements FuzzTarget {
     system.setProperty("weft.config.file", file.with(input).toString());
     try {
       WeftConfig config = WeftConfig.load(Map.of(), system);
-      if (config.deadline().isNegative() || config.segmentBytes() < 1) {
+      if (config.deadline().isNegative() || config.segmentBytes().orElse(1) < 1) {
         throw new AssertionError("accepted " + config);
       }
     } catch (CommException.Setup refused) {

@@ -2,11 +2,13 @@
 package io.weft.collective;
 
 import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
-import io.weft.collective.choice.Rule;
+import io.weft.collective.choice.Way;
 import io.weft.collective.plan.AlgorithmRegistry;
 import io.weft.collective.plan.CollectiveKind;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -18,7 +20,7 @@ public final class Algorithms {
 
   private Algorithms() {}
 
-  /// The names that `CollectiveOptions.by` takes for allreduce on every transport. (`shared` is one
+  /// The names that `CollectiveOptions.by` takes for allreduce on every transport. (`mapped` is one
   /// more, for ranks that share memory.)
   public static List<String> allreduceNames() {
     return AlgorithmRegistry.names(CollectiveKind.ALLREDUCE);
@@ -35,44 +37,38 @@ public final class Algorithms {
 
   /// What a table may name.
   private static List<String> selectable(CollectiveKind kind) {
-    List<String> names = AlgorithmRegistry.names(kind);
-    return switch (kind) {
-      case ALLREDUCE, REDUCE_SCATTER, ALLGATHER, BROADCAST, ALLTOALL ->
-          Stream.concat(names.stream(), Stream.of(AlgorithmRegistry.SHARED)).toList();
-      case BARRIER -> List.of(AlgorithmRegistry.MEETING);
-    };
+    String mailbox = Way.MAILBOX.words() + " " + AlgorithmRegistry.MEETING;
+    String wire = Way.WIRE.words() + " ";
+    if (kind == CollectiveKind.BARRIER) {
+      return List.of(wire + AlgorithmRegistry.MEETING, mailbox);
+    }
+    List<String> known = new ArrayList<>();
+    AlgorithmRegistry.names(kind).forEach(name -> known.add(wire + name));
+    known.add(Way.MAPPED.words() + " " + AlgorithmRegistry.DIRECT);
+    if (kind == CollectiveKind.ALLREDUCE) {
+      known.add(mailbox);
+    }
+    return known;
   }
 
   /// Which algorithm allreduce takes by itself, where no memory is shared.
   ///
   /// @param hosts host of each rank, any numbers
   public static String forAllreduce(long bytes, List<Integer> hosts) {
-    return chosen(table(Optional.empty()), "allreduce", bytes, hosts, false).algorithm();
+    RankLayout layout = RankLayout.of(hosts, false, false);
+    return chosen(table(Optional.empty()), "allreduce", bytes, layout).algorithm();
   }
 
   /// What a collective takes by itself for this size, and why.
   ///
   /// @param collective allreduce, reducescatter, allgather, broadcast, alltoall or barrier
-  /// @param hosts host of each rank, any numbers
-  /// @param sharesMemory whether the ranks may share memory
-  public static Rule chosen(
-      AlgorithmTable table,
-      String collective,
-      long bytes,
-      List<Integer> hosts,
-      boolean sharesMemory) {
-    if (Stream.of(CollectiveKind.values()).noneMatch(kind -> kind.words().equals(collective))) {
-      throw new IllegalArgumentException("no collective '" + collective + "'");
-    }
-    return table.sizeRules(collective, RankLayout.of(hosts, sharesMemory)).at(bytes);
-  }
-
-  /// Whether ranks that share memory work on private tensors of this size too, by a bounce buffer,
-  /// as long as there is room for one in the pool.
-  public static boolean hasBounceBuffer(String collective, long bytes) {
-    boolean combines =
-        collective.equals(CollectiveKind.ALLREDUCE.words())
-            || collective.equals(CollectiveKind.REDUCE_SCATTER.words());
-    return combines && bytes <= Tuning.LONGEST_STAND_IN_BYTES;
+  public static Choice chosen(
+      AlgorithmTable table, String collective, long bytes, RankLayout layout) {
+    CollectiveKind kind =
+        Stream.of(CollectiveKind.values())
+            .filter(each -> each.words().equals(collective))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("no collective '" + collective + "'"));
+    return table.sizeRules(collective, layout, kind.sameBytes()).at(bytes);
   }
 }

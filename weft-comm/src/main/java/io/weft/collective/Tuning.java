@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.collective.choice.Segments;
+
 /// Sizes that all ranks must share, since both sides of a transfer derive its segments from them.
 ///
 /// @param eagerBytes chunks up to this travel inside messages; `AUTO` = as the transport says
-/// @param segmentBytes longest piece of a longer chunk
-/// @param windowSlots segments that may be on their way to be combined, per peer and exchange
+/// @param segmentBytes longest piece of a longer chunk; `AUTO` = as the table of algorithms says
+/// @param windowSlots segments that may be on their way to be combined, per peer and exchange;
+///   `AUTO` = the same
 public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
-  /// What is eager depends on the transport, which is the same on all ranks.
+  /// Left to the transport or to the table of algorithms, which are the same on all ranks.
   public static final int AUTO = 0;
 
-  /// Segments of 128 KiB, eight in flight.
-  public static final Tuning DEFAULT = new Tuning(AUTO, 128 << 10, 8);
-
-  /// Private tensors up to this get a window of their length where ranks share memory.
-  public static final long LONGEST_STAND_IN_BYTES = 256L << 20;
+  /// Nothing but what transport and table say.
+  public static final Tuning DEFAULT = new Tuning(AUTO, AUTO, AUTO);
 
   /// Counts and barriers always travel inside messages.
   private static final int MIN_EAGER_BYTES = 8;
 
-  /// Throws `IllegalArgumentException` unless 8 <= eager <= segment, a segment is a positive
-  /// multiple of 64 bytes, and there is at least one slot.
+  /// Throws `IllegalArgumentException` unless 8 <= eager <= segment, and a segment is a multiple of
+  /// 64 bytes, where they are given.
   public Tuning {
     if ((eagerBytes != AUTO && eagerBytes < MIN_EAGER_BYTES)
-        || eagerBytes > segmentBytes
-        || segmentBytes < 64
+        || (segmentBytes != AUTO && eagerBytes > segmentBytes)
+        || segmentBytes < 0
         || segmentBytes % 64 != 0
-        || windowSlots < 1) {
+        || windowSlots < 0) {
       throw new IllegalArgumentException(
           "eager "
               + eagerBytes
@@ -40,8 +40,17 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
     }
   }
 
-  /// Bytes of a full window.
-  public long windowBytes() {
-    return (long) segmentBytes * windowSlots;
+  /// What both sides must agree on, for a signature; empty where the transport says it.
+  public String words() {
+    return eagerBytes == AUTO ? "" : " with messages of up to " + eagerBytes + " bytes";
+  }
+
+  /// What the table says, unless something else is given here.
+  public Segments over(Segments table) {
+    if (segmentBytes == AUTO && windowSlots == AUTO) {
+      return table;
+    }
+    long bytes = segmentBytes == AUTO ? table.bytes() : segmentBytes;
+    return new Segments(bytes, windowSlots == AUTO ? table.inFlight() : windowSlots, false);
   }
 }

@@ -9,7 +9,9 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.choice.Rule;
+import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.RankLayout;
+import io.weft.collective.choice.Segments;
 import io.weft.collective.plan.CollectiveKind;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,6 +35,11 @@ final class AlgorithmTableTest {
     return IntStream.range(0, ranks).mapToObj(r -> r * number / ranks).toList();
   }
 
+  private static Choice chosen(
+      AlgorithmTable table, String collective, long bytes, List<Integer> hosts, boolean shares) {
+    return Algorithms.chosen(table, collective, bytes, RankLayout.of(hosts, shares, shares));
+  }
+
   private AlgorithmTable own(String text) throws IOException {
     return Algorithms.table(Optional.of(file(text)));
   }
@@ -49,10 +56,10 @@ final class AlgorithmTableTest {
         for (int hosts : new int[] {1, 2, 3, 9}) {
           for (long bytes : new long[] {0, 1, 8192, 8193, 1 << 20, 1L << 28, Long.MAX_VALUE}) {
             for (boolean shares : new boolean[] {false, hosts == 1}) {
-              Rule rule =
-                  Algorithms.chosen(SHIPPED, collective, bytes, hosts(ranks, hosts), shares);
-              assertThat(rule.reason()).as("%s of %d", collective, bytes).isNotEmpty();
-              assertThat(rule.origin()).isEmpty();
+              Choice choice = chosen(SHIPPED, collective, bytes, hosts(ranks, hosts), shares);
+              assertThat(choice.reason()).as("%s of %d", collective, bytes).isNotEmpty();
+              assertThat(choice.rule()).startsWith("algorithms.txt, line ");
+              assertThat(choice.segments().shipped()).isTrue();
             }
           }
         }
@@ -62,8 +69,11 @@ final class AlgorithmTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "2, 1, 8192, true, recursive-doubling",
-    "2, 1, 8193, true, shared",
+    "2, 1, 0, true, mailbox recursive-doubling",
+    "2, 1, 432, true, mailbox recursive-doubling",
+    "2, 1, 433, true, mapped direct",
+    "16, 1, 432, true, mailbox recursive-doubling",
+    "17, 1, 432, true, mapped direct",
     "2, 1, 8193, false, recursive-doubling",
     "2, 1, 131072, false, recursive-doubling",
     "2, 1, 131073, false, direct",
@@ -87,26 +97,49 @@ final class AlgorithmTableTest {
   })
   void boundsAreWhereTheTableSays(
       int ranks, int hosts, long bytes, boolean shares, String algorithm) {
-    assertThat(Algorithms.chosen(SHIPPED, "allreduce", bytes, hosts(ranks, hosts), shares))
-        .extracting(Rule::algorithm)
-        .isEqualTo(algorithm);
+    Choice choice = chosen(SHIPPED, "allreduce", bytes, hosts(ranks, hosts), shares);
+    assertThat(choice.way().words() + " " + choice.algorithm())
+        .isEqualTo(shares ? algorithm : "wire " + algorithm);
   }
 
   @ParameterizedTest
   @CsvSource({
-    "reducescatter, 8192, direct, 8193, shared",
-    "broadcast, 8192, binomial-tree, 8193, shared",
-    "allgather, 0, shared, 1048576, shared",
-    "alltoall, 0, shared, 1048576, shared",
-    "barrier, 0, recursive-doubling, 0, recursive-doubling",
+    "reducescatter, 8192, wire direct, 8193, mapped direct",
+    "broadcast, 8192, wire binomial-tree, 8193, mapped direct",
+    "allgather, 0, mapped direct, 1048576, mapped direct",
+    "alltoall, 0, mapped direct, 1048576, mapped direct",
+    "barrier, 1, mailbox recursive-doubling, 1, mailbox recursive-doubling",
   })
   void ranksThatShareMemoryUseIt(
       String collective, long shortBytes, String forShort, long longBytes, String forLong) {
     List<Integer> here = hosts(2, 1);
-    assertThat(Algorithms.chosen(SHIPPED, collective, shortBytes, here, true).algorithm())
-        .isEqualTo(forShort);
-    assertThat(Algorithms.chosen(SHIPPED, collective, longBytes, here, true).algorithm())
-        .isEqualTo(forLong);
+    assertThat(words(chosen(SHIPPED, collective, shortBytes, here, true))).isEqualTo(forShort);
+    assertThat(words(chosen(SHIPPED, collective, longBytes, here, true))).isEqualTo(forLong);
+  }
+
+  private static String words(Choice choice) {
+    return choice.way().words() + " " + choice.algorithm();
+  }
+
+  @Test
+  void segmentsAreThoseOfTheWay() throws IOException {
+    List<Integer> here = hosts(2, 1);
+    RankLayout kernel = RankLayout.of(here, false, false);
+    assertThat(Algorithms.chosen(SHIPPED, "allreduce", 1 << 20, kernel).segments())
+        .isEqualTo(new Segments(128 << 10, 4, true));
+    assertThat(chosen(SHIPPED, "allreduce", 1 << 20, hosts(2, 2), false).segments())
+        .isEqualTo(new Segments(128 << 10, 8, true));
+    AlgorithmTable table = own("wire | bytes>1M kernel | 1M x 2 | mine\nmapped | | 64K x 2 | mine");
+    assertThat(Algorithms.chosen(table, "allreduce", 1 << 20, kernel).segments().shipped())
+        .isTrue();
+    Choice moved = Algorithms.chosen(table, "allreduce", (1 << 20) + 1, kernel);
+    assertThat(moved.segments()).isEqualTo(new Segments(1 << 20, 2, false));
+    assertThat(moved.reason()).endsWith("own.txt, line 1: wire | bytes>1M kernel | 1M x 2: mine");
+    assertThat(Algorithms.chosen(table, "allgather", 1 << 30, kernel).segments().bytes())
+        .as("ranks may have different lengths")
+        .isEqualTo(128 << 10);
+    assertThat(chosen(table, "allreduce", 1 << 20, here, true).segments().words())
+        .isEqualTo(" in segments of 65536 bytes, 2 in flight");
   }
 
   @Test
@@ -115,20 +148,22 @@ final class AlgorithmTableTest {
         own(
             """
             # mine
-            allreduce | ranks=2 bytes>=1K bytes<64K | direct | measured here
+            allreduce | ranks=2 bytes>=1K bytes<64K | wire direct | measured here
 
             """);
-    Rule rule = Algorithms.chosen(table, "allreduce", 1024, hosts(2, 1), false);
-    assertThat(rule.algorithm()).isEqualTo("direct");
-    assertThat(rule.reason())
+    Choice choice = chosen(table, "allreduce", 1024, hosts(2, 1), false);
+    assertThat(choice.algorithm()).isEqualTo("direct");
+    assertThat(choice.reason()).startsWith("measured here; algorithms.txt, line ");
+    assertThat(choice.rule())
         .isEqualTo(
-            "ranks=2 bytes>=1K bytes<64K: measured here (%s, line 2)"
+            "%s, line 2: allreduce | ranks=2 bytes>=1K bytes<64K | wire direct"
                 .formatted(directory.resolve("own.txt")));
     for (long bytes : new long[] {1023, 64 << 10}) {
-      assertThat(Algorithms.chosen(table, "allreduce", bytes, hosts(2, 1), false))
-          .isEqualTo(Algorithms.chosen(SHIPPED, "allreduce", bytes, hosts(2, 1), false));
+      assertThat(chosen(table, "allreduce", bytes, hosts(2, 1), false))
+          .isEqualTo(chosen(SHIPPED, "allreduce", bytes, hosts(2, 1), false));
     }
-    assertThat(Algorithms.chosen(table, "allreduce", 1024, hosts(3, 1), false).origin()).isEmpty();
+    assertThat(chosen(table, "allreduce", 1024, hosts(3, 1), false).rule())
+        .startsWith("algorithms.txt");
   }
 
   @ParameterizedTest
@@ -137,18 +172,24 @@ final class AlgorithmTableTest {
       quoteCharacter = '"',
       textBlock =
           """
-          allreduce | | ring @ is not COLLECTIVE | CONDITIONS | ALGORITHM | WHY
-          scan | | ring | why @ no collective 'scan'; allowed: allgather, allreduce,
-          allreduce | | rings | why @ no algorithm 'rings' for allreduce; allowed: ring,
-          barrier | | ring | why @ no algorithm 'ring' for barrier; allowed: recursive-doubling
-          barrier | shared-memory | shared | why @ no algorithm 'shared' for barrier
-          allreduce | bytes<=8X | ring | why @ no condition 'bytes<=8X'; allowed: bytes or chunk with
-          allreduce | bytes=8K | ring | why @ no condition 'bytes=8K'
-          allreduce | ranks<=8K | ring | why @ no condition 'ranks<=8K'
-          allreduce | bytes<=9999999G | ring | why @ 'bytes<=9999999G' is beyond 16384G
-          allreduce | ranks=2 | ring | @ the reason is missing
-          allreduce | bytes>8K | shared | why @ needs the condition shared-memory
-          allgather | bytes<=8K | direct | why @ allgather cannot be chosen by bytes or chunk
+          allreduce | | wire ring @ is neither COLLECTIVE | CONDITIONS | WAY ALGORITHM | WHY nor
+          scan | | wire ring | why @ no collective 'scan'; allowed: allgather, allreduce,
+          allreduce | | wire rings | why @ no algorithm 'wire rings' for allreduce; allowed: wire ring,
+          allreduce | | ring | why @ no algorithm 'ring' for allreduce; allowed: wire ring,
+          barrier | | wire ring | why @ no algorithm 'wire ring' for barrier; allowed: wire recursive-doubling
+          barrier | shared-memory | mapped direct | why @ no algorithm 'mapped direct' for barrier
+          allreduce | bytes<=8X | wire ring | why @ no condition 'bytes<=8X'; allowed: bytes or chunk with
+          allreduce | bytes=8K | wire ring | why @ no condition 'bytes=8K'
+          allreduce | ranks<=8K | wire ring | why @ no condition 'ranks<=8K'
+          allreduce | bytes<=9999999G | wire ring | why @ 'bytes<=9999999G' is beyond 16384G
+          allreduce | ranks=2 | wire ring | @ the reason is missing
+          allreduce | bytes>8K | mapped direct | why @ needs the condition shared-memory
+          allreduce | shared-memory bytes<=1K | mailbox recursive-doubling | why @ needs the condition bytes<=432
+          allgather | bytes<=8K | wire direct | why @ allgather cannot be chosen by bytes or chunk
+          wire | | 128K | why @ '128K' is no SEGMENT x IN-FLIGHT such as 128K x 8
+          wire | | 100 x 8 | why @ '100 x 8': a segment has 4K to 64M, in multiples of 64 bytes
+          wire | | 128K x 0 | why @ '128K x 0'
+          mailbox | | 128K x 8 | why @ a mailbox has slots of one length
           """)
   void whatIsNoRuleIsRefusedWithItsLine(String line, String message) throws IOException {
     Path file = file("\n" + line + "\n");
@@ -173,7 +214,7 @@ final class AlgorithmTableTest {
   @Test
   void anUnknownCollectiveIsRefused() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Algorithms.chosen(SHIPPED, "scan", 4, hosts(2, 1), false))
+        .isThrownBy(() -> chosen(SHIPPED, "scan", 4, hosts(2, 1), false))
         .withMessageContaining("scan");
   }
 }

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Which algorithm each collective takes: lines of which the first that fits counts, the user's
-/// before those that are shipped (`algorithms.txt` beside this class, which says what a line is).
-/// Immutable.
+/// Which way and algorithm each collective takes, and in which segments each way sends: lines of
+/// which the first that fits counts, the user's before those that are shipped (`algorithms.txt`
+/// beside this class, which says what a line is). Immutable.
 public final class AlgorithmTable {
 
   private static final String SHIPPED = "algorithms.txt";
@@ -31,11 +31,14 @@ public final class AlgorithmTable {
   /// file, line and what is allowed.
   ///
   /// @param own a file of the user's, if there is one
-  /// @param algorithms names of those that can be taken for each collective
+  /// @param algorithms what can be taken for each collective: way and algorithm
   public static AlgorithmTable load(Optional<Path> own, Map<String, List<String>> algorithms) {
     List<TableLine> lines = new ArrayList<>();
-    own.ifPresent(file -> lines.addAll(parse(read(file), file.toString(), algorithms)));
-    lines.addAll(parse(shipped(), "", algorithms));
+    own.ifPresent(
+        file ->
+            lines.addAll(
+                parse(read(file), file.toString(), new TableLine.Reader(algorithms, false))));
+    lines.addAll(parse(shipped(), SHIPPED, new TableLine.Reader(algorithms, true)));
     return new AlgorithmTable(lines);
   }
 
@@ -59,8 +62,7 @@ public final class AlgorithmTable {
     }
   }
 
-  private static List<TableLine> parse(
-      String text, String file, Map<String, List<String>> algorithms) {
+  private static List<TableLine> parse(String text, String file, TableLine.Reader reader) {
     List<TableLine> lines = new ArrayList<>();
     int number = 0;
     for (String line : text.lines().toList()) {
@@ -68,24 +70,40 @@ public final class AlgorithmTable {
       if (line.isBlank() || line.strip().startsWith("#")) {
         continue;
       }
-      String origin = file.isEmpty() ? "" : file + ", line " + number;
+      String place = file + ", line " + number;
       try {
-        lines.add(TableLine.parse(line, origin, algorithms));
+        lines.add(reader.parse(line, place));
       } catch (IllegalArgumentException e) {
-        throw new IllegalArgumentException(
-            (origin.isEmpty() ? SHIPPED + ", line " + number : origin) + ": " + e.getMessage(), e);
+        throw new IllegalArgumentException(place + ": " + e.getMessage(), e);
       }
     }
     return lines;
   }
 
   /// The rules of one collective for ranks that are laid out so.
-  public SizeRules sizeRules(String collective, RankLayout layout) {
-    return new SizeRules(
-        lines.stream()
-            .filter(line -> line.collective().equals(collective))
-            .filter(line -> line.conditions().stream().allMatch(c -> c.holdsFor(layout)))
-            .toList(),
-        layout.ranks());
+  ///
+  /// @param sameBytes whether all ranks have tensors of one length, so that it may decide
+  public SizeRules sizeRules(String collective, RankLayout layout, boolean sameBytes) {
+    List<TableLine.ForCollective> own = new ArrayList<>();
+    List<TableLine.ForWay> segments = new ArrayList<>();
+    for (TableLine line : lines) {
+      switch (line) {
+        case TableLine.ForCollective rule -> {
+          if (rule.collective().equals(collective) && holds(rule.conditions(), layout)) {
+            own.add(rule);
+          }
+        }
+        case TableLine.ForWay rule -> {
+          if (holds(rule.conditions(), layout) && (sameBytes || !rule.asksForSize())) {
+            segments.add(rule);
+          }
+        }
+      }
+    }
+    return new SizeRules(own, segments, layout.ranks());
+  }
+
+  private static boolean holds(List<Condition> conditions, RankLayout layout) {
+    return conditions.stream().allMatch(condition -> condition.holdsFor(layout));
   }
 }

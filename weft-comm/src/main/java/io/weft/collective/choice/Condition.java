@@ -28,7 +28,8 @@ record Condition(Key key, long least, long most) {
     HOSTS,
     HOSTS_ARE_POWER_OF_TWO,
     CROWDED,
-    SHARED_MEMORY;
+    SHARED_MEMORY,
+    KERNEL;
 
     boolean isSize() {
       return this == BYTES || this == CHUNK;
@@ -46,6 +47,9 @@ record Condition(Key key, long least, long most) {
       }
       case "shared-memory" -> {
         return holds(Key.SHARED_MEMORY);
+      }
+      case "kernel" -> {
+        return holds(Key.KERNEL);
       }
       default -> {
         return comparison(text);
@@ -74,12 +78,12 @@ record Condition(Key key, long least, long most) {
     if (key.isSize() ? exact : scaled) {
       throw unknown(text);
     }
-    long number = Long.parseLong(matcher.group(3));
-    long unit = UNITS.getOrDefault(matcher.group(4), 1L);
-    if (number > MOST_BYTES / unit) {
-      throw new IllegalArgumentException("'" + text + "' is beyond 16384G");
+    long value;
+    try {
+      value = bytes(matcher.group(3) + matcher.group(4));
+    } catch (IllegalArgumentException beyond) {
+      throw new IllegalArgumentException("'" + text + "' is beyond 16384G", beyond);
     }
-    long value = number * unit;
     return switch (matcher.group(2)) {
       case "<=" -> new Condition(key, 0, value);
       case "<" -> new Condition(key, 0, value - 1);
@@ -89,12 +93,24 @@ record Condition(Key key, long least, long most) {
     };
   }
 
+  /// A number with a unit, if it has one.
+  static long bytes(String text) {
+    String unit = text.replaceAll("[0-9]", "");
+    long number = Long.parseLong(text.substring(0, text.length() - unit.length()));
+    long factor = UNITS.getOrDefault(unit, 1L);
+    if (number > MOST_BYTES / factor) {
+      throw new IllegalArgumentException("'" + text + "' is beyond 16384G");
+    }
+    return number * factor;
+  }
+
   private static IllegalArgumentException unknown(String text) {
     return new IllegalArgumentException(
         "no condition '"
             + text
             + "'; allowed: bytes or chunk with <=, <, > or >= and a size such as 4096, 64K or 1M,"
-            + " ranks or hosts with these or = and a number, hosts=2^k, crowded, shared-memory");
+            + " ranks or hosts with these or = and a number, hosts=2^k, crowded, shared-memory,"
+            + " kernel");
   }
 
   /// Whether a layout fulfils it; a condition on sizes does not ask.
@@ -107,6 +123,7 @@ record Condition(Key key, long least, long most) {
           case HOSTS_ARE_POWER_OF_TWO -> Integer.bitCount(layout.hosts()) == 1 ? 1 : 0;
           case CROWDED -> layout.crowded() ? 1 : 0;
           case SHARED_MEMORY -> layout.sharesMemory() ? 1 : 0;
+          case KERNEL -> layout.throughKernel() ? 1 : 0;
         };
     return value >= least && value <= most;
   }
@@ -116,7 +133,7 @@ record Condition(Key key, long least, long most) {
     return switch (key) {
       case BYTES -> least;
       case CHUNK -> least * ranks;
-      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY -> 0;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL -> 0;
     };
   }
 
@@ -125,7 +142,7 @@ record Condition(Key key, long least, long most) {
     return switch (key) {
       case BYTES -> most;
       case CHUNK -> most == Long.MAX_VALUE ? most : most * ranks + ranks - 1;
-      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY -> Long.MAX_VALUE;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL -> Long.MAX_VALUE;
     };
   }
 }

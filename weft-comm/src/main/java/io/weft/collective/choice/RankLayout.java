@@ -8,11 +8,21 @@ import java.util.List;
 /// @param ranks at least 1
 /// @param hosts how many hosts they are on
 /// @param sharesMemory whether all may reach each other's memory
-public record RankLayout(int ranks, int hosts, boolean sharesMemory) {
+/// @param throughKernel whether all that they send each other lies in one host's kernel meanwhile
+public record RankLayout(int ranks, int hosts, boolean sharesMemory, boolean throughKernel) {
 
   /// Of ranks of which rank r is on host `hosts.get(r)`.
-  public static RankLayout of(List<Integer> hosts, boolean sharesMemory) {
-    return new RankLayout(hosts.size(), (int) hosts.stream().distinct().count(), sharesMemory);
+  ///
+  /// @param sharesMemory whether all may reach each other's memory
+  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  public static RankLayout of(List<Integer> hosts, boolean sharesMemory, boolean oneSided) {
+    int different = (int) hosts.stream().distinct().count();
+    return new RankLayout(hosts.size(), different, sharesMemory, different == 1 && !oneSided);
+  }
+
+  /// The same ranks, where they share no memory.
+  public RankLayout apart() {
+    return new RankLayout(ranks, hosts, false, throughKernel);
   }
 
   /// Whether there are several hosts, of which one has more than one rank.

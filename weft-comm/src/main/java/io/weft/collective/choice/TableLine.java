@@ -3,75 +3,181 @@ package io.weft.collective.choice;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// One line of the table, read.
-///
-/// @param collective its name
-/// @param conditions which must all hold
-/// @param rule what follows
-record TableLine(String collective, List<Condition> conditions, Rule rule) {
+sealed interface TableLine {
 
-  private static final String SHARED = "shared";
+  /// Where it stands, and what it says but for the reason.
+  String rule();
 
-  TableLine {
-    conditions = List.copyOf(conditions);
-  }
+  /// The reason.
+  String why();
 
-  /// Reads one. Throws `IllegalArgumentException` with what is allowed.
+  /// Which way and algorithm a collective takes.
   ///
-  /// @param origin where it stands; empty = shipped
-  /// @param algorithms of each collective
-  static TableLine parse(String text, String origin, Map<String, List<String>> algorithms) {
-    List<String> columns = Stream.of(text.split("\\|", -1)).map(String::strip).toList();
-    if (columns.size() != 4) {
-      throw new IllegalArgumentException(
-          "'%s' is not COLLECTIVE | CONDITIONS | ALGORITHM | WHY".formatted(text.strip()));
-    }
-    String collective = columns.getFirst();
-    List<String> known = algorithms.get(collective);
-    if (known == null) {
-      throw new IllegalArgumentException(
-          "no collective '%s'; allowed: %s"
-              .formatted(
-                  collective, String.join(", ", algorithms.keySet().stream().sorted().toList())));
-    }
-    String algorithm = columns.get(2);
-    if (!known.contains(algorithm)) {
-      throw new IllegalArgumentException(
-          "no algorithm '%s' for %s; allowed: %s"
-              .formatted(algorithm, collective, String.join(", ", known)));
-    }
-    List<Condition> conditions =
-        Stream.of(columns.get(1).split("\\s+"))
-            .filter(word -> !word.isEmpty())
-            .map(Condition::parse)
-            .toList();
-    TableLine line =
-        new TableLine(
-            collective, conditions, new Rule(algorithm, columns.get(1), columns.get(3), origin));
-    line.check();
-    return line;
-  }
+  /// @param collective its name
+  /// @param conditions which must all hold
+  /// @param source as it is written
+  record ForCollective(
+      String collective, List<Condition> conditions, Way way, String algorithm, Source source)
+      implements TableLine {
 
-  private void check() {
-    if (rule.why().isEmpty()) {
-      throw new IllegalArgumentException("the reason is missing, behind the last '|'");
+    @Override
+    public String rule() {
+      return source.rule();
     }
-    if (rule.algorithm().equals(SHARED) && !asks(Condition.Key.SHARED_MEMORY)) {
-      throw new IllegalArgumentException(
-          "algorithm 'shared' needs the condition shared-memory: elsewhere no rank can run it");
-    }
-    boolean differ = collective.equals("allgather") || collective.equals("alltoall");
-    if (differ && conditions.stream().anyMatch(condition -> condition.key().isSize())) {
-      throw new IllegalArgumentException(
-          "%s cannot be chosen by bytes or chunk: ranks may have tensors of different lengths, and"
-                  .formatted(collective)
-              + " all must choose the same");
+
+    @Override
+    public String why() {
+      return source.why();
     }
   }
 
-  private boolean asks(Condition.Key key) {
-    return conditions.stream().anyMatch(condition -> condition.key() == key);
+  /// In which segments a way sends.
+  ///
+  /// @param conditions which must all hold
+  /// @param source as it is written
+  record ForWay(Way way, List<Condition> conditions, Segments segments, Source source)
+      implements TableLine {
+
+    @Override
+    public String rule() {
+      return source.rule();
+    }
+
+    @Override
+    public String why() {
+      return source.why();
+    }
+
+    /// Whether it depends on the length of a tensor.
+    boolean asksForSize() {
+      return conditions.stream().anyMatch(condition -> condition.key().isSize());
+    }
+  }
+
+  /// A line as it is written.
+  ///
+  /// @param rule where it stands and what it says, but for the reason
+  /// @param why the reason
+  record Source(String rule, String why) {}
+
+  /// Reads lines of one file.
+  ///
+  /// @param algorithms what each collective may take: way and algorithm
+  /// @param shipped whether the file is that of this build
+  record Reader(Map<String, List<String>> algorithms, boolean shipped) {
+
+    private static final int COLUMNS = 4;
+    private static final long LEAST_SEGMENT_BYTES = 4096;
+    private static final long MOST_SEGMENT_BYTES = 64 << 20;
+    private static final int MOST_IN_FLIGHT = 64;
+    private static final long CACHE_LINE = 64;
+    private static final Pattern SEGMENTS = Pattern.compile("([0-9]{1,9}[KM]?) +x +([0-9]{1,4})");
+
+    /// Throws `IllegalArgumentException` with what is allowed.
+    ///
+    /// @param place where it stands
+    TableLine parse(String text, String place) {
+      List<String> columns = Stream.of(text.split("\\|", -1)).map(String::strip).toList();
+      if (columns.size() != COLUMNS) {
+        throw new IllegalArgumentException(
+            ("'%s' is neither COLLECTIVE | CONDITIONS | WAY ALGORITHM | WHY nor"
+                    + " WAY | CONDITIONS | SEGMENT x IN-FLIGHT | WHY")
+                .formatted(text.strip()));
+      }
+      String subject = columns.getFirst();
+      List<Condition> conditions =
+          Stream.of(columns.get(1).split("\\s+"))
+              .filter(word -> !word.isEmpty())
+              .map(Condition::parse)
+              .toList();
+      if (columns.get(3).isEmpty()) {
+        throw new IllegalArgumentException("the reason is missing, behind the last '|'");
+      }
+      String when = columns.get(1).isEmpty() ? "" : " " + columns.get(1);
+      Source source =
+          new Source(
+              "%s: %s |%s | %s".formatted(place, subject, when, columns.get(2)), columns.get(3));
+      Optional<Way> way = Way.named(subject);
+      return way.isPresent()
+          ? forWay(way.get(), conditions, columns.get(2), source)
+          : forCollective(subject, conditions, columns.get(2), source);
+    }
+
+    private TableLine forCollective(
+        String collective, List<Condition> conditions, String taken, Source source) {
+      List<String> known = algorithms.get(collective);
+      if (known == null) {
+        throw new IllegalArgumentException(
+            "no collective '%s'; allowed: %s; or a way: mapped, wire"
+                .formatted(
+                    collective, String.join(", ", algorithms.keySet().stream().sorted().toList())));
+      }
+      String plain = String.join(" ", taken.split("\\s+"));
+      if (!known.contains(plain)) {
+        throw new IllegalArgumentException(
+            "no algorithm '%s' for %s; allowed: %s"
+                .formatted(plain, collective, String.join(", ", known)));
+      }
+      int space = plain.indexOf(' ');
+      Way way = Way.named(plain.substring(0, space)).orElseThrow();
+      check(collective, conditions, way);
+      return new ForCollective(collective, conditions, way, plain.substring(space + 1), source);
+    }
+
+    private static void check(String collective, List<Condition> conditions, Way way) {
+      if (way != Way.WIRE && !asks(conditions, Condition.Key.SHARED_MEMORY)) {
+        throw new IllegalArgumentException(
+            "the way %s needs the condition shared-memory: elsewhere no rank can go it"
+                .formatted(way.words()));
+      }
+      boolean fits =
+          collective.equals("barrier")
+              || conditions.stream()
+                  .anyMatch(c -> c.key() == Condition.Key.BYTES && c.most() <= Way.SLOT_BYTES);
+      if (way == Way.MAILBOX && !fits) {
+        throw new IllegalArgumentException(
+            "the way mailbox needs the condition bytes<=%d or less: a slot has no more room"
+                .formatted(Way.SLOT_BYTES));
+      }
+      boolean differ = collective.equals("allgather") || collective.equals("alltoall");
+      if (differ && conditions.stream().anyMatch(condition -> condition.key().isSize())) {
+        throw new IllegalArgumentException(
+            "%s cannot be chosen by bytes or chunk: ranks may have tensors of different lengths, and"
+                    .formatted(collective)
+                + " all must choose the same");
+      }
+    }
+
+    private static boolean asks(List<Condition> conditions, Condition.Key key) {
+      return conditions.stream().anyMatch(condition -> condition.key() == key);
+    }
+
+    private TableLine forWay(Way way, List<Condition> conditions, String taken, Source source) {
+      Matcher matcher = SEGMENTS.matcher(taken);
+      if (way == Way.MAILBOX || !matcher.matches()) {
+        throw new IllegalArgumentException(
+            way == Way.MAILBOX
+                ? "a mailbox has slots of one length; its segments cannot be chosen"
+                : "'%s' is no SEGMENT x IN-FLIGHT such as 128K x 8".formatted(taken));
+      }
+      long bytes = Condition.bytes(matcher.group(1));
+      int inFlight = Integer.parseInt(matcher.group(2));
+      if (bytes < LEAST_SEGMENT_BYTES
+          || bytes > MOST_SEGMENT_BYTES
+          || bytes % CACHE_LINE != 0
+          || inFlight < 1
+          || inFlight > MOST_IN_FLIGHT) {
+        throw new IllegalArgumentException(
+            "'%s': a segment has 4K to 64M, in multiples of 64 bytes, and 1 to %d may be in flight"
+                .formatted(taken, MOST_IN_FLIGHT));
+      }
+      return new ForWay(way, conditions, new Segments(bytes, inFlight, shipped), source);
+    }
   }
 }

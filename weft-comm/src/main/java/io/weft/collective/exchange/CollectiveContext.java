@@ -5,8 +5,10 @@ import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
+import io.weft.collective.choice.Segments;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
+import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -28,45 +30,31 @@ public final class CollectiveContext {
   public static final int BLOCK_BYTES = 16 << 10;
 
   private final Mesh mesh;
-  private final Tuning tuning;
+  private final int eagerBytes;
   private final TaskTokens tokens = new TaskTokens();
   private final StagingPool staging;
   private final Outbox outbox;
   private final MemorySegment receiveBuffer;
   private final BitSet sharingKernel;
-  private final int hostSegmentBytes;
+  private final int hostPieceBytes;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public CollectiveContext(Mesh mesh, Tuning tuning, long keepBytes) {
     this.mesh = mesh;
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
-    this.tuning = over(transport, tuning);
-    this.staging = new StagingPool(mesh.transport(), tuning.windowBytes(), keepBytes);
+    this.eagerBytes = eagerBytes(transport, tuning);
+    this.staging = new StagingPool(mesh.transport(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
-    this.hostSegmentBytes = hostSegmentBytes(transport, this.tuning);
-    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, this.tuning.eagerBytes()), 64);
+    this.hostPieceBytes = transport.hostPieceBytes();
+    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, eagerBytes), 64);
   }
 
-  /// With an eager limit, which leaves room for a header in the transport's messages.
-  private static Tuning over(Capabilities transport, Tuning asked) {
-    int wanted =
-        asked.eagerBytes() == Tuning.AUTO
-            ? Math.min(transport.eagerBytes(), asked.segmentBytes())
-            : asked.eagerBytes();
-    int eager = Math.min(wanted, transport.maxMessageBytes() - CollectiveFrame.HEADER_BYTES);
-    return new Tuning(eager, asked.segmentBytes(), asked.windowSlots());
-  }
-
-  /// The transport's piece, unless segments have another length than by default, or it is shorter
-  /// than what is eager; not so long that a window would not hold it.
-  private static int hostSegmentBytes(Capabilities transport, Tuning tuning) {
-    int piece = transport.hostPieceBytes();
-    boolean wanted = piece >= tuning.eagerBytes();
-    return wanted && tuning.segmentBytes() == Tuning.DEFAULT.segmentBytes()
-        ? (int) Math.min(piece, tuning.windowBytes())
-        : tuning.segmentBytes();
+  /// An eager limit that leaves room for a header in the transport's messages.
+  private static int eagerBytes(Capabilities transport, Tuning tuning) {
+    int wanted = tuning.eagerBytes() == Tuning.AUTO ? transport.eagerBytes() : tuning.eagerBytes();
+    return Math.min(wanted, transport.maxMessageBytes() - CollectiveFrame.HEADER_BYTES);
   }
 
   private static BitSet sharingKernel(Topology topology, int rank, Capabilities transport) {
@@ -76,11 +64,6 @@ public final class CollectiveContext {
       sharing.set(peer.rank(), !transport.nativeOneSided() && peer.host().equals(host));
     }
     return sharing;
-  }
-
-  /// Whether what is on its way to this peer lies in the kernel of this host.
-  public boolean sharesKernel(RunningOperation operation, int peer) {
-    return sharingKernel.get(operation.group().world(peer));
   }
 
   public TaskTokens tokens() {
@@ -112,21 +95,29 @@ public final class CollectiveContext {
     return outbox.scratch();
   }
 
-  public int windowSlots() {
-    return tuning.windowSlots();
+  /// The segments of an exchange. Two ranks that send each other something in each round, by way of
+  /// their host's kernel, take what the transport is set to there, unless a user's table or setting
+  /// says what a segment is.
+  public Segments segments(RunningOperation operation, AlgorithmPlan plan) {
+    Segments agreed = operation.signature().segments();
+    if (hostPieceBytes < eagerBytes || !agreed.shipped() || !keepsStep(operation, plan)) {
+      return agreed;
+    }
+    long window = agreed.offset(agreed.inFlight());
+    long bytes = Math.min(hostPieceBytes, window);
+    return new Segments(bytes, (int) (window / bytes), true);
   }
 
-  public long segmentBytes() {
-    return tuning.segmentBytes();
+  /// Whether two ranks exchange in each round by way of their host's kernel: then neither is to be
+  /// far ahead of the other.
+  public boolean keepsStep(RunningOperation operation, AlgorithmPlan plan) {
+    return plan.keepsStep()
+        && sharingKernel.get(operation.group().world(plan.outgoing().getFirst().peer()));
   }
 
-  /// The same between two ranks of this host.
-  public long hostSegmentBytes() {
-    return hostSegmentBytes;
-  }
-
+  /// Chunks up to this travel inside messages.
   public int eagerBytes() {
-    return tuning.eagerBytes();
+    return eagerBytes;
   }
 
   /// Kept bytes, in native memory until the next call.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.exchange;
 
-import io.weft.collective.Tuning;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
@@ -11,55 +10,48 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Registered windows for segments that wait to be combined, and for private tensors that peers are
-/// to work on: the last one given back is the next one lent, because it is still in the cache. A
-/// window has the longest one's bytes, or half of them, or a quarter, …, so that a short run does
-/// not take what a long one needs. What is lent for segments is bounded by the operations in
-/// flight; what is lent for tensors, and what is idle, by `keepBytes` each. Confined to the
-/// progress thread.
+/// to work on: the last one given back is the next one lent, because it is still in the cache. The
+/// length of a window is a power of two, so that a short run does not take what a long one needs.
+/// What is lent for segments is bounded by the operations in flight; what is lent for tensors, and
+/// what is idle, by `keepBytes` each. Confined to the progress thread.
 public final class StagingPool implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StagingPool.class);
-  private static final int SIZES = 24;
-  private static final long LEAST_BYTES = 4096;
+  private static final long LONGEST_BYTES = 1L << 32;
+  private static final int SIZES = 21;
+  private static final long LEAST_BYTES = LONGEST_BYTES >> (SIZES - 1);
 
   private final Transport transport;
-  private final long longestBytes;
   private final long keepBytes;
   private final ArrayDeque<MemoryRegion>[] idle;
   private long idleBytes;
   private long lentBytes;
 
   @SuppressWarnings({"unchecked", "rawtypes"}) // an array of generics
-  StagingPool(Transport transport, long windowBytes, long keepBytes) {
+  StagingPool(Transport transport, long keepBytes) {
     this.transport = transport;
-    long longest = windowBytes;
-    while (longest < Tuning.LONGEST_STAND_IN_BYTES) {
-      longest <<= 1;
-    }
-    this.longestBytes = longest;
     this.keepBytes = keepBytes;
     this.idle = new ArrayDeque[SIZES];
   }
 
-  /// A window of at least so many bytes, which are at most a full one's.
+  /// A window of at least so many bytes.
   public MemoryRegion lease(long bytes) {
     int size = sizeOf(bytes);
     ArrayDeque<MemoryRegion> same = idle[size];
     MemoryRegion region = same == null ? null : same.pollLast();
     if (region == null) {
-      region = transport.allocate(longestBytes >> size);
+      region = transport.allocate(LONGEST_BYTES >> size);
     } else {
-      idleBytes -= longestBytes >> size;
+      idleBytes -= LONGEST_BYTES >> size;
     }
-    lentBytes += longestBytes >> size;
+    lentBytes += LONGEST_BYTES >> size;
     return region;
   }
 
   /// A window for a whole tensor; null where it is too long, too much is lent already, or there is
   /// no memory for it.
   public @Nullable MemoryRegion tryLease(long bytes) {
-    if (bytes > Tuning.LONGEST_STAND_IN_BYTES
-        || lentBytes + (longestBytes >> sizeOf(bytes)) > keepBytes) {
+    if (bytes > LONGEST_BYTES || lentBytes + (LONGEST_BYTES >> sizeOf(bytes)) > keepBytes) {
       return null;
     }
     try {
@@ -86,11 +78,11 @@ public final class StagingPool implements AutoCloseable {
       idle[size] = same;
     }
     same.addLast(region);
-    idleBytes += longestBytes >> size;
+    idleBytes += LONGEST_BYTES >> size;
   }
 
   private boolean hasRoom(int size) {
-    return idleBytes + (longestBytes >> size) <= keepBytes;
+    return idleBytes + (LONGEST_BYTES >> size) <= keepBytes;
   }
 
   /// Makes room for a longer window, which takes longer to make anew.
@@ -98,7 +90,7 @@ public final class StagingPool implements AutoCloseable {
     ArrayDeque<MemoryRegion> same = idle[size];
     while (same != null && !same.isEmpty() && !hasRoom(longer)) {
       same.removeFirst().close();
-      idleBytes -= longestBytes >> size;
+      idleBytes -= LONGEST_BYTES >> size;
     }
   }
 
@@ -116,7 +108,7 @@ public final class StagingPool implements AutoCloseable {
   private int sizeOf(long bytes) {
     long wanted = Math.max(bytes, LEAST_BYTES);
     int size = 0;
-    while (size + 1 < SIZES && longestBytes >> (size + 1) >= wanted) {
+    while (size + 1 < SIZES && LONGEST_BYTES >> (size + 1) >= wanted) {
       size++;
     }
     return size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.group;
 
-import io.weft.collective.Tuning;
+import io.weft.collective.choice.Segments;
 import io.weft.collective.frame.Hash;
 import io.weft.collective.plan.CollectiveKind;
 import io.weft.tensor.DType;
@@ -15,17 +15,20 @@ import java.util.stream.Stream;
 /// @param words kind, type, shape, reduction, root, algorithm
 /// @param hash of the words; 32 bits
 /// @param bytes length of this rank's own tensor, which need not be the others'
-public record OperationSignature(String words, int hash, long bytes) {
+/// @param segments in which it is sent, where it is
+public record OperationSignature(String words, int hash, long bytes, Segments segments) {
 
-  /// `tuning` is part of it, since both sides of a transfer derive its segments from it.
+  /// `segments` are part of it, since both sides of a transfer cut by them.
   public static OperationSignature of(
-      CollectiveKind kind, DType dtype, Shape shape, String detail, Tuning tuning) {
-    boolean sameFirst = kind != CollectiveKind.ALLGATHER && kind != CollectiveKind.ALLTOALL;
-    String extents = sameFirst ? shape.toString() : anyFirst(shape);
+      CollectiveKind kind, DType dtype, Shape shape, String detail, Segments segments) {
+    String extents = kind.sameBytes() ? shape.toString() : anyFirst(shape);
     String words = kind.words() + " " + dtype + extents + (detail.isEmpty() ? "" : " " + detail);
-    words += tuning.equals(Tuning.DEFAULT) ? "" : " with " + tuning;
+    words += segments.words();
     return new OperationSignature(
-        words, (int) Hash.of(0, words), Math.multiplyExact(shape.elements(), dtype.bytes()));
+        words,
+        (int) Hash.of(0, words),
+        Math.multiplyExact(shape.elements(), dtype.bytes()),
+        segments);
   }
 
   private static String anyFirst(Shape shape) {

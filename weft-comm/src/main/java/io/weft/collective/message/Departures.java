@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
+import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.frame.CollectiveFrame;
@@ -36,6 +37,11 @@ final class Departures {
   private final Outgoing[] outgoing;
   private final long[] goneBytes;
   private final @Nullable SendDone[] completions;
+
+  /// Segments of a send that may have been posted beyond what has come of the receive beside it
+  /// (docs/adr/0065-ranks-of-a-host-keep-step.md).
+  private final int lead;
+
   private int writesOut;
   private int sendsLeft;
 
@@ -62,12 +68,12 @@ final class Departures {
     this.outgoing = new Outgoing[plan.outgoing().size()];
     for (int i = 0; i < outgoing.length; i++) {
       AlgorithmPlan.Stream stream = plan.outgoing().get(i);
-      outgoing[i] =
-          new Outgoing(
-              stream.peer(),
-              stream.steps(),
-              InFlightLimit.of(context, operation, stream.peer(), segments));
+      outgoing[i] = new Outgoing(stream.peer(), stream.steps());
     }
+    this.lead =
+        context.keepsStep(operation, plan)
+            ? Math.max(1, segments.inFlight() / 2)
+            : Integer.MAX_VALUE;
     this.goneBytes = new long[plan.sends().size()];
     this.completions = new SendDone[plan.sends().size()];
     this.sendsLeft = plan.sends().size();
@@ -124,7 +130,7 @@ final class Departures {
       operation.brokenBy(peer, "a second grant");
       return;
     }
-    if (grant.slots() < 0 || grant.slots() > out.inFlight.slots()) {
+    if (grant.slots() < 0 || grant.slots() > segments.inFlight()) {
       operation.brokenBy(peer, "a grant of " + grant.slots() + " slots");
       return;
     }
@@ -141,7 +147,7 @@ final class Departures {
 
   void onCredit(int peer, int slots) {
     Outgoing out = outgoingTo(peer);
-    int most = out == null ? 0 : out.inFlight.slots() - (out.stagedAllowed - out.stagedPosted);
+    int most = out == null ? 0 : segments.inFlight() - (out.stagedAllowed - out.stagedPosted);
     if (out == null || out.grant == null || slots < 1 || slots > most) {
       operation.brokenBy(peer, "credit for " + slots + " slots where at most " + most + " are due");
       return;
@@ -221,7 +227,7 @@ final class Departures {
     for (int receive = 0; receive <= beside; receive++) {
       arrived += arrivedSegments[receive];
     }
-    return out.posted - arrived >= out.inFlight.lead()
+    return out.posted - arrived >= lead
         && arrivedSegments[beside] < memory.segments(stage.plan().receives().get(beside));
   }
 
@@ -245,7 +251,7 @@ final class Departures {
     long bytes = memory.bytes(sending, out.segment);
     long at;
     if (sending.staged()) {
-      at = segments.offset(out.stagedPosted % out.inFlight.slots());
+      at = segments.offset(out.stagedPosted % segments.inFlight());
     } else {
       long base = stage.layout().uniform() ? stage.layout().targetOffset()[sending.chunk()] : 0;
       at = grant.base() + base + segments.offset(out.segment);

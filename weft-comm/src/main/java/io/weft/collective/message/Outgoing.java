@@ -10,7 +10,6 @@ final class Outgoing {
 
   final int peer;
   final int[] sends;
-  final InFlightLimit inFlight;
 
   /// The peer's permission to write, once it came.
   @Nullable Grant grant;
@@ -33,10 +32,9 @@ final class Outgoing {
   /// Posted writes that have not left yet.
   int writesOut;
 
-  Outgoing(int peer, int[] sends, InFlightLimit inFlight) {
+  Outgoing(int peer, int[] sends) {
     this.peer = peer;
     this.sends = sends;
-    this.inFlight = inFlight;
   }
 
   /// The number of the send to go on with.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
+import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.plan.AlgorithmPlan.Receiving;
 import io.weft.collective.plan.AlgorithmPlan.Run;
@@ -118,7 +119,7 @@ final class WireBuffers {
 
   /// Whether the run travels inside a message.
   boolean eager(Run run) {
-    return bytes(run) <= context.eagerBytes();
+    return bytes(run) <= Math.min(context.eagerBytes(), segments.bytes());
   }
 
   int segments(Run run) {

@@ -3,6 +3,7 @@ package io.weft.collective.message;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.StageTask;
@@ -53,13 +54,12 @@ final class WireTask implements StageTask {
     this.phase = phase;
     this.context = context;
     AlgorithmPlan plan = stage.plan();
-    this.segments = Segments.of(context, operation, plan);
+    this.segments = context.segments(operation, plan);
     this.memory = new WireBuffers(stage, context, segments);
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       AlgorithmPlan.Stream stream = plan.incoming().get(i);
-      int slots = InFlightLimit.of(context, operation, stream.peer(), segments).slots();
-      incoming[i] = new Incoming(stream.peer(), stream.steps(), slots);
+      incoming[i] = new Incoming(stream.peer(), stream.steps(), segments.inFlight());
     }
     this.appliedBytes = new long[plan.receives().size()];
     this.arrivedSegments = new int[plan.receives().size()];

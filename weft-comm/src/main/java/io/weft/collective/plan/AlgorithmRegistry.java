@@ -14,8 +14,11 @@ import java.util.stream.Stream;
 /// The algorithms that there are for each collective.
 public final class AlgorithmRegistry {
 
-  /// Works on the memory of other ranks where it lies; no schedule.
-  public static final String SHARED = "shared";
+  /// By which users ask for the way of the same name; it has no schedule.
+  public static final String MAPPED = "mapped";
+
+  /// Each rank works on its part of all tensors.
+  public static final String DIRECT = "direct";
 
   public static final String RECURSIVE_DOUBLING = "recursive-doubling";
 

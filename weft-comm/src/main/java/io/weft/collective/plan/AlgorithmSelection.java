@@ -2,9 +2,10 @@
 package io.weft.collective.plan;
 
 import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
-import io.weft.collective.choice.Rule;
 import io.weft.collective.choice.SizeRules;
+import io.weft.collective.choice.Way;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.Rooted;
 import java.util.EnumMap;
@@ -14,31 +15,29 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Which algorithm a communicator takes, and the plans of those it has taken. Thread-safe.
+/// Which way and algorithm a communicator takes, and the plans of those it has taken. Thread-safe.
 public final class AlgorithmSelection {
 
   private final Map<PlanKey, AlgorithmPlan> plans = new ConcurrentHashMap<>();
   private final List<Integer> hosts;
-  private final boolean sharesMemory;
+  private final RankLayout layout;
   private final Map<CollectiveKind, SizeRules> together = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> apart = new EnumMap<>(CollectiveKind.class);
 
   /// For ranks of which rank r lives on host `hosts.get(r)`, and which may share memory or not.
-  public AlgorithmSelection(AlgorithmTable table, List<Integer> hosts, boolean sharesMemory) {
+  ///
+  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  public AlgorithmSelection(
+      AlgorithmTable table, List<Integer> hosts, boolean sharesMemory, boolean oneSided) {
     this.hosts = List.copyOf(hosts);
-    this.sharesMemory = sharesMemory;
+    this.layout = RankLayout.of(hosts, sharesMemory, oneSided);
     for (CollectiveKind kind : CollectiveKind.values()) {
-      together.put(kind, table.sizeRules(kind.words(), RankLayout.of(hosts, sharesMemory)));
-      apart.put(kind, table.sizeRules(kind.words(), RankLayout.of(hosts, false)));
+      together.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
+      apart.put(kind, table.sizeRules(kind.words(), layout.apart(), kind.sameBytes()));
     }
   }
 
   private record PlanKey(CollectiveKind kind, String name, int root, int rank) {}
-
-  /// Whether the ranks may share memory.
-  public boolean sharesMemory() {
-    return sharesMemory;
-  }
 
   /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
@@ -52,38 +51,35 @@ public final class AlgorithmSelection {
                 hosts.size()));
   }
 
-  /// Whether a collective is to work on the memory of other ranks where it lies, if that can be
-  /// reached, else the way of `apart`: because the table says so, or because `wanted` does. Throws
-  /// `IllegalArgumentException` if it is wanted where ranks do not share memory.
-  public boolean isShared(CollectiveKind kind, Optional<String> wanted, long bytes) {
-    if (wanted.isEmpty()) {
-      return rule(together, kind, bytes).algorithm().equals(AlgorithmRegistry.SHARED);
-    }
-    if (wanted.get().equals(AlgorithmRegistry.SHARED) && !sharesMemory) {
+  /// What the table says or, where something is wanted, that: an algorithm on the wire, or the
+  /// memory of other ranks. Throws `IllegalArgumentException` naming the algorithms there are, or
+  /// if memory is wanted where ranks do not share it.
+  ///
+  /// Hot path where nothing is wanted.
+  public Choice choose(CollectiveKind kind, Optional<String> wanted, long bytes) {
+    return wanted.isEmpty() ? rules(together, kind).at(bytes) : wanted(kind, wanted.get(), bytes);
+  }
+
+  /// What the table says where ranks share no memory: a schedule on the wire.
+  public Choice apart(CollectiveKind kind, long bytes) {
+    return rules(apart, kind).at(bytes);
+  }
+
+  private Choice wanted(CollectiveKind kind, String wanted, long bytes) {
+    boolean mapped = wanted.equals(AlgorithmRegistry.MAPPED);
+    if (mapped && !layout.sharesMemory()) {
       throw new IllegalArgumentException(
-          "algorithm 'shared' needs ranks of one host over a transport that shares memory; this"
+          "algorithm 'mapped' needs ranks of one host over a transport that shares memory; this"
               + " communicator's do not; leave the choice to Weft, or take one of "
               + AlgorithmRegistry.names(kind));
     }
-    return wanted.get().equals(AlgorithmRegistry.SHARED);
+    return mapped
+        ? rules(together, kind).asked(Way.MAPPED, AlgorithmRegistry.DIRECT, bytes)
+        : rules(apart, kind).asked(Way.WIRE, named(kind, wanted).name(), bytes);
   }
 
-  /// The given name, checked, or what the table says. Throws `IllegalArgumentException` naming the
-  /// algorithms there are.
-  public String choose(CollectiveKind kind, Optional<String> wanted, long bytes) {
-    return wanted.isPresent()
-        ? named(kind, wanted.get()).name()
-        : rule(together, kind, bytes).algorithm();
-  }
-
-  /// What the table says where ranks share no memory.
-  public String apart(CollectiveKind kind, long bytes) {
-    return rule(apart, kind, bytes).algorithm();
-  }
-
-  private static Rule rule(
-      Map<CollectiveKind, SizeRules> ladders, CollectiveKind kind, long bytes) {
-    return Objects.requireNonNull(ladders.get(kind), "every kind has a ladder").at(bytes);
+  private static SizeRules rules(Map<CollectiveKind, SizeRules> rules, CollectiveKind kind) {
+    return Objects.requireNonNull(rules.get(kind), "every kind has rules");
   }
 
   private Algorithm named(CollectiveKind kind, String name) {

@@ -12,6 +12,11 @@ public enum CollectiveKind {
   ALLTOALL,
   BARRIER;
 
+  /// Whether all ranks have tensors of one length.
+  public boolean sameBytes() {
+    return this != ALLGATHER && this != ALLTOALL;
+  }
+
   public String words() {
     return name().toLowerCase(Locale.ROOT).replace("_", "");
   }

@@ -6,6 +6,8 @@ import io.weft.Handle;
 import io.weft.agent.AgentRunner;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.Way;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
@@ -13,7 +15,6 @@ import io.weft.collective.message.Results;
 import io.weft.collective.message.Rows;
 import io.weft.collective.message.WirePlans;
 import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.plan.AlgorithmRegistry;
 import io.weft.collective.plan.AlgorithmSelection;
 import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.shared.MappedPlans;
@@ -26,10 +27,12 @@ import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
+import io.weft.transport.Transport;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -46,6 +49,7 @@ final class MeshCommunicator implements Communicator {
   private final AlgorithmSelection algorithms;
   private final Signatures signatures;
   private final Results results;
+  private final Choice barrier;
   private final OperationSignature barrierSignature;
   private final TensorView meeting =
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
@@ -59,15 +63,16 @@ final class MeshCommunicator implements Communicator {
     this.group = group;
     this.names = new OperationNames(group.key());
     this.signatures = new Signatures(collectives.tuning());
-    this.barrierSignature =
-        OperationSignature.of(
-            CollectiveKind.BARRIER, DType.UINT8, Shape.of(1), "", collectives.tuning());
+    Transport transport = collectives.mesh().transport();
     this.algorithms =
         new AlgorithmSelection(
             collectives.table(),
             group.hosts(),
-            group.mayShareMemory(collectives.mesh().transport()));
-    boolean published = collectives.mesh().transport().capabilities().directAccess();
+            group.mayShareMemory(transport),
+            transport.capabilities().nativeOneSided());
+    this.barrier = algorithms.choose(CollectiveKind.BARRIER, Optional.empty(), meeting.bytes());
+    this.barrierSignature = sign(CollectiveKind.BARRIER, meeting, "", barrier);
+    boolean published = transport.capabilities().directAccess();
     this.results = new Results(published ? collectives.tensors() : null);
     this.runner = runner;
     this.defaultDeadline = defaultDeadline;
@@ -93,36 +98,46 @@ final class MeshCommunicator implements Communicator {
         input.dtype() == output.dtype() && input.shape().equals(output.shape()),
         () -> "output is " + output.signature() + ", expected " + input.signature());
     checkApart(options, input, output);
-    boolean shared = isShared(CollectiveKind.ALLREDUCE, options, input.bytes());
-    String algorithm = choose(CollectiveKind.ALLREDUCE, shared, options, input.bytes());
+    Choice choice = choose(CollectiveKind.ALLREDUCE, options, input.bytes());
+    Choice apart = apart(CollectiveKind.ALLREDUCE, choice, input.bytes());
     OperationSignature signature =
-        signatures.allreduce(
-            input.dtype(), input.shape(), op, shared ? AlgorithmRegistry.SHARED : algorithm);
-    if (algorithms.sharesMemory()
-        && !shared
-        && algorithm.equals(AlgorithmRegistry.RECURSIVE_DOUBLING)
-        && MailboxReduce.takes(input.bytes(), size())) {
-      return submitSmall(CollectiveKind.ALLREDUCE, options, signature, input, output, op, output);
-    }
-    if (shared && MappedPlans.takesOffers(input.bytes(), size())) {
+        signatures.allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
+    return switch (choice.way()) {
+      case MAILBOX ->
+          submitSmall(CollectiveKind.ALLREDUCE, options, signature, input, output, op, output);
+      case MAPPED -> submitMapped(options, signature, input, output, op, apart.algorithm());
+      case WIRE ->
+          submit(
+              options,
+              signature,
+              WirePlans.allreduce(
+                  algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank()),
+                  input,
+                  output,
+                  op,
+                  size()));
+    };
+  }
+
+  private Handle<TensorView> submitMapped(
+      CollectiveOptions options,
+      OperationSignature signature,
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      String apart) {
+    if (MappedPlans.takesOffers(input.bytes(), size())) {
       MailboxStage<TensorView> stage =
-          MappedPlans.offered(collectives.mailboxes(), group, input, output, op, algorithm);
+          MappedPlans.offered(collectives.mailboxes(), group, input, output, op, apart);
       return submit(
           new InlineAllreduce<>(
               this, take(options), CollectiveKind.ALLREDUCE, options, signature, stage),
           options);
     }
-    OperationPlan<TensorView> plan =
-        shared
-            ? MappedPlans.allreduce(
-                plans(CollectiveKind.ALLREDUCE), algorithm, input, output, op, size())
-            : WirePlans.allreduce(
-                algorithms.plan(CollectiveKind.ALLREDUCE, algorithm, 0, rank()),
-                input,
-                output,
-                op,
-                size());
-    return submit(options, signature, plan);
+    return submit(
+        options,
+        signature,
+        MappedPlans.allreduce(plans(CollectiveKind.ALLREDUCE), apart, input, output, op, size()));
   }
 
   /// Hot path.
@@ -158,12 +173,12 @@ final class MeshCommunicator implements Communicator {
         options,
         output.dtype() == input.dtype() && output.shape().equals(mine),
         () -> "output is " + output.signature() + ", expected " + input.dtype() + mine);
-    boolean shared = isShared(CollectiveKind.REDUCE_SCATTER, options, input.bytes());
-    String algorithm = choose(CollectiveKind.REDUCE_SCATTER, shared, options, input.bytes());
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.REDUCE_SCATTER, algorithm, 0, rank());
-    String by = op + by(shared, algorithm);
-    OperationSignature signature = sign(CollectiveKind.REDUCE_SCATTER, input, by);
-    if (!shared) {
+    Choice choice = choose(CollectiveKind.REDUCE_SCATTER, options, input.bytes());
+    Choice apart = apart(CollectiveKind.REDUCE_SCATTER, choice, input.bytes());
+    AlgorithmPlan plan =
+        algorithms.plan(CollectiveKind.REDUCE_SCATTER, apart.algorithm(), 0, rank());
+    OperationSignature signature = sign(CollectiveKind.REDUCE_SCATTER, input, op + "", choice);
+    if (choice.way() == Way.WIRE) {
       return submit(
           options, signature, WirePlans.reduceScatter(plan, input, output, op, rank(), size()));
     }
@@ -178,12 +193,11 @@ final class MeshCommunicator implements Communicator {
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
     checkInput(options, input);
     checkRows(options, input, "gather");
-    boolean shared = isShared(CollectiveKind.ALLGATHER, options, input.bytes());
-    String algorithm = choose(CollectiveKind.ALLGATHER, shared, options, input.bytes());
-    AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, algorithm, 0, rank());
-    OperationSignature signature =
-        sign(CollectiveKind.ALLGATHER, input, by(shared, algorithm).strip());
-    if (shared) {
+    Choice choice = choose(CollectiveKind.ALLGATHER, options, input.bytes());
+    Choice apart = apart(CollectiveKind.ALLGATHER, choice, input.bytes());
+    AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, apart.algorithm(), 0, rank());
+    OperationSignature signature = sign(CollectiveKind.ALLGATHER, input, "", choice);
+    if (choice.way() == Way.MAPPED) {
       return submit(options, signature, MappedPlans.allgather(data, input, group, results));
     }
     AlgorithmPlan counts = algorithms.plan(CollectiveKind.ALLGATHER, "direct", 0, rank());
@@ -196,15 +210,13 @@ final class MeshCommunicator implements Communicator {
     checkOutput(options, "tensor", inOut);
     check(
         options, root >= 0 && root < size(), () -> "root " + root + " is not a rank of " + size());
-    boolean shared = isShared(CollectiveKind.BROADCAST, options, inOut.bytes());
-    String algorithm = choose(CollectiveKind.BROADCAST, shared, options, inOut.bytes());
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BROADCAST, algorithm, root, rank());
-    OperationSignature signature =
-        sign(CollectiveKind.BROADCAST, inOut, "from " + root + by(shared, algorithm));
+    Choice choice = choose(CollectiveKind.BROADCAST, options, inOut.bytes());
+    Choice apart = apart(CollectiveKind.BROADCAST, choice, inOut.bytes());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BROADCAST, apart.algorithm(), root, rank());
     return submit(
         options,
-        signature,
-        shared
+        sign(CollectiveKind.BROADCAST, inOut, "from " + root, choice),
+        choice.way() == Way.MAPPED
             ? MappedPlans.broadcast(plan, inOut, root, group)
             : WirePlans.broadcast(plan, inOut));
   }
@@ -228,27 +240,24 @@ final class MeshCommunicator implements Communicator {
                 + rows
                 + " rows of "
                 + input.signature());
-    boolean shared = isShared(CollectiveKind.ALLTOALL, options, input.bytes());
-    String algorithm = choose(CollectiveKind.ALLTOALL, shared, options, input.bytes());
+    Choice choice = choose(CollectiveKind.ALLTOALL, options, input.bytes());
     List<Long> rowsFor = List.copyOf(splits);
-    OperationSignature signature =
-        sign(CollectiveKind.ALLTOALL, input, by(shared, algorithm).strip());
-    if (shared) {
+    OperationSignature signature = sign(CollectiveKind.ALLTOALL, input, "", choice);
+    if (choice.way() == Way.MAPPED) {
       return submit(options, signature, MappedPlans.alltoall(input, rowsFor, group, results));
     }
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.ALLTOALL, algorithm, 0, rank());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.ALLTOALL, choice.algorithm(), 0, rank());
     return submit(
         options, signature, WirePlans.alltoall(plan, input, rowsFor, rank(), size(), results));
   }
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    if (algorithms.sharesMemory() && MailboxReduce.takes(meeting.bytes(), size())) {
+    if (barrier.way() == Way.MAILBOX) {
       return submitSmall(
           CollectiveKind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
     }
-    AlgorithmPlan plan =
-        algorithms.plan(CollectiveKind.BARRIER, AlgorithmRegistry.MEETING, 0, rank());
+    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, barrier.algorithm(), 0, rank());
     return submit(options, barrierSignature, WirePlans.barrier(plan, meeting.data()));
   }
 
@@ -271,25 +280,22 @@ final class MeshCommunicator implements Communicator {
     }
   }
 
-  private boolean isShared(CollectiveKind kind, CollectiveOptions options, long bytes) {
-    return algorithms.isShared(kind, options.algorithm(), bytes);
+  /// Hot path.
+  private Choice choose(CollectiveKind kind, CollectiveOptions options, long bytes) {
+    return algorithms.choose(kind, options.algorithm(), bytes);
   }
 
-  /// By what; with shared memory, what is taken where that cannot be reached.
-  private String choose(
-      CollectiveKind kind, boolean shared, CollectiveOptions options, long bytes) {
-    return shared
-        ? algorithms.apart(kind, bytes)
-        : algorithms.choose(kind, options.algorithm(), bytes);
+  /// What is taken on the wire, where memory that is to be shared cannot be reached too.
+  ///
+  /// Hot path.
+  private Choice apart(CollectiveKind kind, Choice choice, long bytes) {
+    return choice.way() == Way.WIRE ? choice : algorithms.apart(kind, bytes);
   }
 
-  private static String by(boolean shared, String algorithm) {
-    return " by " + (shared ? AlgorithmRegistry.SHARED : algorithm);
-  }
-
-  private OperationSignature sign(CollectiveKind kind, TensorView tensor, String detail) {
-    return OperationSignature.of(
-        kind, tensor.dtype(), tensor.shape(), detail, collectives.tuning());
+  private OperationSignature sign(
+      CollectiveKind kind, TensorView tensor, String detail, Choice choice) {
+    Choice apart = apart(kind, choice, tensor.bytes());
+    return signatures.of(kind, tensor, detail, choice, apart.segments());
   }
 
   /// Hot path.

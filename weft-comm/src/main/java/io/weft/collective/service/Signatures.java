@@ -2,12 +2,16 @@
 package io.weft.collective.service;
 
 import io.weft.collective.Tuning;
+import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.Segments;
+import io.weft.collective.choice.Way;
 import io.weft.collective.frame.Hash;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.plan.CollectiveKind;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
 import org.jspecify.annotations.Nullable;
 
 /// The signatures of a communicator's latest allreduces: programs repeat few of them, and to word
@@ -25,28 +29,49 @@ final class Signatures {
   }
 
   private record Entry(
-      DType dtype, Shape shape, ReduceOp op, String algorithm, OperationSignature signature) {
+      DType dtype, Shape shape, ReduceOp op, String by, OperationSignature signature) {
 
-    boolean is(DType otherDtype, Shape otherShape, ReduceOp otherOp, String otherAlgorithm) {
-      return dtype == otherDtype
-          && op == otherOp
-          && shape.equals(otherShape)
-          && algorithm.equals(otherAlgorithm);
+    boolean is(DType otherDtype, Shape otherShape, ReduceOp otherOp, String otherBy) {
+      return dtype == otherDtype && op == otherOp && shape.equals(otherShape) && by.equals(otherBy);
     }
   }
 
   /// Hot path.
-  OperationSignature allreduce(DType dtype, Shape shape, ReduceOp op, String algorithm) {
+  ///
+  /// @param segments in which it is sent, where it is
+  OperationSignature allreduce(
+      DType dtype, Shape shape, ReduceOp op, Choice choice, Segments segments) {
+    String by = choice.way() == Way.WIRE ? choice.algorithm() : choice.way().words();
     int place = (int) Hash.mix(31L * (31L * shape.hashCode() + dtype.hashCode()) + op.hashCode());
     place &= PLACES - 1;
     Entry entry = latest[place];
-    if (entry == null || !entry.is(dtype, shape, op, algorithm)) {
+    if (entry == null || !entry.is(dtype, shape, op, by)) {
       OperationSignature signature =
           OperationSignature.of(
-              CollectiveKind.ALLREDUCE, dtype, shape, op + " by " + algorithm, tuning);
-      entry = new Entry(dtype, shape, op, algorithm, signature);
+              CollectiveKind.ALLREDUCE, dtype, shape, op + by(choice), tuning.over(segments));
+      entry = new Entry(dtype, shape, op, by, signature);
       latest[place] = entry;
     }
     return entry.signature();
+  }
+
+  /// Of another collective, which is worded each time.
+  ///
+  /// @param detail what else must agree
+  OperationSignature of(
+      CollectiveKind kind, TensorView tensor, String detail, Choice choice, Segments segments) {
+    String words = (detail + by(choice)).strip();
+    return OperationSignature.of(
+        kind, tensor.dtype(), tensor.shape(), words, tuning.over(segments));
+  }
+
+  private String by(Choice choice) {
+    String by =
+        switch (choice.way()) {
+          case WIRE -> choice.algorithm();
+          case MAILBOX -> choice.way().words();
+          case MAPPED -> choice.way().words() + choice.segments().words();
+        };
+    return " by " + by + tuning.words();
   }
 }

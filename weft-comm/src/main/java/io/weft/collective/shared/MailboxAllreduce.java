@@ -12,7 +12,6 @@ import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.slot.MailboxSlots;
 import io.weft.collective.slot.MailboxStage;
-import io.weft.collective.slot.SharedMailbox;
 import io.weft.collective.slot.SharedMailboxes;
 import io.weft.tensor.TensorView;
 import io.weft.transport.RemoteRegion;
@@ -91,7 +90,7 @@ final class MailboxAllreduce extends MailboxStage<TensorView> {
 
   /// Whether tensors of so many bytes go so, among so many members that may share memory.
   static boolean takes(long bytes, int members) {
-    return bytes > 0 && bytes <= LONGEST_BYTES && members <= SharedMailbox.MAX_MEMBERS;
+    return bytes > 0 && bytes <= LONGEST_BYTES && members <= 16;
   }
 
   @Override

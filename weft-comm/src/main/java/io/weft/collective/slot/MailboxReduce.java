@@ -43,14 +43,6 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
     this.result = result;
   }
 
-  /// Whether an allreduce or barrier of so many bytes by recursive doubling goes by slots, among so
-  /// many members that may share memory.
-  public static boolean takes(long bytes, int members) {
-    return bytes > 0
-        && bytes <= SharedMailbox.PAYLOAD_BYTES
-        && members <= SharedMailbox.MAX_MEMBERS;
-  }
-
   @Override
   public MemorySegment published(MailboxSlots slots) {
     return input;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.slot;
 
+import io.weft.collective.choice.Way;
 import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,13 +30,10 @@ public final class SharedMailbox {
   static final int BYTES = 4096;
 
   /// Slots of a mailbox.
-  static final int SLOTS = 8;
+  static final int SLOTS = Way.SLOTS;
 
   /// Longest contribution.
-  static final int PAYLOAD_BYTES = 432;
-
-  /// Most members: each reads what all others show, so that messages are better among many.
-  public static final int MAX_MEMBERS = 16;
+  static final int PAYLOAD_BYTES = Way.SLOT_BYTES;
 
   /// The subject of a slot in which nothing is shown; no operation has it.
   static final long NOTHING = 0;

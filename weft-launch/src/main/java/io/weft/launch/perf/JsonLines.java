@@ -19,10 +19,10 @@ final class JsonLines {
   private JsonLines() {}
 
   /// Replaces `file`.
-  static void write(Path file, List<Measurement> measurements) throws IOException {
+  static void write(Path file, List<?> records) throws IOException {
     String lines =
-        measurements.stream()
-            .map(measurement -> MAPPER.writeValueAsString(measurement) + "\n")
+        records.stream()
+            .map(each -> MAPPER.writeValueAsString(each) + "\n")
             .collect(Collectors.joining());
     NewFile.write(file, lines.getBytes(StandardCharsets.UTF_8));
   }

@@ -4,7 +4,6 @@ package io.weft.launch.perf;
 import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
-import io.weft.collective.choice.AlgorithmTable;
 import io.weft.launch.perf.Rounds.RoundContestant;
 import io.weft.launch.perf.machine.BenchmarkHost;
 import io.weft.launch.perf.machine.Handover;
@@ -106,11 +105,7 @@ public final class PerfCommand implements Callable<Integer> {
     try {
       MeasuringPlan plan = options.plan();
       if (options.explains()) {
-        boolean shares = WeftPeer.sharesMemory(plan.transport());
-        AlgorithmTable table = Algorithms.table(WeftConfig.load().algorithms());
-        command.commandLine().getOut().print(new Explanation(plan, shares, table).text());
-        command.commandLine().getOut().flush();
-        return 0;
+        return explain(plan, command.commandLine().getOut(), err);
       }
       List<RoundContestant> contestants = new ArrayList<>();
       for (MeasuredPeer peer : contestants()) {
@@ -131,6 +126,23 @@ public final class PerfCommand implements Callable<Integer> {
       err.println("weft: " + e.getMessage());
       return 1;
     }
+  }
+
+  private int explain(MeasuringPlan plan, PrintWriter out, PrintWriter err) {
+    Explanation explanation =
+        new Explanation(
+            plan,
+            WeftPeer.sharesMemory(plan.transport()),
+            WeftPeer.isOneSided(plan.transport()),
+            Algorithms.table(WeftConfig.load().algorithms()));
+    out.print(explanation.text());
+    out.flush();
+    Path json = options.json();
+    boolean kept =
+        json == null
+            || new ReportFile("--json", json)
+                .write(file -> JsonLines.write(file, explanation.lines()), err);
+    return kept ? 0 : 1;
   }
 
   private List<Measurement> measure(

@@ -135,8 +135,9 @@ final class PerfOptions {
   @Option(
       names = "--explain",
       description =
-          "measure nothing; say which algorithm Weft takes at each size for this number of ranks,"
-              + " and why")
+          "measure nothing; say which way and algorithm Weft takes at each size for this number of"
+              + " ranks, in which segments, how many of them in flight, and by which line of the"
+              + " table; with --json for programs too")
   private boolean explain;
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")

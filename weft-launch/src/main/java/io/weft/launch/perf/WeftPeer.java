@@ -12,6 +12,7 @@ import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /// Weft itself: ranks of this build on this host, each a JVM of its own.
@@ -84,10 +85,20 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
 
   /// Whether this transport lets ranks of one host reach each other's registered memory.
   static boolean sharesMemory(String scheme) {
+    return anyDevice(scheme, Capabilities::directAccess);
+  }
+
+  /// Whether this transport reads and writes memory without the processor of the peer.
+  static boolean isOneSided(String scheme) {
+    return anyDevice(scheme, Capabilities::nativeOneSided);
+  }
+
+  private static boolean anyDevice(String scheme, Predicate<Capabilities> fact) {
     return providers()
         .filter(p -> p.scheme().equals(scheme))
         .map(TransportProvider::probe)
-        .anyMatch(p -> p instanceof Availability.Available there && isDirect(there));
+        .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null)
+        .anyMatch(fact);
   }
 
   /// The devices that a transport would use here, in its own words; none where it cannot be used.
@@ -98,10 +109,6 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
         .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null)
         .map(Capabilities::device)
         .toList();
-  }
-
-  private static boolean isDirect(Availability.Available there) {
-    return there.devices().stream().anyMatch(Capabilities::directAccess);
   }
 
   private static Stream<TransportProvider> providers() {

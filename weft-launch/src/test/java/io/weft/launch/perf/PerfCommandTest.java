@@ -133,9 +133,23 @@ final class PerfCommandTest {
     assertThat(order).isEmpty();
     assertThat(out.toString())
         .startsWith("allreduce, 4 ranks on this host, tcp")
-        .containsPattern("4 B \\.\\. 4 KiB +recursive-doubling +bytes<=8K: the time")
-        .containsPattern("16 KiB \\.\\. 256 KiB +direct ")
-        .containsPattern("1 MiB \\.\\. 64 MiB +ring ");
+        .containsPattern(
+            " 4 B +wire +recursive-doubling +128 KiB x 4 +algorithms.txt, line [0-9]+: allreduce")
+        .containsPattern("256 KiB +wire +direct ")
+        .containsPattern("64 MiB +wire +ring ");
+  }
+
+  @Test
+  void anExplanationIsForProgramsToo() throws IOException {
+    Path file = directory.resolve("choices.jsonl");
+    assertThat(weftPerf("allreduce", "--bytes", "4,16M", "--explain", "--json", file.toString()))
+        .isZero();
+    JsonNode last = new JsonMapper().readTree(Files.readAllLines(file).getLast());
+    assertThat(last.propertyNames())
+        .containsExactly("bytes", "way", "algorithm", "segmentBytes", "inFlight", "rule", "reason");
+    assertThat(last.get("bytes").asLong()).isEqualTo(16 << 20);
+    assertThat(last.get("way").asString()).isEqualTo("wire");
+    assertThat(last.get("segmentBytes").asLong()).isEqualTo(128 << 10);
   }
 
   @Test
@@ -143,9 +157,16 @@ final class PerfCommandTest {
     MeasuringPlan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
-    assertThat(new Explanation(own, true, table).text()).contains("64 KiB  shared");
-    assertThat(new Explanation(apart, true, table).text())
-        .contains("64 KiB  shared", "512 MiB  ring");
+    assertThat(new Explanation(own, true, true, table).lines())
+        .extracting(Explanation.Line::way)
+        .containsExactly("mailbox", "mapped");
+    assertThat(new Explanation(apart, true, true, table).lines())
+        .as("by way of a bounce buffer")
+        .extracting(Explanation.Line::way)
+        .containsExactly("mapped", "mapped");
+    assertThat(new Explanation(apart, false, false, table).lines())
+        .extracting(Explanation.Line::way)
+        .containsExactly("wire", "wire");
   }
 
   @Test

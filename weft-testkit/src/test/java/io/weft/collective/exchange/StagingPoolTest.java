@@ -43,7 +43,7 @@ class StagingPoolTest {
                   Duration.ofSeconds(1),
                   new Credentials("staging", 0, 0, Secret.of(new byte[16]))),
               DEAF);
-  private final StagingPool staging = new StagingPool(transport, 1 << 20, 4 << 20);
+  private final StagingPool staging = new StagingPool(transport, 4 << 20);
 
   @AfterEach
   void close() {

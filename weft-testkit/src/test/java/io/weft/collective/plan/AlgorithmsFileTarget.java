@@ -3,7 +3,9 @@ package io.weft.collective.plan;
 
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.choice.Rule;
+import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.RankLayout;
+import io.weft.collective.choice.Way;
 import io.weft.testkit.fuzz.FuzzTarget;
 import io.weft.testkit.fuzz.ScratchFile;
 import java.io.IOException;
@@ -30,10 +32,13 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return FuzzTarget.texts(
-        "# mine\nallreduce | ranks<=4 bytes<2M | direct | measured\n",
-        "allreduce | crowded hosts=2^k chunk>=64K | hierarchical-ring | x\n\n"
-            + "barrier || recursive-doubling | y",
-        "broadcast | shared-memory bytes>8K | shared | z\nallgather | hosts=1 | direct | z\n");
+        "# mine\nallreduce | ranks<=4 bytes<2M | wire direct | measured\n",
+        "allreduce | crowded hosts=2^k chunk>=64K | wire hierarchical-ring | x\n\n"
+            + "barrier || wire recursive-doubling | y\nwire | kernel bytes>1M | 256K x 2 | z\n",
+        "broadcast | shared-memory bytes>8K | mapped direct | z\n"
+            + "allgather | hosts=1 | wire direct | z\n",
+        "allreduce | shared-memory bytes<=99 | mailbox recursive-doubling | z\n"
+            + "mapped || 1M x 9 | z");
   }
 
   @Override
@@ -52,7 +57,11 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
         "2^k",
         "crowded",
         "shared-memory",
-        "shared",
+        "mapped",
+        "mailbox",
+        "wire",
+        "kernel",
+        "64K x 4",
         "reducescatter",
         "alltoall",
         "ring",
@@ -83,15 +92,18 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
   /// What is chosen can be run there.
   private static void choose(
       AlgorithmTable table, CollectiveKind kind, long bytes, List<Integer> hosts) {
-    Rule rule = Algorithms.chosen(table, kind.words(), bytes, hosts, false);
-    if (rule.algorithm().equals(AlgorithmRegistry.SHARED)) {
-      throw new AssertionError("shared memory where there is none: " + rule);
+    RankLayout layout = RankLayout.of(hosts, false, false);
+    Choice choice = Algorithms.chosen(table, kind.words(), bytes, layout);
+    if (choice.way() != Way.WIRE) {
+      throw new AssertionError("shared memory where there is none: " + choice);
     }
-    String same =
-        new AlgorithmSelection(table, hosts, false)
-            .choose(kind, Optional.of(rule.algorithm()), bytes);
-    if (!same.equals(rule.algorithm()) || rule.why().isEmpty()) {
-      throw new AssertionError("accepted " + rule);
+    Choice same =
+        new AlgorithmSelection(table, hosts, false, false)
+            .choose(kind, Optional.of(choice.algorithm()), bytes);
+    if (!same.algorithm().equals(choice.algorithm())
+        || !same.segments().equals(choice.segments())
+        || choice.reason().isEmpty()) {
+      throw new AssertionError("accepted " + choice);
     }
   }
 }

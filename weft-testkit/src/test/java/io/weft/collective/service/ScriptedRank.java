@@ -18,6 +18,7 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.collective.choice.Way;
 import io.weft.collective.message.Rows;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
@@ -132,7 +133,9 @@ final class ScriptedRank implements AutoCloseable {
     TensorView tensor = tensor(elements);
     Handle<?> handle =
         switch (kind) {
-          case 0 -> communicator.allreduce(tensor, tensor, ReduceOp.SUM, options);
+          case 0 ->
+              communicator.allreduce(
+                  tensor, tensor, ReduceOp.SUM, onTheWire(tensor, options, "recursive-doubling"));
           case 1 -> communicator.broadcast(tensor, 0, options);
           case 2 -> freed(communicator.allgather(tensor, options.by("ring")));
           case 3 ->
@@ -143,10 +146,16 @@ final class ScriptedRank implements AutoCloseable {
                   tensor, tensor(elements), ReduceOp.AVERAGE, options.by("ring"));
           case 5 -> communicator.barrier(options);
           default ->
-              onSharedMemory(communicator, kind, sharedTensor(elements), options.by("shared"));
+              onSharedMemory(communicator, kind, sharedTensor(elements), options.by("mapped"));
         };
     handles.add(handle);
     return handle;
+  }
+
+  /// What does not fit a slot of a mailbox takes the wire.
+  private static CollectiveOptions onTheWire(
+      TensorView tensor, CollectiveOptions options, String algorithm) {
+    return tensor.bytes() > Way.SLOT_BYTES ? options.by(algorithm) : options;
   }
 
   private Handle<?> onSharedMemory(

@@ -46,7 +46,8 @@ class OwnTableTest {
 
   @Test
   void theTableOfTheSettingsIsTaken() throws IOException {
-    WeftConfig config = config("allreduce | ranks=3 bytes<=12 | binomial-tree | for this test");
+    WeftConfig config =
+        config("allreduce | ranks=3 bytes<=12 | wire binomial-tree | for this test");
     try (LocalJob job = LocalJob.start(3, config)) {
       assertThat(job.run(weft -> sum(weft, named("g")))).containsExactly(6f, 6f, 6f);
       for (Weft rank : job.ranks()) {
@@ -59,7 +60,7 @@ class OwnTableTest {
 
   @Test
   void ranksThatChooseDifferentlyAreToldBothChoices() throws IOException {
-    try (LocalJob job = LocalJob.start(2, config("allreduce | | ring | for this test"))) {
+    try (LocalJob job = LocalJob.start(2, config("allreduce | | wire ring | for this test"))) {
       List<CommException> failures =
           job.run(
               weft -> {

@@ -91,7 +91,7 @@ class SharedCollectivesTest {
 
     CollectiveOptions options() {
       CollectiveOptions options = named("case" + number % 7);
-      return chosen ? options.by("shared") : options;
+      return chosen ? options.by("mapped") : options;
     }
 
     long rowsOf(int rank) {

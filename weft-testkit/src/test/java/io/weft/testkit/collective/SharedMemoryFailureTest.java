@@ -112,7 +112,7 @@ class SharedMemoryFailureTest {
       CommException failure = null;
       while (failure == null) {
         try {
-          weft.communicator().allreduce(view, view, ReduceOp.MAX, named("g").by("shared")).await();
+          weft.communicator().allreduce(view, view, ReduceOp.MAX, named("g").by("mapped")).await();
           sums.incrementAndGet();
         } catch (CommException e) {
           failure = e;

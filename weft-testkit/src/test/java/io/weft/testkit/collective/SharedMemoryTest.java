@@ -66,7 +66,7 @@ class SharedMemoryTest {
 
     CollectiveOptions options() {
       CollectiveOptions options = CollectiveOptions.named("case" + number % 7);
-      return chosen ? options.by("shared") : options;
+      return chosen ? options.by("mapped") : options;
     }
 
     TensorLease tensor(Weft weft) {
@@ -144,9 +144,9 @@ class SharedMemoryTest {
                 () ->
                     weft.communicator()
                         .allreduce(
-                            tensor.view(), tensor.view(), ReduceOp.SUM, named("g").by("shared")))
+                            tensor.view(), tensor.view(), ReduceOp.SUM, named("g").by("mapped")))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContainingAll("shared", "one host", "ring");
+            .hasMessageContainingAll("mapped", "one host", "ring");
       }
     }
   }

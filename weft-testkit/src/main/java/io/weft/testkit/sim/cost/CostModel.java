@@ -2,10 +2,14 @@
 package io.weft.testkit.sim.cost;
 
 import io.weft.WeftConfig;
+import io.weft.collective.Algorithms;
+import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.RankLayout;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
+import java.util.List;
 
 /// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
 /// message of `b` bytes takes `alpha + beta b`, with Weft's own messages in it. Every rank has the
@@ -56,7 +60,14 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   /// With the sizes that these settings have.
   public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
     int eagerBytes = config.eagerBytes().orElse(Network.EAGER_BYTES);
-    return new CostModel(link, turn, eagerBytes, config.segmentBytes());
+    Choice usual =
+        Algorithms.chosen(
+            Algorithms.table(config.algorithms()),
+            "allreduce",
+            Long.MAX_VALUE,
+            RankLayout.of(List.of(0, 1), false, true));
+    long segmentBytes = config.segmentBytes().orElse((int) usual.segments().bytes());
+    return new CostModel(link, turn, eagerBytes, segmentBytes);
   }
 
   /// The time from the moment at which all ranks submit an allreduce of so many bytes until the
