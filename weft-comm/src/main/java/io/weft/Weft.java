@@ -243,8 +243,8 @@ public final class Weft implements AutoCloseable {
   private static AgentRunner runner(WeftConfig config, Mesh mesh, AgentRunners runners) {
     int local = mesh.topology().localSize(mesh.rank());
     int cores = localProcessors(mesh.topology(), mesh.rank());
-    IdleStrategy caller = IdleStrategy.forCaller(local, cores);
-    IdleStrategy own = IdleStrategy.forRunner(local, cores);
+    IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
+    IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
     if (config.spin().isPresent()) {
       caller = caller.spinning(config.spin().getAsInt());
       own = own.spinning(config.spin().getAsInt());

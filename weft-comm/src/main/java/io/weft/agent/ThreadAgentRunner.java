@@ -24,37 +24,22 @@ final class ThreadAgentRunner implements AgentRunner {
   /// longer than what a program does between two blocking operations in a loop. Otherwise the
   /// thread would sit in the agent's wait when the next caller comes, and each operation would pay
   /// for waking it.
-  private static final long LINGER_NANOS = 20_000_000;
+  private static final long LEFT_TO_CALLERS_NANOS = 20_000_000;
 
-  /// How soon it looks meanwhile whether someone has submitted and not waited. While nobody does,
-  /// it looks half as often each time, down to once in `LONGEST_REST_NANOS`: on a machine with no
-  /// core to spare each look takes one from a rank that spins.
+  /// How soon it looks meanwhile whether someone has submitted and not waited.
   private static final long REST_NANOS = 500_000;
-
-  private static final long LONGEST_REST_NANOS = 8_000_000;
-
-  /// After so many commands without a caller in between, nobody is about to wait for them.
-  private static final int COMMANDS_LEFT_ALONE = 2;
-
-  private static final long MOMENT_NANOS = 20_000;
 
   private static final int INVOKER_TRIES = 2000;
 
-  /// So often a caller looks on as fast as it can whether its inline task is over: for longer than
-  /// a cache line takes from one processor to another, and less than a microsecond. With a look at
-  /// the clock and a pause after each it would notice late by half of what these take.
-  private static final int BRISK_LOOKS = 128;
-
   /// How long an agent goes without a turn for inline tasks.
-  private static final long ERRANDS_NANOS = 50_000;
+  private static final long INLINE_NANOS = 50_000;
 
   private final Agent agent;
   private final Ticker ticker;
-  private final IdleState ownIdle;
-  private final IdleState callerIdle;
+  private final IdleStrategy ownIdle;
+  private final IdleStrategy callerIdle;
   private final AtomicBoolean inside = new AtomicBoolean();
   private final AtomicInteger callers = new AtomicInteger();
-  private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
 
   /// Who is inside. Written inside the agent invoker and read without order: a thread finds itself
@@ -62,7 +47,6 @@ final class ThreadAgentRunner implements AgentRunner {
   private @Nullable Thread insider;
 
   private volatile boolean parked;
-  private volatile boolean resting;
   private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
   private volatile boolean over;
@@ -72,9 +56,9 @@ final class ThreadAgentRunner implements AgentRunner {
   ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
     this.agent = agent;
     this.ticker = ticker;
-    this.ownIdle = new IdleState(own, ticker);
-    this.callerIdle = new IdleState(caller, ticker);
-    this.lastTurn = ticker.nanos() - LINGER_NANOS;
+    this.ownIdle = own;
+    this.callerIdle = caller;
+    this.lastTurn = ticker.nanos() - LEFT_TO_CALLERS_NANOS;
     this.lastDriven.setPlain(lastTurn);
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
   }
@@ -88,10 +72,6 @@ final class ThreadAgentRunner implements AgentRunner {
   public void commandQueued() {
     if (parked) {
       agent.wake();
-    } else if (resting
-        && callers.get() == 0
-        && unattended.incrementAndGet() == COMMANDS_LEFT_ALONE) {
-      LockSupport.unpark(thread);
     }
   }
 
@@ -122,7 +102,6 @@ final class ThreadAgentRunner implements AgentRunner {
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
     callers.incrementAndGet();
-    unattended.setOpaque(0);
     try {
       if (parked) {
         agent.wake();
@@ -149,14 +128,13 @@ final class ThreadAgentRunner implements AgentRunner {
   /// Hot path.
   @Override
   public boolean lend(InlineTask inlineTask, long sinceNanos) {
-    unattended.setOpaque(0);
     if (!tryEnter()) {
       return false;
     }
     boolean finished = false;
     try {
       finished = !closed && !agent.busy() && run(inlineTask, sinceNanos);
-      if (finished && !closed && sinceNanos - lastTurn > ERRANDS_NANOS) {
+      if (finished && !closed && sinceNanos - lastTurn > INLINE_NANOS) {
         var unused = work(ticker.nanos());
       }
     } finally {
@@ -175,9 +153,9 @@ final class ThreadAgentRunner implements AgentRunner {
       if (!inlineTask.begin(sinceNanos)) {
         return false;
       }
-      callerIdle.renew();
-      for (int looks = 1; !inlineTask.advance(); looks++) {
-        if (looks > BRISK_LOOKS && callerIdle.isOver()) {
+      callerIdle.reset();
+      while (!inlineTask.advance()) {
+        if (!callerIdle.idle()) {
           inlineTask.giveUp();
           return false;
         }
@@ -208,15 +186,15 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turn(BooleanSupplier done, long deadlineNanos) {
-    callerIdle.renew();
+    callerIdle.reset();
     while (!closed && !done.getAsBoolean()) {
       long now = ticker.nanos();
       if (now - deadlineNanos >= 0) {
         return;
       }
       if (work(now) > 0) {
-        callerIdle.renew();
-      } else if (callerIdle.isOver(now)) {
+        callerIdle.reset();
+      } else if (!callerIdle.idle(now)) {
         park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
       }
     }
@@ -237,52 +215,25 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turnWhereNobodyElseDoes() {
-    long rest = REST_NANOS;
     while (!closed) {
-      if (callers.get() > 0 || isLeftToCallers()) {
-        rest(rest);
-        rest = Math.min(2 * rest, LONGEST_REST_NANOS);
-      } else if (tryEnter()) {
-        rest = REST_NANOS;
-        try {
-          turnUntilACallerComes();
-        } finally {
-          leave();
-        }
-      } else {
-        rest(REST_NANOS); // whoever is inside wakes it if there is more to do
+      if (callers.get() > 0 || isLeftToCallers() || !tryEnter()) {
+        // Whoever is inside wakes it if there is more to do.
+        LockSupport.parkNanos(this, REST_NANOS);
+        continue;
+      }
+      try {
+        turnUntilACallerComes();
+      } finally {
+        leave();
       }
     }
   }
 
-  /// What is queued just before is found by the next look.
-  private void rest(long nanos) {
-    unattended.setOpaque(0);
-    resting = true;
-    try {
-      LockSupport.parkNanos(this, nanos);
-    } finally {
-      resting = false;
-    }
-  }
-
-  /// Whether a caller has driven lately and there is nothing to do that nobody waits for. What has
-  /// just been submitted gets the moment that a caller takes to come and wait for it.
+  /// Whether a caller has driven lately and there is nothing to do that nobody waits for.
   private boolean isLeftToCallers() {
-    long start = ticker.nanos();
-    if (start - lastDriven.get() >= LINGER_NANOS) {
-      return false;
-    }
-    while (agent.busy() || agent.hasCommands()) {
-      if (callers.get() > 0) {
-        return true;
-      }
-      if (ticker.nanos() - start > MOMENT_NANOS) {
-        return false;
-      }
-      Thread.onSpinWait();
-    }
-    return true;
+    return ticker.nanos() - lastDriven.get() < LEFT_TO_CALLERS_NANOS
+        && !agent.busy()
+        && !agent.hasCommands();
   }
 
   private int work(long now) {
@@ -312,12 +263,12 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turnUntilACallerComes() {
-    ownIdle.renew();
+    ownIdle.reset();
     while (!closed && callers.get() == 0) {
       long now = ticker.nanos();
       if (work(now) > 0) {
-        ownIdle.renew();
-      } else if (!agent.busy() || ownIdle.isOver(now)) {
+        ownIdle.reset();
+      } else if (!agent.busy() || !ownIdle.idle(now)) {
         park(PARK_NANOS, true);
       }
     }

@@ -77,7 +77,9 @@ class ThreadAgentRunnerTest {
 
   private static AgentRunner runner(Counter agent) {
     return AgentRunners.THREADS.runner(
-        agent, new IdleStrategy(10, 0, 10, 300_000), new IdleStrategy(100, 0, 10, 300_000));
+        agent,
+        IdleStrategy.of(Ticker.SYSTEM, 1_000, 10),
+        IdleStrategy.of(Ticker.SYSTEM, 10_000, 10));
   }
 
   @Test

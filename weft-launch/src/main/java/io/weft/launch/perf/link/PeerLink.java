@@ -3,7 +3,6 @@ package io.weft.launch.perf.link;
 
 import io.weft.CommException;
 import io.weft.WeftConfig;
-import io.weft.agent.IdleState;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
 import io.weft.cluster.LaunchEnvironment;
@@ -41,9 +40,8 @@ final class PeerLink implements FrameSink, AutoCloseable {
 
   private final int rank;
   private final Transport transport;
-  private final IdleState idle =
-      new IdleState(
-          IdleStrategy.forCaller(RANKS, Runtime.getRuntime().availableProcessors()), Ticker.SYSTEM);
+  private final IdleStrategy idle =
+      IdleStrategy.forCaller(Ticker.SYSTEM, RANKS, Runtime.getRuntime().availableProcessors());
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
   private @Nullable Endpoint endpoint;
   private @Nullable TransportException failure;
@@ -149,12 +147,12 @@ final class PeerLink implements FrameSink, AutoCloseable {
   /// `IllegalStateException` after 60 s.
   void until(BooleanSupplier condition) {
     long begin = 0;
-    idle.renew();
+    idle.reset();
     while (!condition.getAsBoolean()) {
       long now = System.nanoTime();
       if (transport.poll(now) > 0) {
-        idle.renew();
-      } else if (idle.isOver()) {
+        idle.reset();
+      } else if (!idle.idle()) {
         transport.await(NAP_NANOS);
       }
       if (failure != null) {

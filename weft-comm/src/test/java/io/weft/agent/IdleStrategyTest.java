@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /// On a clock that the test sets; a yield lasts as long as the test says.
-final class IdleStateTest {
+final class IdleStrategyTest {
 
   private static final long MILLI = 1_000_000;
 
   private final Clock clock = new Clock();
-  private final IdleState idle = new IdleState(new IdleStrategy(3, 0, 10 * MILLI, 300_000), clock);
+  private final IdleStrategy idle = IdleStrategy.of(clock, 0, 10 * MILLI).spinning(3);
 
   /// Reads come in pairs where a turn yields: before it and after it.
   private static final class Clock implements Ticker {
@@ -26,9 +26,9 @@ final class IdleStateTest {
     }
   }
 
-  private int turnsUntilOver() {
+  private int turnsUntilParking() {
     int turns = 0;
-    while (!idle.isOver()) {
+    while (idle.idle()) {
       turns++;
       assertThat(turns).isLessThan(1000);
     }
@@ -39,45 +39,45 @@ final class IdleStateTest {
   void spinsAndThenYieldsForAsLongAsThePolicySays() {
     clock.step = 100_000;
     // A turn of yielding reads the clock twice, so it lasts 0.2 ms; the last look is the 51st.
-    assertThat(turnsUntilOver()).isEqualTo(3 + 50);
-    assertThat(idle.isOver()).as("and stays so").isTrue();
-    idle.renew();
-    assertThat(turnsUntilOver()).isEqualTo(3 + 50);
+    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
+    assertThat(idle.idle()).as("and stays so").isFalse();
+    idle.reset();
+    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
   }
 
   @Test
   void spinsForAsLongAsThePolicySaysBeforeItYields() {
-    IdleState spinning = new IdleState(new IdleStrategy(0, 5 * MILLI, 0, 300_000), clock);
+    IdleStrategy spinning = IdleStrategy.of(clock, 5 * MILLI, 0);
     clock.step = MILLI;
     for (int turn = 0; turn < 5; turn++) {
-      assertThat(spinning.isOver()).as("turn %d", turn).isFalse();
+      assertThat(spinning.idle()).as("turn %d", turn).isTrue();
     }
-    assertThat(spinning.isOver()).isTrue();
-    spinning.renew();
-    assertThat(spinning.isOver()).as("anew").isFalse();
+    assertThat(spinning.idle()).isFalse();
+    spinning.reset();
+    assertThat(spinning.idle()).as("anew").isTrue();
   }
 
   @Test
   void parksAtOnceForAWhileAfterAYieldThatCameBackLate() {
     yieldLate();
     clock.now += MILLI / 2;
-    assertThat(turnsUntilOver()).as("within the while: no yield").isEqualTo(3);
+    assertThat(turnsUntilParking()).as("within the while: no yield").isEqualTo(3);
   }
 
   @Test
-  void whoseYieldsMayTakeLongerGoesOnWithThem() {
-    IdleState among = new IdleState(new IdleStrategy(0, 0, 10 * MILLI, 2 * MILLI), clock);
+  void yieldsOfAMillisecondAreNotLate() {
+    IdleStrategy yielding = IdleStrategy.of(clock, 0, 10 * MILLI);
     clock.step = MILLI;
     for (int turn = 0; turn < 5; turn++) {
-      assertThat(among.isOver()).as("yield %d, which took a millisecond", turn).isFalse();
+      assertThat(yielding.idle()).as("yield %d, which took a millisecond", turn).isTrue();
     }
-    assertThat(among.isOver()).as("ten milliseconds are over").isTrue();
+    assertThat(yielding.idle()).as("ten milliseconds are over").isFalse();
     clock.step = 3 * MILLI;
-    among.renew();
-    assertThat(among.isOver()).as("a yield of three").isFalse();
+    yielding.reset();
+    assertThat(yielding.idle()).as("a yield of three").isTrue();
     clock.step = 0;
-    among.renew();
-    assertThat(among.isOver()).as("was a late one").isTrue();
+    yielding.reset();
+    assertThat(yielding.idle()).as("was a late one").isFalse();
   }
 
   @Test
@@ -85,7 +85,7 @@ final class IdleStateTest {
     for (long crowd = 2; crowd <= 1024; crowd *= 2) {
       yieldLate();
       clock.now += Math.min(crowd, 256) * MILLI - 1;
-      assertThat(turnsUntilOver()).as("%d ms are not over", crowd).isEqualTo(3);
+      assertThat(turnsUntilParking()).as("%d ms are not over", crowd).isEqualTo(3);
       clock.now++;
     }
   }
@@ -97,22 +97,22 @@ final class IdleStateTest {
       clock.now += 256 * MILLI;
     }
     clock.step = 100_000;
-    idle.renew();
-    assertThat(turnsUntilOver()).isEqualTo(3 + 50);
+    idle.reset();
+    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
     yieldLate();
     clock.now += 2 * MILLI;
     clock.step = 100_000;
-    assertThat(turnsUntilOver()).as("the shortest while again").isEqualTo(3 + 50);
+    assertThat(turnsUntilParking()).as("the shortest while again").isEqualTo(3 + 50);
   }
 
   /// Spins, yields once, and comes back late. Then time stands still.
   private void yieldLate() {
-    clock.step = MILLI;
-    idle.renew();
+    clock.step = 3 * MILLI;
+    idle.reset();
     for (int turn = 0; turn < 3 + 1; turn++) {
-      assertThat(idle.isOver()).isFalse();
+      assertThat(idle.idle()).isTrue();
     }
     clock.step = 0;
-    idle.renew();
+    idle.reset();
   }
 }
