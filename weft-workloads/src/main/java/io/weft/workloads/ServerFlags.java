@@ -5,6 +5,7 @@ import static io.weft.workloads.TrainCommandLine.text;
 import static io.weft.workloads.TrainCommandLine.whole;
 
 import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.parameterserver.GraphRuntime;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.training.Sync;
 import java.util.Arrays;
@@ -35,7 +36,7 @@ final class ServerFlags {
         "HOW",
         "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
             + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
-            + " everybody");
+            + " everybody, with the jar of weft-perf");
     TrainCommandLine.option(
         spec, WORKERS, "W", "with parameter servers; default 1, or what TF_CONFIG says");
     TrainCommandLine.option(
@@ -69,6 +70,10 @@ final class ServerFlags {
             .filter(known -> known.toString().equals(via.get()))
             .findFirst()
             .orElseThrow(() -> BadOption.of(VIA, via.get(), ALLREDUCE + ", weft or grpc"));
+    if (how != Servers.Via.WEFT && GraphRuntime.find(how).isEmpty()) {
+      throw BadOption.of(
+          VIA, via.get(), ALLREDUCE + " or weft; " + how + " needs the jar of weft-perf");
+    }
     for (String option : NOT_HERE) {
       text(parsed, option)
           .ifPresent(

@@ -5,11 +5,11 @@ import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
-import io.weft.tensorflow.grpc.GrpcException;
 import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
+import io.weft.workloads.parameterserver.GraphException;
 import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
@@ -81,7 +81,7 @@ public final class TrainTool implements ToolProvider {
               + " libraries in ~/.javacpp/cache");
     } catch (CommException
         | StepException
-        | GrpcException
+        | GraphException
         | TrainingException
         | TensorFlowException
         | ReportFiles.Unwritten

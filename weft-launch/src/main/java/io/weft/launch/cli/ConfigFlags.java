@@ -4,7 +4,6 @@ package io.weft.launch.cli;
 import io.weft.ConfigOption;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.launch.flag.SecureAlone;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;

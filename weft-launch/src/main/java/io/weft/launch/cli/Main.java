@@ -3,10 +3,10 @@ package io.weft.launch.cli;
 
 import io.weft.CommException;
 import io.weft.launch.job.JobFailed;
-import io.weft.launch.perf.traffic.TrafficCommand;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Objects;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
@@ -27,7 +27,12 @@ public final class Main {
   /// The command with all its subcommands.
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new WeftCommand());
-    Objects.requireNonNull(line.getSubcommands().get("perf")).addSubcommand(new TrafficCommand());
+    for (Subcommand more : ServiceLoader.load(Subcommand.class)) {
+      line.addSubcommand(more.commandLine());
+    }
+    if (!line.getSubcommands().containsKey("perf")) {
+      line.addSubcommand(new AbsentPerf());
+    }
     ConfigFlags.add(line.getSubcommands().get("run"), List.of());
     // A workload has a transport option of its own; it gets it untouched.
     ConfigFlags.add(line.getSubcommands().get("train"), List.of("transport"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.launch.perf.PerfCommand;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,6 @@ import picocli.CommandLine.Spec;
     subcommands = {
       TrainCommand.class,
       RunCommand.class,
-      PerfCommand.class,
       JavaCommand.class,
       DoctorCommand.class,
       TraceCommand.class

@@ -50,7 +50,7 @@ class CommandLineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "run", "train", "perf", "doctor", "trace"})
+  @ValueSource(strings = {"", "run", "train", "doctor", "trace"})
   void everyCommandTeachesWithAnExample(String command) {
     String text =
         command.isEmpty()
@@ -69,10 +69,7 @@ class CommandLineTest {
     "run --secure=maybe -- true, maybe",
     "run -- true,",
     "train --secure mnist-dnn, on",
-    "train --secure auto mnist-dnn, auto",
-    "perf --secure allreduce, on",
-    "perf --secure off allreduce, off",
-    "perf allreduce, auto"
+    "train --secure auto mnist-dnn, auto"
   })
   void secureMayStandAlone(String line, @Nullable String mode) {
     CommandLine commands = Main.commandLine();
@@ -89,6 +86,12 @@ class CommandLineTest {
     CommandLine run = commands.getSubcommands().get("run");
     assertThat(run.getParseResult().matchedPositionals().getFirst().stringValues())
         .containsExactly("java", "-version", "-np");
+  }
+
+  @Test
+  void perfSaysWhichJarHasIt() {
+    assertThat(weft.run("perf", "allreduce", "-np", "2")).isEqualTo(3);
+    assertThat(weft.err()).contains("add the jar of weft-perf");
   }
 
   @Test

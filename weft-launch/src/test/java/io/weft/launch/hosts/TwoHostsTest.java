@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.launch.cli.Main;
 import io.weft.testkit.job.JvmCommand;
-import io.weft.testkit.torture.Networks;
+import io.weft.testkit.job.Networks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Adult census set: its published CSV, the 123 binary features of LIBSVM's a9a, and a
-/// synthetic bounce buffer. Any thread.
+/// synthetic replacement. Any thread.
 @NullMarked
 package io.weft.workloads.census;
 

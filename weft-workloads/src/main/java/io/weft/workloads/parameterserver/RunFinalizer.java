@@ -10,7 +10,6 @@ import io.weft.workloads.batch.Feed;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Ranking;
-import io.weft.workloads.sendrecv.GraphSession;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.TrainingOutcome;

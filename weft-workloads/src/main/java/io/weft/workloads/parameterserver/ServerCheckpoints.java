@@ -7,7 +7,6 @@ import io.weft.workloads.checkpoint.Checkpoints;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.checkpoint.Manifest;
 import io.weft.workloads.checkpoint.SavedTensor;
-import io.weft.workloads.sendrecv.GraphSession;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
 import java.lang.foreign.Arena;

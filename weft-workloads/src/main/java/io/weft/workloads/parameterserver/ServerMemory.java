@@ -8,7 +8,6 @@ import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
 import io.weft.workloads.checkpoint.SavedTensor;
-import io.weft.workloads.sendrecv.GraphSession;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;

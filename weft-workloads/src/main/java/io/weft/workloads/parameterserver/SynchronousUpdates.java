@@ -2,7 +2,6 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.session.Fetched;
-import io.weft.workloads.sendrecv.GraphSession;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;

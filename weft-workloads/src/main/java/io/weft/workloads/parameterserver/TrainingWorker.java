@@ -15,7 +15,6 @@ import io.weft.tensorflow.session.WeftServer;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.sendrecv.GraphSession;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingObserver;

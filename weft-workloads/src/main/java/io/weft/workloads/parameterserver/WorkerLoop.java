@@ -5,7 +5,6 @@ import io.weft.tensorflow.session.Fetched;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.sendrecv.GraphSession;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;

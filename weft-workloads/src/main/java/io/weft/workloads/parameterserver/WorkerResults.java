@@ -4,7 +4,6 @@ package io.weft.workloads.parameterserver;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
-import io.weft.workloads.sendrecv.GraphSession;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;

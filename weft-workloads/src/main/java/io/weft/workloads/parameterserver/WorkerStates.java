@@ -3,7 +3,6 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.session.WeftServer;
-import io.weft.workloads.sendrecv.GraphSession;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// What measuring calls in the C library.
-@NullMarked
-package io.weft.launch.perf.ffm;
-
-import org.jspecify.annotations.NullMarked;

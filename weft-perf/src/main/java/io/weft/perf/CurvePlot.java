@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf;
+
+import io.weft.perf.report.Panel;
+import io.weft.perf.report.Picture;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/// Draws latency and bus bandwidth (or messages per second) over size, one curve for each
+/// contestant, on logarithmic axes; below them the machine they belong to.
+record CurvePlot(List<Measurement> measurements) {
+
+  CurvePlot {
+    measurements = List.copyOf(measurements);
+  }
+
+  /// Writes `file` as its suffix says: SVG or PNG.
+  void save(Path file) throws IOException {
+    new Picture(panels(), facts()).save(file);
+  }
+
+  /// The host, and how the figures came about.
+  private String facts() {
+    Measurement first = measurements.getFirst();
+    return first.host().words() + "; medians of %d interleaved rounds".formatted(first.rounds());
+  }
+
+  /// Latency, and bandwidth where bytes moved.
+  private List<Panel> panels() {
+    Measurement first = measurements.getFirst();
+    String what = "%s, %d ranks, %s".formatted(first.benchmark(), first.ranks(), first.transport());
+    if (Benchmark.of(first.benchmark()).isCollective()) {
+      what += ", " + first.memory() + " tensors";
+    }
+    Panel latency = panel(what + ": latency", "p50, microseconds", false, Measurement::p50Micros);
+    if (first.messagesPerSecond() != null) {
+      return List.of(latency, panel(what + ": rate", "messages / s", true, CurvePlot::rate));
+    }
+    if (measurements.stream().noneMatch(m -> m.busGigabytesPerSecond() > 0)) {
+      return List.of(latency);
+    }
+    return List.of(
+        latency, panel(what + ": bus bandwidth", "GB/s", true, Measurement::busGigabytesPerSecond));
+  }
+
+  private static double rate(Measurement measurement) {
+    Double messages = measurement.messagesPerSecond();
+    return messages == null ? 0 : messages;
+  }
+
+  /// Who, and of how many tensors where that differs.
+  private static String curve(Measurement measurement) {
+    Integer tensors = measurement.tensors();
+    return measurement.peer() + (tensors == null ? "" : ", %d tensors".formatted(tensors));
+  }
+
+  private Panel panel(
+      String title, String axis, boolean isRising, Function<Measurement, Double> figure) {
+    List<Measurement> drawn =
+        measurements.stream().filter(m -> !Objects.equals(m.tensors(), 0)).toList();
+    List<Panel.Curve> curves =
+        drawn.stream()
+            .map(CurvePlot::curve)
+            .distinct()
+            .map(
+                name -> {
+                  List<Measurement> of = drawn.stream().filter(m -> curve(m).equals(name)).toList();
+                  return new Panel.Curve(
+                      name,
+                      of.stream().map(m -> (double) m.bytes()).toList(),
+                      of.stream().map(figure).toList());
+                })
+            .toList();
+    return new Panel(title, "bytes", axis, isRising, curves);
+  }
+}

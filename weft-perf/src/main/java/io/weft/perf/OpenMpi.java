@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf;
+
+import io.weft.perf.process.CProgram;
+import io.weft.perf.process.PerfException;
+import io.weft.perf.process.SearchPath;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// Open MPI, measured by this project's own small C program over its collectives and messages,
+/// started as a user of its `mpirun` would: its default binding (each of two ranks on a core of its
+/// own), its default algorithms, its default (spinning) waits.
+final class OpenMpi implements MeasuredPeer {
+
+  private static final String REMEDY =
+      "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
+
+  /// Its program has messages and collectives.
+  private static final Set<Benchmark> ABSENT =
+      EnumSet.of(Benchmark.WRITES, Benchmark.READS, Benchmark.REGISTRATION, Benchmark.SENDRECV);
+
+  private final SearchPath path;
+  private final Path cache;
+
+  /// Finds programs on `path`, keeps the compiled program under `cache`.
+  OpenMpi(SearchPath path, Path cache) {
+    this.path = path;
+    this.cache = cache;
+  }
+
+  @Override
+  public String name() {
+    return "openmpi";
+  }
+
+  @Override
+  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
+    if (ABSENT.contains(plan.benchmark())) {
+      throw new IllegalArgumentException(
+          "peer openmpi has no %s; it has all but: %s"
+              .formatted(
+                  plan.benchmark().label(),
+                  ABSENT.stream().map(Benchmark::label).collect(Collectors.joining(", "))));
+    }
+    List<String> fabric = fabric(plan.transport());
+    Path mpirun = find("mpirun");
+    Path program =
+        new CProgram(OpenMpi.class, "openmpi.c", List.of(HEADER), List.of("-std=gnu11"), cache)
+            .compiledBy(find("mpicc"), REMEDY);
+    boolean root = "root".equals(System.getProperty("user.name"));
+    int cores = Runtime.getRuntime().availableProcessors();
+    List<String> command = command(mpirun, program, fabric, plan, root, cores);
+    return MeasuredPeer.program("Open MPI", command, plan);
+  }
+
+  private Path find(String program) {
+    return path.find(program + ".openmpi", program)
+        .orElseThrow(
+            () ->
+                new PerfException.Missing(
+                    "peer openmpi: there is no " + program + " on PATH" + REMEDY));
+  }
+
+  /// Point-to-point layer `ob1` with exactly the byte transports of this name: loopback TCP, or
+  /// shared memory.
+  static List<String> fabric(String transport) {
+    return switch (transport) {
+      case "tcp" ->
+          List.of(
+              "--mca",
+              "pml",
+              "ob1",
+              "--mca",
+              "btl",
+              "tcp,self",
+              "--mca",
+              "btl_tcp_if_include",
+              "lo");
+      case "shm" -> List.of("--mca", "pml", "ob1", "--mca", "btl", "vader,self");
+      default ->
+          throw new IllegalArgumentException(
+              "peer openmpi has no transport '%s'; allowed: tcp, shm".formatted(transport));
+    };
+  }
+
+  static List<String> command(
+      Path mpirun, Path program, List<String> fabric, MeasuringPlan plan, boolean root, int cores) {
+    List<String> command = new ArrayList<>(List.of(mpirun.toString()));
+    if (root) {
+      command.add("--allow-run-as-root");
+    }
+    if (plan.ranks() > cores) {
+      command.add("--oversubscribe");
+    }
+    command.addAll(fabric);
+    command.addAll(List.of("-np", Integer.toString(plan.ranks()), program.toString()));
+    command.addAll(plan.arguments());
+    return command;
+  }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf;
+
+import java.util.Collection;
+import java.util.IntSummaryStatistics;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+/// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
+/// Weft / peer of bandwidth (or of messages per second) and, at the same time, peer / Weft of
+/// latency, each a median over its own rounds; `pairs` is the median of the ratios of each round,
+/// which holds against a machine that is slow in some rounds; `best` is that of the fastest calls.
+record RatioTable(List<Measurement> measurements) {
+
+  private static final int SIZE_WIDTH = 13;
+
+  /// Handovers that differ by more come from processors that are now near each other, now far.
+  private static final int FAR = 2;
+
+  RatioTable {
+    measurements = List.copyOf(measurements);
+  }
+
+  /// Lines of text, the head first.
+  String text() {
+    List<String> peers =
+        measurements.stream()
+            .map(Measurement::peer)
+            .distinct()
+            .filter(p -> !p.equals(Measurement.WEFT))
+            .toList();
+    StringBuilder text = new StringBuilder(head());
+    String rate = measurements.getFirst().messagesPerSecond() == null ? "bus GB/s" : "M msg/s";
+    String blank = " ".repeat(SIZE_WIDTH);
+    text.append(blank).append("  ").append(centred(Measurement.WEFT, 21));
+    peers.forEach(p -> text.append("  ").append(centred(p, 21)));
+    peers.forEach(p -> text.append("  ").append(centred(Measurement.WEFT + " / " + p, 23)));
+    text.append("%n%13s  %10s %10s".formatted("size", "p50 us", rate));
+    peers.forEach(p -> text.append("  %10s %10s".formatted("p50 us", rate)));
+    peers.forEach(p -> text.append("  %7s %7s %7s".formatted("p50", "pairs", "best")));
+    for (Measurement weft : of(Measurement.WEFT)) {
+      text.append(System.lineSeparator()).append(row(weft, peers));
+    }
+    peers.forEach(p -> text.append(aboveEmpty(p)));
+    measurements.forEach(m -> text.append(registered(m)));
+    text.append(moved());
+    text.append(leftOut());
+    return text.append(System.lineSeparator()).toString();
+  }
+
+  /// Warns where the host has moved the processors between rounds.
+  private String moved() {
+    IntSummaryStatistics nanos =
+        measurements.stream()
+            .map(Measurement::roundHandoverNanos)
+            .filter(Objects::nonNull)
+            .flatMap(Collection::stream)
+            .mapToInt(Integer::intValue)
+            .summaryStatistics();
+    return nanos.getCount() == 0 || nanos.getMax() <= FAR * nanos.getMin()
+        ? ""
+        : ("%na cache line went from processor to processor and back in %d to %d ns before the"
+                + " rounds: something moves the processors or takes them; look at best")
+            .formatted(nanos.getMin(), nanos.getMax());
+  }
+
+  /// How many rounds were left out because the host has moved the processors.
+  private String leftOut() {
+    Integer rounds = measurements.getFirst().roundsMoved();
+    return rounds == null
+        ? ""
+        : "%nrounds left out since a cache line took longer before or after: %d".formatted(rounds);
+  }
+
+  /// What was registered with a device, where that is told.
+  private static String registered(Measurement m) {
+    RankReport.Registered told = m.registered();
+    return told == null
+        ? ""
+        : String.format(
+            Locale.ROOT,
+            "%n%s, %d transfers of %s: registered %d times, %s, in %.1f us",
+            m.peer(),
+            m.iterations(),
+            m.size(),
+            told.calls(),
+            told.bytes() == 0 ? "0 B" : ByteSizes.format(told.bytes()),
+            told.micros());
+  }
+
+  /// What the smallest tensor adds to a step that carries none.
+  private String aboveEmpty(String peer) {
+    List<Measurement> ours = of(Measurement.WEFT);
+    if (!ours.getFirst().size().equals("empty step") || ours.size() < 2) {
+      return "";
+    }
+    double weft = ours.get(1).p50Micros() - ours.get(0).p50Micros();
+    double its = at(peer, ours.get(1)).p50Micros() - at(peer, ours.get(0)).p50Micros();
+    return String.format(
+        Locale.ROOT,
+        "%n%s above the empty step: %.1f us, %s %.1f us, ratio %.2f",
+        ours.get(1).size(),
+        weft,
+        peer,
+        its,
+        its / weft);
+  }
+
+  private String head() {
+    Measurement first = measurements.getFirst();
+    String how =
+        first.outstanding() == null ? "" : ", %d outstanding".formatted(first.outstanding());
+    if (Benchmark.of(first.benchmark()).isCollective()) {
+      how = ", " + first.memory() + " tensors";
+    } else if (first.registered() != null) {
+      how = ", " + first.memory() + " memory";
+    }
+    return "%s, %d ranks, %s%s, %d rounds; %s, %d cores, load %.2f%n"
+        .formatted(
+            first.benchmark(),
+            first.ranks(),
+            first.transport(),
+            how,
+            first.rounds(),
+            first.host().cpu(),
+            first.host().cores(),
+            first.host().loadAverage());
+  }
+
+  private String row(Measurement weft, List<String> peers) {
+    StringBuilder row = new StringBuilder("%13s".formatted(weft.size()));
+    row.append(figures(weft));
+    List<Measurement> beside = peers.stream().map(p -> at(p, weft)).toList();
+    beside.forEach(m -> row.append(figures(m)));
+    beside.forEach(
+        m ->
+            row.append(
+                "  %s %s %s"
+                    .formatted(
+                        ratio(p50Ratio(weft, m)),
+                        ratio(pairsRatio(weft, m)),
+                        ratio(bestRatio(weft, m)))));
+    if (Measurement.differs(weft) || beside.stream().anyMatch(Measurement::differs)) {
+      row.append("  WRONG RESULT");
+    }
+    return row.toString();
+  }
+
+  /// Two decimals, four where that would hide the figure.
+  private static String ratio(double value) {
+    return String.format(Locale.ROOT, value < 0.1 ? "%7.4f" : "%7.2f", value);
+  }
+
+  /// Weft / peer of bandwidth.
+  static double p50Ratio(Measurement weft, Measurement peer) {
+    return peer.p50Micros() / weft.p50Micros();
+  }
+
+  static double bestRatio(Measurement weft, Measurement peer) {
+    return peer.minMicros() / weft.minMicros();
+  }
+
+  /// The median of what each round says.
+  static double pairsRatio(Measurement weft, Measurement peer) {
+    return Latencies.median(
+        IntStream.range(0, weft.roundP50Micros().size())
+            .mapToObj(r -> peer.roundP50Micros().get(r) / weft.roundP50Micros().get(r))
+            .toList());
+  }
+
+  private static String figures(Measurement m) {
+    Double messages = m.messagesPerSecond();
+    double rate = messages == null ? m.busGigabytesPerSecond() : messages / 1e6;
+    String time = m.p50Micros() < 10 ? "  %10.3f" : "  %10.1f";
+    return String.format(Locale.ROOT, time + " %10.3f", m.p50Micros(), rate);
+  }
+
+  private List<Measurement> of(String peer) {
+    return measurements.stream().filter(m -> m.peer().equals(peer)).toList();
+  }
+
+  private Measurement at(String peer, Measurement beside) {
+    return of(peer).stream().filter(beside::isBeside).findFirst().orElseThrow();
+  }
+
+  private static String centred(String title, int width) {
+    int left = Math.max(0, (width - title.length()) / 2);
+    return ("%-" + width + "s").formatted(" ".repeat(left) + title);
+  }
+}

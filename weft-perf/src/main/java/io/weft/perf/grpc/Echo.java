@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.grpc;
+
+import io.grpc.MethodDescriptor;
+
+/// The one method of `messages`: bytes there, as many bytes back.
+final class Echo {
+
+  static final String SERVICE = "weft.Echo";
+
+  static final MethodDescriptor<byte[], byte[]> METHOD = Bytes.method(SERVICE, "Answer");
+
+  private Echo() {}
+}

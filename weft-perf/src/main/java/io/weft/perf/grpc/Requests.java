@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.grpc;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// A stream of unary calls that does not pause: whenever one is answered, the event loop that hears
+/// it starts the next. For one `run`.
+final class Requests {
+
+  private static final int LIMIT_MINUTES = 10;
+
+  private final Channel channel;
+  private final int bytes;
+  private final int batch;
+  private final long[] nanos;
+  private final long total;
+  private final AtomicLong next = new AtomicLong();
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  // Written by the event loop alone; read when `ended` was counted down.
+  private long answered;
+  private long begin;
+  private boolean right = true;
+  private volatile Status failure = Status.OK;
+
+  /// @param batch answers that one iteration counts
+  Requests(Channel channel, int bytes, int batch, int iterations) {
+    this.channel = channel;
+    this.bytes = bytes;
+    this.batch = batch;
+    nanos = new long[iterations];
+    total = (long) iterations * batch;
+  }
+
+  /// Keeps `outstanding` calls unanswered until all are answered; gives the nanoseconds of each
+  /// iteration. Throws `IllegalStateException` if a call fails.
+  long[] run(int outstanding) throws InterruptedException {
+    begin = System.nanoTime();
+    for (int i = 0; i < outstanding; i++) {
+      startNext();
+    }
+    if (!ended.await(LIMIT_MINUTES, TimeUnit.MINUTES)) {
+      throw new IllegalStateException("calls were not answered within " + LIMIT_MINUTES + " min");
+    }
+    if (!failure.isOk()) {
+      throw new IllegalStateException("a call failed: " + failure, failure.getCause());
+    }
+    return nanos;
+  }
+
+  /// Whether every answer was its request's.
+  boolean isRight() {
+    return right;
+  }
+
+  private void startNext() {
+    long number = next.getAndIncrement();
+    if (number >= total) {
+      return;
+    }
+    ClientCall<byte[], byte[]> call = channel.newCall(Echo.METHOD, CallOptions.DEFAULT);
+    call.start(new Answer(number), new Metadata());
+    call.request(2); // one, and that there is no other
+    call.sendMessage(Numbered.message(bytes, number, Numbered.REQUEST));
+    call.halfClose();
+  }
+
+  /// What one call hears, on the event loop.
+  private final class Answer extends ClientCall.Listener<byte[]> {
+
+    private final long number;
+    private boolean heard;
+
+    Answer(long number) {
+      this.number = number;
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+      heard = Numbered.isRight(message, bytes, number, Numbered.ANSWER);
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      if (!status.isOk()) {
+        failure = status;
+        ended.countDown();
+        return;
+      }
+      right &= heard;
+      answered++;
+      if (answered % batch == 0) {
+        long now = System.nanoTime();
+        nanos[(int) (answered / batch) - 1] = now - begin;
+        begin = now;
+      }
+      if (answered == total) {
+        ended.countDown();
+      } else {
+        startNext();
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.link;
+
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.perf.rank.RankArguments;
+import io.weft.perf.rank.RankArguments.Case;
+import io.weft.perf.rank.RankProgram;
+import io.weft.perf.rank.SpokenReport;
+import io.weft.perf.rank.Tiles;
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.util.List;
+
+/// One of the two ranks of a benchmark without collectives. Rank 0 prints what `RankReport` reads.
+public final class LinkRank {
+
+  private static final int FEWEST_ITERATIONS = 3;
+  private static final int WARM_UP_BATCH = 16;
+  private static final long LARGE_BYTES = 1 << 20;
+  private static final String REGISTRATION = "registration";
+
+  private final PeerLink link;
+  private final RankArguments arguments;
+  private final Tiles tiles;
+
+  private LinkRank(PeerLink link, RankArguments arguments, Tiles tiles) {
+    this.link = link;
+    this.arguments = arguments;
+    this.tiles = tiles;
+  }
+
+  /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  public static void main(String[] arguments) {
+    RankProgram program = LinkRank::measure;
+    System.exit(program.run(arguments, System.out, System.err));
+  }
+
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    RankArguments arguments = RankArguments.parse(words);
+    LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
+    try (Arena arena = Arena.ofShared();
+        PeerLink link = PeerLink.open(launch, WeftConfig.load())) {
+      new LinkRank(link, arguments, new Tiles(arena, 1)).runAll(new SpokenReport(out, link.rank()));
+    }
+  }
+
+  private void runAll(SpokenReport report) {
+    report.peer("weft");
+    long each = arguments.warmUpNanos();
+    long first = arguments.firstWarmUpNanos();
+    for (Case one : arguments.cases()) {
+      try (Exercise exercise = exercise(one.bytes())) {
+        warmUp(exercise, one.bytes(), first);
+      }
+    }
+    for (Case one : arguments.cases()) {
+      try (Exercise exercise = exercise(one.bytes())) {
+        long t = warmUp(exercise, one.bytes(), each);
+        long[] nanos = {};
+        Registrations before = Registrations.of(link.transport());
+        if (link.rank() == 0) {
+          nanos = exercise.drive(t, one.iterations());
+        } else {
+          exercise.answer(t, one.iterations());
+        }
+        Registrations registrations = Registrations.of(link.transport()).since(before);
+        report.times(one.bytes(), allRight(exercise), nanos);
+        if (arguments.benchmark().equals(REGISTRATION)) {
+          report.registered(registrations.calls(), registrations.bytes(), registrations.nanos());
+        }
+      }
+    }
+    report.done();
+    leave();
+  }
+
+  /// Rank 0 closes first, and only when rank 1 has heard all that it said: a close drops what has
+  /// not left yet.
+  private void leave() {
+    if (link.rank() == 1) {
+      link.say(Signal.READY);
+      link.awaitEnd();
+    } else {
+      link.await(Signal.READY);
+    }
+  }
+
+  /// Each rank tells the other; both wait, so that no one frees memory that the other still uses.
+  private boolean allRight(Exercise exercise) {
+    link.say(exercise.isRight() ? Signal.RIGHT : Signal.WRONG);
+    return link.hear() == Signal.RIGHT && exercise.isRight();
+  }
+
+  /// Rank 0 decides after each batch; gives the number of iterations that were done.
+  private long warmUp(Exercise exercise, long bytes, long nanos) {
+    long begin = System.nanoTime();
+    int batch = bytes > LARGE_BYTES ? FEWEST_ITERATIONS : WARM_UP_BATCH;
+    if (arguments.settings().size() > 1) {
+      // Of a stream, an iteration is a batch already.
+      batch = 1;
+    }
+    for (long t = 0; ; t += batch) {
+      boolean again;
+      if (link.rank() == 0) {
+        again = t == 0 || System.nanoTime() - begin < nanos;
+        link.say(again ? Signal.AGAIN : Signal.ENOUGH);
+      } else {
+        again = link.hear() == Signal.AGAIN;
+      }
+      if (!again) {
+        return t;
+      }
+      if (link.rank() == 0) {
+        exercise.drive(t, batch);
+      } else {
+        exercise.answer(t, batch);
+      }
+    }
+  }
+
+  private Exercise exercise(long bytes) {
+    return switch (arguments.benchmark()) {
+      case "pingpong" -> new PingPong(link, tiles, bytes);
+      case "bandwidth" -> new Bandwidth(link, tiles, bytes);
+      case "messages" ->
+          new Messages(link, bytes, setting(0, "outstanding"), setting(1, "messages in a batch"));
+      case "writes" ->
+          new Writes(
+              link, tiles, bytes, setting(0, "outstanding"), setting(1, "writes in a batch"));
+      case "reads" ->
+          new Reads(link, tiles, bytes, setting(0, "outstanding"), setting(1, "reads in a batch"));
+      case REGISTRATION ->
+          new Registering(link, tiles, bytes, arguments.settings().equals(List.of("own")));
+      default -> throw new IllegalArgumentException("no benchmark '" + arguments.benchmark() + "'");
+    };
+  }
+
+  private int setting(int index, String what) {
+    if (arguments.settings().size() <= index) {
+      throw new IllegalArgumentException(
+          "usage: %s:OUTSTANDING:BATCH...: there is no number of %s"
+              .formatted(arguments.benchmark(), what));
+    }
+    return Integer.parseInt(arguments.settings().get(index));
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/// Many small requests at once: rank 0 keeps `outstanding` of them unanswered, rank 1 answers each
+/// with a message of the same length. One iteration is `batch` answers of a stream that does not
+/// pause between iterations. Each message is made of its number, and is compared on arrival.
+final class Messages implements Exercise {
+
+  /// A number at either end.
+  static final int FEWEST_BYTES = 16;
+
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+  private static final long ANSWER = 0x5bd1_e995_9e37_79b9L;
+
+  private final PeerLink link;
+  private final int bytes;
+  private final int outstanding;
+  private final int batch;
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment message;
+  private long sent;
+  private long received;
+  private boolean right = true;
+
+  Messages(PeerLink link, long bytes, int outstanding, int batch) {
+    int most = link.transport().capabilities().maxMessageBytes();
+    if (bytes < FEWEST_BYTES || bytes > most) {
+      throw new IllegalArgumentException(
+          "a message has %d to %d bytes here, not %d; give other --bytes"
+              .formatted(FEWEST_BYTES, most, bytes));
+    }
+    this.link = link;
+    this.bytes = (int) bytes;
+    this.outstanding = outstanding;
+    this.batch = batch;
+    message = arena.allocate(bytes, Long.BYTES);
+    link.heardBy(this);
+  }
+
+  /// Hot path.
+  @Override
+  public void message(MemorySegment heard) {
+    long mark = link.rank() == 0 ? ANSWER : 0;
+    right &=
+        heard.byteSize() == bytes
+            && heard.get(LONG, 0) == received
+            && heard.get(LONG, bytes - Long.BYTES) == (~received ^ mark);
+    received++;
+  }
+
+  @Override
+  public long[] drive(long first, int iterations) {
+    long[] nanos = new long[iterations];
+    long last = sent + (long) iterations * batch;
+    long end = received + batch;
+    long begin = System.nanoTime();
+    for (int i = 0; i < iterations; end += batch) {
+      long goal = end;
+      link.until(
+          () -> {
+            sendUpTo(Math.min(last, received + outstanding), 0);
+            return received >= goal;
+          });
+      // One turn may bring the answers of several batches: they share its time.
+      int done = (int) ((received - goal) / batch) + 1;
+      long now = System.nanoTime();
+      for (int of = 0; of < done; of++) {
+        nanos[i++] = (now - begin) / done;
+      }
+      end += (long) (done - 1) * batch;
+      begin = now;
+    }
+    return nanos;
+  }
+
+  @Override
+  public void answer(long first, int iterations) {
+    long last = sent + (long) iterations * batch;
+    link.until(
+        () -> {
+          sendUpTo(received, ANSWER);
+          return sent == last;
+        });
+  }
+
+  /// Sends as many as there is room for now, at most up to number `end`.
+  ///
+  /// Hot path.
+  private void sendUpTo(long end, long mark) {
+    while (sent < end) {
+      message.set(LONG, 0, sent);
+      message.set(LONG, bytes - Long.BYTES, ~sent ^ mark);
+      if (!link.posted(link.peer().trySend(message))) {
+        return;
+      }
+      sent++;
+    }
+  }
+
+  @Override
+  public boolean isRight() {
+    return right;
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// A peer's C or C++ source among the resources, compiled once per content and compiler.
+///
+/// @param owner a class of the resources' package
+/// @param source file name of the source
+/// @param headers file names of what it includes from there
+/// @param flags that the compiler is given, libraries among them
+/// @param cache directory for compiled programs; must be private to the user, who will run them
+public record CProgram(
+    Class<?> owner, String source, List<String> headers, List<String> flags, Path cache) {
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  /// Copies the lists.
+  public CProgram {
+    headers = List.copyOf(headers);
+    flags = List.copyOf(flags);
+  }
+
+  /// Where the user's compiled programs are kept: `$XDG_CACHE_HOME/weft/perf`, else
+  /// `~/.cache/weft/perf`.
+  public static Path userCache() {
+    String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", "");
+    Path home = Path.of(System.getProperty("user.home"));
+    Path base = cache.isEmpty() ? home.resolve(".cache") : Path.of(cache);
+    return base.resolve("weft").resolve("perf");
+  }
+
+  /// The program, compiled now if it is not there. Throws `PerfException.Missing` with the
+  /// compiler's words and `remedy` if it does not compile.
+  public Path compiledBy(Path compiler, String remedy) throws InterruptedException {
+    try {
+      String stem = source.substring(0, source.lastIndexOf('.'));
+      Path program = cache.resolve(stem + "-" + digest(compiler));
+      if (!Files.isExecutable(program)) {
+        compile(compiler, program, remedy);
+      }
+      return program;
+    } catch (IOException e) {
+      throw new PerfException.Missing(
+          "cannot keep compiled programs in %s: %s; set XDG_CACHE_HOME to a directory of yours"
+              .formatted(cache, e));
+    }
+  }
+
+  private void compile(Path compiler, Path program, String remedy)
+      throws IOException, InterruptedException {
+    Files.createDirectories(cache);
+    Path directory = Files.createTempDirectory(cache, "build-");
+    Path fresh = directory.resolve("program");
+    try {
+      for (String file : files()) {
+        Files.write(directory.resolve(file), contents(file));
+      }
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  compiler.toString(),
+                  "-O2",
+                  "-o",
+                  fresh.toString(),
+                  directory.resolve(source).toString()));
+      command.addAll(flags);
+      Child.ChildOutput outcome = Child.run(command, LIMIT);
+      if (outcome.exit() != 0) {
+        throw new PerfException.Missing(
+            "%s does not compile with %s%s%n%s"
+                .formatted(source, compiler, remedy, outcome.lastWords()));
+      }
+      // Atomic: two commands may compile at the same time.
+      Files.move(fresh, program, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      for (String file : files()) {
+        Files.deleteIfExists(directory.resolve(file));
+      }
+      Files.deleteIfExists(fresh);
+      Files.deleteIfExists(directory);
+    }
+  }
+
+  private List<String> files() {
+    return Stream.concat(Stream.of(source), headers.stream()).toList();
+  }
+
+  private byte[] contents(String file) throws IOException {
+    try (InputStream in = owner.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalStateException("resource " + file + " is not in this build");
+      }
+      return in.readAllBytes();
+    }
+  }
+
+  private String digest(Path compiler) throws IOException {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      for (String file : files()) {
+        digest.update(contents(file));
+      }
+      digest.update(compiler.toRealPath().toString().getBytes(StandardCharsets.UTF_8));
+      digest.update(
+          Files.getLastModifiedTime(compiler).toString().getBytes(StandardCharsets.UTF_8));
+      digest.update(flags.toString().getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest.digest(), 0, 12);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.process;
+
+import io.weft.ConfigOption;
+import io.weft.SecureMode;
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.launch.job.JobFailed;
+import io.weft.launch.job.JobPlan;
+import io.weft.launch.job.LaunchedJob;
+import io.weft.launch.job.RankPlacement;
+import io.weft.launch.process.Collector;
+import io.weft.transport.limit.Span;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// Ranks of a program of this build, all on this host, started as those of any job are.
+///
+/// @param program its main class
+/// @param size number of ranks
+/// @param directMemoryBytes that one rank may allocate outside the heap
+/// @param settings of the ranks, by variables of the environment
+public record LocalRanks(
+    Class<?> program, int size, long directMemoryBytes, Map<String, String> settings) {
+
+  private static final int LAST_LINES = 20;
+
+  /// How long a job that is over its limit has to be ended.
+  private static final Duration ENDING = Duration.ofSeconds(30);
+
+  /// Copies the map.
+  public LocalRanks {
+    settings = Map.copyOf(settings);
+  }
+
+  /// With the settings of this process.
+  public LocalRanks(Class<?> program, int size, long directMemoryBytes) {
+    this(program, size, directMemoryBytes, Map.of());
+  }
+
+  /// The same with `more` settings.
+  public LocalRanks with(Map<String, String> more) {
+    Map<String, String> all = new HashMap<>(settings);
+    all.putAll(more);
+    return new LocalRanks(program, size, directMemoryBytes, all);
+  }
+
+  /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
+  /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
+  /// what the ranks said last.
+  public List<String> run(
+      String transport, SecureMode secure, List<String> arguments, Duration limit)
+      throws InterruptedException {
+    Map<String, String> environment = new HashMap<>(settings);
+    environment.put(ConfigOption.TRANSPORT.variable(), transport);
+    environment.put(ConfigOption.SECURE.variable(), secure.toString());
+    JobPlan plan =
+        new JobPlan(
+            RankPlacement.here(size),
+            command(arguments),
+            environment,
+            WeftConfig.builder(LaunchEnvironment.outside(System.getenv())).secure(secure).build(),
+            JobPlan.Output.RANK_ZERO_RAW,
+            Optional.empty(),
+            List.of("ssh"));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int code;
+    try (LaunchedJob job = LaunchedJob.start(plan, print(out), print(err))) {
+      code = await(job, limit, err);
+    } catch (JobFailed refused) {
+      throw new PerfException.Failed("Weft: " + refused.getMessage(), refused);
+    }
+    if (code != 0) {
+      throw new PerfException.Failed("Weft's ranks failed:%n%s".formatted(lastLines(err)));
+    }
+    return out.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  /// A job waits for its ranks as long as they live; a second thread ends it after `limit`.
+  private static int await(LaunchedJob job, Duration limit, ByteArrayOutputStream err)
+      throws InterruptedException {
+    CountDownLatch ended = new CountDownLatch(1);
+    AtomicBoolean expired = new AtomicBoolean();
+    Thread watch =
+        Thread.ofPlatform()
+            .daemon()
+            .name("weft-limit")
+            .start(
+                () -> {
+                  if (!arrives(ended, limit)) {
+                    expired.set(true);
+                    job.close();
+                  }
+                });
+    int code;
+    try {
+      code = job.await();
+    } finally {
+      ended.countDown();
+    }
+    if (!watch.join(ENDING)) {
+      throw new PerfException.Failed(
+          "Weft's ranks were not ended %d s after --limit".formatted(ENDING.toSeconds()));
+    }
+    if (expired.get()) {
+      throw new PerfException.Failed(
+          "Weft's ranks were still running after %d s; measure fewer or smaller --bytes, or raise --limit%n%s"
+              .formatted(limit.toSeconds(), lastLines(err))
+              .strip());
+    }
+    return code;
+  }
+
+  /// The end of what the ranks said.
+  private static String lastLines(ByteArrayOutputStream err) {
+    List<String> said = err.toString(StandardCharsets.UTF_8).lines().toList();
+    return String.join("\n", said.subList(Math.max(0, said.size() - LAST_LINES), said.size()));
+  }
+
+  private static boolean arrives(CountDownLatch latch, Duration limit) {
+    try {
+      return latch.await(Span.millis(limit), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static PrintStream print(ByteArrayOutputStream into) {
+    return new PrintStream(into, true, StandardCharsets.UTF_8);
+  }
+
+  /// This JVM, its class path and its module and access flags.
+  private List<String> command(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(Collector.flags());
+    command.addAll(
+        List.of(
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-XX:-UsePerfData",
+            "-Xmx1g",
+            "-XX:MaxDirectMemorySize=" + directMemoryBytes,
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            System.getProperty("java.class.path"),
+            program.getName()));
+    command.addAll(arguments);
+    return command;
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.rank;
+
+import io.weft.Weft;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.perf.rank.RankArguments.Case;
+import io.weft.perf.turns.Turns;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
+/// reads.
+public final class PerfRank {
+
+  /// Turns in which each size is timed, as many as those of programs in C, `PARTS` in `perf.h`.
+  private static final int PARTS = 5;
+
+  private final Weft weft;
+  private final Communicator communicator;
+  private final RankArguments arguments;
+  private final PrintStream err;
+
+  private PerfRank(Weft weft, RankArguments arguments, PrintStream err) {
+    this.weft = weft;
+    this.communicator = weft.communicator();
+    this.arguments = arguments;
+    this.err = err;
+  }
+
+  /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  public static void main(String[] arguments) {
+    RankProgram program = PerfRank::measure;
+    System.exit(program.run(arguments, System.out, System.err));
+  }
+
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    RankArguments arguments = RankArguments.parse(words);
+    try (Weft weft = Weft.init();
+        Turns turns = Turns.join(System.getenv(), weft.communicator().size())) {
+      new PerfRank(weft, arguments, err).runAll(turns, new SpokenReport(out, weft.rank()));
+    }
+  }
+
+  private void runAll(Turns turns, SpokenReport report) throws InterruptedException {
+    report.peer("weft");
+    long longest = arguments.longestWarmUpNanos();
+    for (Case one : arguments.cases()) {
+      try (CaseTensors tensors = tensors()) {
+        stopwatch(one, tensors).warmUp(arguments.firstWarmUpNanos(), longest);
+      }
+    }
+    for (Case one : arguments.cases()) {
+      turns.passOn();
+      try (CaseTensors tensors = tensors()) {
+        Stopwatch stopwatch = stopwatch(one, tensors);
+        stopwatch.warmUp(arguments.warmUpNanos(), longest);
+        Stopwatch.Times times = inParts(turns, stopwatch, one.iterations());
+        complain(one, times);
+        report.times(one.bytes(), times.allRight(), times.nanos());
+      }
+    }
+    report.done();
+  }
+
+  /// Between parts others have their turns; whoever comes back warms up again.
+  private Stopwatch.Times inParts(Turns turns, Stopwatch stopwatch, int iterations)
+      throws InterruptedException {
+    int parts = turns.hasOthers() ? Math.min(PARTS, iterations) : 1;
+    List<Stopwatch.Times> times = new ArrayList<>();
+    for (int part = 0; part < parts; part++) {
+      if (part > 0) {
+        turns.passOn();
+        stopwatch.warmUp(arguments.warmUpNanos() / PARTS, arguments.longestWarmUpNanos());
+      }
+      int begin = (int) ((long) iterations * part / parts);
+      int end = (int) ((long) iterations * (part + 1) / parts);
+      times.add(stopwatch.measure(end - begin));
+    }
+    return Stopwatch.Times.of(times);
+  }
+
+  /// As the setting says, which is `own` or `private`.
+  private CaseTensors tensors() {
+    return arguments.settings().contains("own")
+        ? CaseTensors.of(weft)
+        : CaseTensors.ofThisProgram();
+  }
+
+  private Stopwatch stopwatch(Case one, CaseTensors tensors) {
+    int ranks = communicator.size();
+    Bench bench =
+        new Bench(
+            communicator,
+            CollectiveOptions.named("perf/" + arguments.benchmark() + "/" + one.bytes()),
+            new Tiles(tensors.arena(), ranks * (ranks + 1) / 2),
+            tensors,
+            one.bytes());
+    return new Stopwatch(communicator, work(arguments.benchmark(), bench), one.bytes());
+  }
+
+  static Work work(String benchmark, Bench bench) {
+    return switch (benchmark) {
+      case "allreduce" -> new AllreduceWork(bench);
+      case "broadcast" -> new BroadcastWork(bench);
+      case "allgather" -> new AllgatherWork(bench);
+      case "reducescatter" -> new ReduceScatterWork(bench);
+      case "alltoall" -> new AlltoallWork(bench);
+      case "barrier" -> new BarrierWork(bench);
+      default -> throw new IllegalArgumentException("no benchmark '" + benchmark + "'");
+    };
+  }
+
+  private void complain(Case one, Stopwatch.Times times) {
+    if (!times.rightHere()) {
+      err.println(
+          "rank %d: %s of %d bytes gave a wrong result"
+              .formatted(communicator.rank(), arguments.benchmark(), one.bytes()));
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.rank;
+
+import io.weft.CommException;
+import io.weft.transport.TransportException;
+import java.io.PrintStream;
+import java.util.List;
+
+/// What one rank of a measurement does, from its words to its exit code.
+public interface RankProgram {
+
+  /// Measures; one rank prints the report. Throws `IllegalArgumentException` for words that are
+  /// wrong, and what a job can fail of.
+  void measure(List<String> words, PrintStream out, PrintStream err) throws InterruptedException;
+
+  /// Runs it in place of a `main`. Gives 0, 1 if the job failed, 2 for wrong arguments.
+  default int run(String[] words, PrintStream out, PrintStream err) {
+    try {
+      measure(List.of(words), out, err);
+      return 0;
+    } catch (IllegalArgumentException e) {
+      err.println(e.getMessage());
+      return 2;
+    } catch (CommException | TransportException | IllegalStateException e) {
+      err.println(e.getMessage());
+      return 1;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      err.println("interrupted");
+      return 1;
+    }
+  }
+}

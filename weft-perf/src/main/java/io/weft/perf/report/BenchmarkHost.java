@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.report;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/// The machine that a figure belongs to.
+///
+/// @param cpu model name
+/// @param cores that this process may use
+/// @param memory of the machine in bytes, -1 if unknown
+/// @param kernel name and release
+/// @param jdk version of the JVM
+/// @param loadAverage runnable threads over the last minute before the measurement, -1 if unknown
+public record BenchmarkHost(
+    String cpu, int cores, long memory, String kernel, String jdk, double loadAverage) {
+
+  /// This machine, now.
+  public static BenchmarkHost here() {
+    String kibibytes = field(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
+    return new BenchmarkHost(
+        field(Path.of("/proc/cpuinfo"), "model name"),
+        Runtime.getRuntime().availableProcessors(),
+        kibibytes.isEmpty() ? -1 : Long.parseLong(kibibytes) << 10,
+        System.getProperty("os.name") + " " + System.getProperty("os.version"),
+        Runtime.version().toString(),
+        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+  }
+
+  /// In one line.
+  public String words() {
+    return "%s, %d cores, %s, JDK %s, load %.2f before"
+        .formatted(cpu, cores, kernel, jdk, loadAverage);
+  }
+
+  /// The first `name : value` of a file; the architecture's name where there is none.
+  private static String field(Path file, String name) {
+    try (Stream<String> lines = Files.lines(file)) {
+      return lines
+          .filter(line -> line.startsWith(name) && line.contains(":"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElse(System.getProperty("os.arch"));
+    } catch (IOException e) {
+      return System.getProperty("os.arch");
+    }
+  }
+}

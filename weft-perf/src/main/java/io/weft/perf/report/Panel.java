@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.report;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.List;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/// Curves over something, on logarithmic axes. What is 0 or below is drawn as nearly 0.
+///
+/// @param title what it shows
+/// @param across what the curves are over
+/// @param up what they are of
+/// @param isRising whether the curves rise to the right at the top, where the legend is not
+/// @param curves each with a name of its own
+public record Panel(String title, String across, String up, boolean isRising, List<Curve> curves) {
+
+  static final int WIDTH = 720;
+  static final int HEIGHT = 560;
+
+  private static final double LEAST = 1e-6;
+  private static final MathContext ONE_DIGIT = new MathContext(1);
+
+  /// Copies the list.
+  public Panel {
+    curves = List.copyOf(curves);
+  }
+
+  /// One of them.
+  ///
+  /// @param across of each point, at least 1
+  /// @param up of each point
+  public record Curve(String name, List<Double> across, List<Double> up) {
+
+    /// Copies the lists.
+    public Curve {
+      across = List.copyOf(across);
+      up = List.copyOf(up);
+    }
+  }
+
+  XYChart chart() {
+    XYChart chart =
+        new XYChartBuilder()
+            .width(WIDTH)
+            .height(HEIGHT)
+            .title(title)
+            .xAxisTitle(across)
+            .yAxisTitle(up)
+            .build();
+    chart
+        .getStyler()
+        .setLegendPosition(isRising ? LegendPosition.InsideSE : LegendPosition.InsideNW)
+        .setChartBackgroundColor(Color.WHITE);
+    chart
+        .getStyler()
+        .setXAxisLogarithmic(true)
+        .setYAxisLogarithmic(true)
+        .setPlotGridLinesColor(new Color(225, 225, 225))
+        .setPlotGridLinesStroke(new BasicStroke(0.5f))
+        .setXAxisTickLabelsFormattingFunction(Panel::decade)
+        .setYAxisTickLabelsFormattingFunction(Panel::power);
+    for (Curve curve : curves) {
+      chart
+          .addSeries(
+              curve.name(),
+              curve.across().stream().map(x -> Math.max(1, x)).toList(),
+              curve.up().stream().map(y -> Math.max(LEAST, y)).toList())
+          .setMarker(SeriesMarkers.CIRCLE);
+    }
+    return chart;
+  }
+
+  /// `10`, `1 k`, `10 M`: decimal, as the axis is.
+  private static String decade(double value) {
+    if (value >= 1e9) {
+      return "%.0f G".formatted(value / 1e9);
+    }
+    if (value >= 1e6) {
+      return "%.0f M".formatted(value / 1e6);
+    }
+    return value >= 1e3 ? "%.0f k".formatted(value / 1e3) : "%.0f".formatted(value);
+  }
+
+  /// `1,000`, `10`, `0.1`, `0.001`, `1E-6`.
+  private static String power(double value) {
+    if (value >= 1) {
+      return "%,.0f".formatted(value);
+    }
+    return value >= 1e-4
+        ? new BigDecimal(value).round(ONE_DIGIT).toPlainString()
+        : "%.0E".formatted(value);
+  }
+}

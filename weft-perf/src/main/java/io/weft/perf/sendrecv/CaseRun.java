@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.sendrecv;
+
+import io.weft.tensor.TensorView;
+import io.weft.tensorflow.TensorViews;
+import io.weft.tensorflow.session.Fetched;
+import io.weft.transport.limit.Span;
+import io.weft.workloads.parameterserver.GraphSession;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.Map;
+import org.tensorflow.types.TFloat32;
+
+/// One case in its session: warms up, then times steps. Each step's result is compared, and the
+/// whole content before the first and after the last. One thread.
+final class CaseRun implements AutoCloseable {
+
+  private static final int FEWEST_STEPS = 3;
+
+  private final ExchangeGraph exchange;
+  private final GraphSession session;
+  private final Duration limit;
+  private int generation;
+  private boolean right = true;
+
+  /// @param limit of each step
+  CaseRun(ExchangeGraph exchange, GraphSession session, Duration limit) {
+    this.exchange = exchange;
+    this.session = session;
+    this.limit = limit;
+  }
+
+  /// What a case took.
+  ///
+  /// @param nanos of each step
+  /// @param right whether every result was
+  /// @param requests of one step; -1 where that is not told
+  record Times(long[] nanos, boolean right, double requests) {}
+
+  /// Untimed steps for so long, and at least three.
+  void warmUp(Duration duration) throws InterruptedException {
+    write();
+    long begin = System.nanoTime();
+    for (int t = 0; t < FEWEST_STEPS || System.nanoTime() - begin < Span.nanos(duration); t++) {
+      step();
+    }
+    compare();
+  }
+
+  /// Times so many steps. The variables get other values halfway, untimed.
+  Times measure(int steps) throws InterruptedException {
+    long[] nanos = new long[steps];
+    int half = (steps + 1) / 2;
+    long requests = measure(nanos, 0, half) + measure(nanos, half, steps);
+    compare();
+    return new Times(nanos, right, requests < 0 ? -1 : (double) requests / steps);
+  }
+
+  /// How many requests they took.
+  private long measure(long[] nanos, int from, int to) throws InterruptedException {
+    write();
+    step();
+    long before = session.requests();
+    for (int t = from; t < to; t++) {
+      nanos[t] = step();
+    }
+    return before < 0 ? -1 : session.requests() - before;
+  }
+
+  private long step() throws InterruptedException {
+    long begin = System.nanoTime();
+    try (Fetched fetched = session.run(ExchangeGraph.STEP, Map.of(), limit)) {
+      long end = System.nanoTime();
+      float last = values(fetched).get(ValueLayout.JAVA_FLOAT, 0);
+      right &= last == exchange.last(generation);
+      return end - begin;
+    }
+  }
+
+  private void write() throws InterruptedException {
+    if (exchange.tensors() == 0) {
+      return;
+    }
+    generation = generation % ExchangeGraph.MOST_GENERATIONS + 1;
+    try (TFloat32 next = TFloat32.scalarOf(generation)) {
+      session.run(ExchangeGraph.WRITE, Map.of("generation", next), limit).close();
+    }
+  }
+
+  private void compare() throws InterruptedException {
+    if (exchange.tensors() == 0) {
+      return;
+    }
+    try (Fetched fetched = session.run(ExchangeGraph.WHOLE, Map.of(), limit)) {
+      MemorySegment sum = values(fetched);
+      right &= sum.byteSize() == (long) exchange.elements() * Float.BYTES;
+      for (int j = 0; right && j < exchange.elements(); j++) {
+        right = sum.getAtIndex(ValueLayout.JAVA_FLOAT, j) == exchange.sum(j, generation);
+      }
+    }
+  }
+
+  private static MemorySegment values(Fetched fetched) {
+    TensorView view = TensorViews.of(fetched.get(0));
+    return view.data();
+  }
+
+  @Override
+  public void close() {
+    session.close();
+  }
+}

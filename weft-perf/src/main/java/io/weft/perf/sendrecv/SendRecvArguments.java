@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.sendrecv;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The arguments of a `SendRecvRank`.
+///
+/// @param ports of the two tasks under gRPC; none under Weft
+/// @param warmUp untimed work on each case, twice
+/// @param limit of one step
+/// @param cases in the order in which they are measured
+record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, List<Case> cases) {
+
+  private static final String USAGE =
+      "usage: weft|grpc:PORT:PORT WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...";
+
+  /// One measurement.
+  ///
+  /// @param bytes of each tensor
+  /// @param steps that are timed
+  /// @param tensors of a step
+  record Case(int bytes, int steps, int tensors) {
+
+    private static Case of(String text) {
+      List<Integer> numbers = Stream.of(text.split(":")).map(Integer::valueOf).toList();
+      if (numbers.size() != 3
+          || numbers.get(0) % Float.BYTES != 0
+          || numbers.stream().anyMatch(n -> n < 0)
+          || numbers.get(0) == 0 != (numbers.get(2) == 0)) {
+        throw new IllegalArgumentException(
+            USAGE + "; '" + text + "': whole floats, no bytes only where there are no tensors");
+      }
+      return new Case(numbers.get(0), numbers.get(1), numbers.get(2));
+    }
+
+    int elements() {
+      return bytes / Float.BYTES;
+    }
+  }
+
+  /// Throws `IllegalArgumentException` that says how the line looks.
+  static SendRecvArguments parse(List<String> words) {
+    if (words.size() < 4) {
+      throw new IllegalArgumentException(USAGE);
+    }
+    try {
+      return new SendRecvArguments(
+          ports(words.getFirst()),
+          Duration.ofMillis(Long.parseLong(words.get(1))),
+          Duration.ofSeconds(Long.parseLong(words.get(2))),
+          words.stream().skip(3).map(Case::of).toList());
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(USAGE + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static List<Integer> ports(String runtime) {
+    List<String> words = List.of(runtime.split(":"));
+    if (words.equals(List.of("weft"))) {
+      return List.of();
+    }
+    if (words.size() != 3 || !words.getFirst().equals("grpc")) {
+      throw new IllegalArgumentException(USAGE);
+    }
+    return words.stream().skip(1).map(Integer::valueOf).toList();
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.sendrecv;
+
+import io.weft.SecureMode;
+import io.weft.perf.process.LocalRanks;
+import io.weft.perf.process.PerfException;
+import io.weft.perf.tensorflow.GrpcPorts;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The two processes of one round: a task that measures and a task that has the variables.
+///
+/// @param transport of Weft
+/// @param secure whether Weft encrypts
+/// @param work `WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...`
+/// @param directMemoryBytes that one of them may allocate outside the heap
+public record SendRecvRanks(
+    String transport, SecureMode secure, List<String> work, long directMemoryBytes) {
+
+  private static final int PROCESSES = 2;
+
+  /// Copies the list.
+  public SendRecvRanks {
+    work = List.copyOf(work);
+  }
+
+  /// One round under Weft: what the measuring task prints. Throws `PerfException.Failed`.
+  public List<String> underWeft(Duration limit) throws InterruptedException {
+    return run("weft", limit);
+  }
+
+  /// One round under TensorFlow's own runtime, which opens two ports on all interfaces meanwhile.
+  public List<String> underGrpc(Duration limit) throws InterruptedException {
+    List<Integer> ports;
+    try {
+      ports = GrpcPorts.free(PROCESSES);
+    } catch (UncheckedIOException e) {
+      throw new PerfException.Failed("no ports for TensorFlow: " + e.getMessage(), e);
+    }
+    return run("grpc:%d:%d".formatted(ports.get(0), ports.get(1)), limit);
+  }
+
+  private List<String> run(String runtime, Duration limit) throws InterruptedException {
+    List<String> arguments = new ArrayList<>(List.of(runtime));
+    arguments.addAll(work);
+    return new LocalRanks(SendRecvRank.class, PROCESSES, directMemoryBytes)
+        .run(transport, secure, arguments, limit);
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/// How a case ends: all workers have, or something is wrong. Any thread.
+final class CaseEnd {
+
+  private final CountDownLatch workers;
+  private final AtomicReference<@Nullable String> wrong = new AtomicReference<>();
+
+  CaseEnd(int workers) {
+    this.workers = new CountDownLatch(workers);
+  }
+
+  /// A worker has.
+  void ended() {
+    workers.countDown();
+  }
+
+  /// The first reason counts.
+  void wrong(String what) {
+    wrong.compareAndSet(null, what);
+  }
+
+  boolean isWrong() {
+    return wrong.get() != null;
+  }
+
+  /// Throws `IllegalStateException` if something is wrong, or after `limit`.
+  void await(Duration limit) throws InterruptedException {
+    long end = System.nanoTime() + Span.nanos(limit);
+    boolean over = false;
+    while (!over && !isWrong() && System.nanoTime() - end < 0) {
+      over = workers.await(10, TimeUnit.MILLISECONDS);
+    }
+    String what = wrong.get();
+    if (what != null || !over) {
+      throw new IllegalStateException(
+          what != null ? what : workers.getCount() + " workers have not ended within " + limit);
+    }
+  }
+}

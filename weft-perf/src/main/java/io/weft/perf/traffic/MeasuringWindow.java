@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+
+/// The time in which steps count: those that end in it. Any thread.
+final class MeasuringWindow {
+
+  private static final int DIGITS = 3;
+
+  private final long begin;
+  private final long end;
+  private final Histogram nanos = new Histogram(DIGITS);
+  private long all;
+
+  /// Begins in `wait` from now.
+  MeasuringWindow(Duration wait, Duration length) {
+    begin = System.nanoTime() + Span.nanos(wait);
+    end = begin + Span.nanos(length);
+  }
+
+  /// Whether no later step counts.
+  ///
+  /// @param now by `System.nanoTime`
+  boolean isOver(long now) {
+    return now - end >= 0;
+  }
+
+  /// A step from `from` to `to`.
+  synchronized void record(long from, long to) {
+    all++;
+    if (to - begin >= 0 && to - end < 0) {
+      nanos.recordValue(to - from);
+    }
+  }
+
+  /// All steps, also those that do not count.
+  synchronized long steps() {
+    return all;
+  }
+
+  /// What is said of a case: `STEPS WINDOW_NANOS P50_NANOS P99_NANOS REQUESTS_PER_STEP`.
+  ///
+  /// @param requests of all steps, also of those that do not count
+  synchronized String words(long requests) {
+    return String.format(
+        Locale.ROOT,
+        "%d %d %d %d %.3f",
+        nanos.getTotalCount(),
+        end - begin,
+        nanos.getValueAtPercentile(50),
+        nanos.getValueAtPercentile(99),
+        requests / (double) Math.max(1, all));
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.ReceiveRequest;
+import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousKey;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+
+/// What one side sends to the other of one worker, and what comes back: the tensors of a step in
+/// each direction. The first and the last four bytes tell tensor, worker and step, inverted in a
+/// worker's last gradients. One thread at a time; callbacks run on the progress thread's.
+final class StepTransfers {
+
+  private static final int ALIGNMENT = 64;
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final int FACTOR = 31;
+
+  private final Rendezvous rendezvous;
+  private final int worker;
+  private final List<Integer> tensors;
+  private final List<Edge> out;
+  private final List<Edge> in;
+  private final Consumer<String> wrong;
+  private final List<TensorView> memory;
+
+  /// One side of a worker.
+  ///
+  /// @param wrong hears what has gone wrong
+  static StepTransfers of(
+      TrafficPlan plan, int rank, Rendezvous rendezvous, int worker, Consumer<String> wrong) {
+    List<Integer> tensors = plan.tensorsOf(rank);
+    List<Edge> parameters = tensors.stream().map(t -> plan.parameter(t, worker)).toList();
+    List<Edge> gradients = tensors.stream().map(t -> plan.gradient(t, worker)).toList();
+    boolean client = rank == TrafficPlan.CLIENT;
+    return new StepTransfers(
+        rendezvous,
+        worker,
+        tensors,
+        client ? gradients : parameters,
+        client ? parameters : gradients,
+        wrong,
+        memory(plan.bytes(), tensors.size()));
+  }
+
+  private StepTransfers(
+      Rendezvous rendezvous,
+      int worker,
+      List<Integer> tensors,
+      List<Edge> out,
+      List<Edge> in,
+      Consumer<String> wrong,
+      List<TensorView> memory) {
+    this.rendezvous = rendezvous;
+    this.worker = worker;
+    this.tensors = tensors;
+    this.out = out;
+    this.in = in;
+    this.wrong = wrong;
+    this.memory = memory;
+  }
+
+  private static List<TensorView> memory(int bytes, int tensors) {
+    Shape shape = Shape.of(bytes / Integer.BYTES);
+    MemorySegment all = Arena.ofAuto().allocate((long) bytes * tensors, ALIGNMENT);
+    return LongStream.range(0, tensors)
+        .mapToObj(i -> new TensorView(DType.INT32, shape, all.asSlice(i * bytes, bytes)))
+        .toList();
+  }
+
+  private long step(long number) {
+    return RendezvousKey.step(worker, number);
+  }
+
+  private int content(int tensor, long number) {
+    return ((tensor * FACTOR + worker) * FACTOR + (int) number) & Integer.MAX_VALUE;
+  }
+
+  /// Publishes all of a step. `fetched` runs when nobody uses them any more.
+  void send(long number, boolean last, Runnable fetched) {
+    Countdown left = new Countdown(tensors.size(), fetched);
+    List<Rendezvous.Offer> offers = new ArrayList<>(tensors.size());
+    for (int i = 0; i < tensors.size(); i++) {
+      MemorySegment data = memory.get(i).data();
+      int content = content(tensors.get(i), number);
+      data.set(JAVA_INT, 0, last ? ~content : content);
+      data.set(JAVA_INT, data.byteSize() - Integer.BYTES, last ? ~content : content);
+      RendezvousKey key = RendezvousKey.of(out.get(i), step(number));
+      offers.add(new Rendezvous.Offer(key, memory.get(i), left::one));
+    }
+    rendezvous.publishAll(offers);
+  }
+
+  /// Asks for all of a step. `arrived` hears when all are here, whether they are the last ones.
+  void receive(long number, Consumer<Boolean> arrived) {
+    boolean[] last = {false};
+    Countdown left = new Countdown(tensors.size(), () -> arrived.accept(last[0]));
+    List<ReceiveRequest> wishes = new ArrayList<>(tensors.size());
+    for (int i = 0; i < tensors.size(); i++) {
+      int content = content(tensors.get(i), number);
+      wishes.add(
+          new ReceiveRequest(
+              RendezvousKey.of(in.get(i), step(number)),
+              arrival -> {
+                last[0] = check(arrival, content);
+                left.one();
+              }));
+    }
+    rendezvous.receiveAll(wishes, LIMIT);
+  }
+
+  /// Nothing of the step is needed any more.
+  void end(long number) {
+    rendezvous.end(step(number));
+  }
+
+  private boolean check(Arrival arrival, int content) {
+    if (!(arrival instanceof Arrival.Live(var tensor))) {
+      wrong.accept("worker " + worker + " and its servers: " + arrival);
+      return false;
+    }
+    try (tensor) {
+      MemorySegment data = tensor.view().data();
+      int first = data.get(JAVA_INT, 0);
+      int end = data.get(JAVA_INT, data.byteSize() - Integer.BYTES);
+      if (first != end || (first != content && first != ~content)) {
+        wrong.accept(
+            "a tensor of worker %d has %d and %d, expected %d"
+                .formatted(worker, first, end, content));
+      }
+      return first < 0;
+    }
+  }
+
+  /// Runs something once after so many calls; on one thread.
+  private static final class Countdown {
+    private final Runnable then;
+    private int left;
+
+    Countdown(int count, Runnable then) {
+      left = count;
+      this.then = then;
+    }
+
+    void one() {
+      left--;
+      if (left == 0) {
+        then.run();
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.weft.perf.report.BenchmarkHost;
+import io.weft.transport.limit.Span;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// One contestant's figures for one number of workers, over all rounds: one JSON object of the
+/// report. All are medians of the rounds'; `roundStepsPerSecond` has each round's own. What was
+/// simulated has no transport, rounds or host.
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record TrafficFigure(
+    String benchmark,
+    String peer,
+    boolean simulated,
+    @Nullable String transport,
+    int workers,
+    int servers,
+    int tensors,
+    int bytes,
+    @Nullable Long computeMicros,
+    double stepsPerSecond,
+    @Nullable Double p50Millis,
+    @Nullable Double p99Millis,
+    double requestsPerStep,
+    @Nullable List<Double> roundStepsPerSecond,
+    @Nullable Boolean checked,
+    @Nullable BenchmarkHost host) {
+
+  static final String BENCHMARK = "wide-deep-traffic";
+
+  private static final MathContext SIX_DIGITS = new MathContext(6);
+
+  /// Of the rounds of one contestant.
+  static TrafficFigure of(
+      TrafficPlan plan,
+      String peer,
+      String transport,
+      List<TrafficReport.Case> rounds,
+      BenchmarkHost host) {
+    return new TrafficFigure(
+        BENCHMARK,
+        peer,
+        false,
+        transport,
+        rounds.getFirst().workers(),
+        plan.servers(),
+        plan.tensors(),
+        plan.bytes(),
+        Span.nanos(plan.compute()) / 1000,
+        median(rounds, TrafficReport.Case::stepsPerSecond),
+        median(rounds, TrafficReport.Case::p50Millis),
+        median(rounds, TrafficReport.Case::p99Millis),
+        median(rounds, TrafficReport.Case::requestsPerStep),
+        rounds.stream().map(round -> rounded(round.stepsPerSecond())).toList(),
+        rounds.stream().allMatch(TrafficReport.Case::checked),
+        host);
+  }
+
+  private static double median(
+      List<TrafficReport.Case> rounds, Function<TrafficReport.Case, Double> figure) {
+    List<Double> sorted = rounds.stream().map(figure).sorted().toList();
+    int upper = sorted.size() / 2;
+    return rounded(
+        sorted.size() % 2 == 1
+            ? sorted.get(upper)
+            : (sorted.get(upper - 1) + sorted.get(upper)) / 2);
+  }
+
+  private static double rounded(double value) {
+    return new BigDecimal(value).round(SIX_DIGITS).doubleValue();
+  }
+}

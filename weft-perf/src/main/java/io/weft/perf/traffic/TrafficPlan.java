@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import io.weft.rendezvous.Edge;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/// What every contestant runs in a round. Each worker, in each of its steps, receives every tensor
+/// from the server that holds it, computes, and sends as many gradients back; a server has a
+/// worker's next tensors ready when all of its gradients are there. Workers do not wait for each
+/// other. The same traffic is simulated by `tools/simulate traffic`.
+///
+/// @param servers processes that hold tensors, at least 1; tensor i is on server i modulo their
+///   number
+/// @param tensors of a step, at least one for each server
+/// @param bytes of each tensor and of each gradient, a multiple of 4
+/// @param compute how long a worker pauses between the last tensor and the first gradient
+/// @param warmUp untimed traffic of each case; five times that of the largest comes first
+/// @param window how long is measured
+/// @param workers of each case
+record TrafficPlan(
+    int servers,
+    int tensors,
+    int bytes,
+    Duration compute,
+    Duration warmUp,
+    Duration window,
+    List<Integer> workers) {
+
+  /// The rank of the process that has all workers; the servers are the ranks behind it.
+  static final int CLIENT = 0;
+
+  private static final int MOST_WORKERS = 10_000;
+  private static final int MOST_SERVERS = 100;
+  private static final int MOST_TENSORS = 10_000;
+  private static final int MOST_BYTES = 1 << 20;
+  private static final int WORDS_BEFORE_WORKERS = 6;
+
+  /// The incarnation of all: nobody is started anew.
+  private static final long INCARNATION = 1;
+
+  /// Throws `IllegalArgumentException` naming the option.
+  TrafficPlan {
+    workers = List.copyOf(workers);
+    within("--servers", servers, 1, MOST_SERVERS);
+    within("--tensors", tensors, servers, MOST_TENSORS);
+    within("--bytes", bytes, Integer.BYTES, MOST_BYTES);
+    if (bytes % Integer.BYTES != 0) {
+      throw new IllegalArgumentException("--bytes: " + bytes + " is no multiple of 4");
+    }
+    within("--compute", Span.millis(compute), 0, Span.millis(Duration.ofMinutes(1)));
+    within("--warm-up", Span.millis(warmUp), 0, Span.millis(Duration.ofMinutes(1)));
+    within("--window", Span.millis(window), 1, Span.millis(Duration.ofMinutes(10)));
+    if (workers.isEmpty()) {
+      throw new IllegalArgumentException("--workers: none");
+    }
+    workers.forEach(count -> within("--workers", count, 1, MOST_WORKERS));
+  }
+
+  private static void within(String option, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
+    }
+  }
+
+  /// What every program is told: `SERVERS TENSORS BYTES COMPUTE_MICROS WARM_UP_MILLIS WINDOW_MILLIS
+  /// WORKERS...`.
+  List<String> words() {
+    List<String> words = new ArrayList<>();
+    Stream.of(
+            (long) servers,
+            (long) tensors,
+            (long) bytes,
+            Span.nanos(compute) / 1000,
+            Span.millis(warmUp),
+            Span.millis(window))
+        .map(String::valueOf)
+        .forEach(words::add);
+    workers.forEach(count -> words.add(count.toString()));
+    return words;
+  }
+
+  /// Reads them. Throws `IllegalArgumentException`.
+  static TrafficPlan parse(List<String> words) {
+    if (words.size() <= WORDS_BEFORE_WORKERS) {
+      throw new IllegalArgumentException(
+          "usage: SERVERS TENSORS BYTES COMPUTE_MICROS WARM_UP_MILLIS WINDOW_MILLIS WORKERS...");
+    }
+    List<Integer> numbers = words.stream().map(Integer::valueOf).toList();
+    return new TrafficPlan(
+        numbers.get(0),
+        numbers.get(1),
+        numbers.get(2),
+        Duration.ofNanos(numbers.get(3) * 1000L),
+        Duration.ofMillis(numbers.get(4)),
+        Duration.ofMillis(numbers.get(5)),
+        numbers.subList(WORDS_BEFORE_WORKERS, numbers.size()));
+  }
+
+  /// The client and the servers.
+  int ranks() {
+    return 1 + servers;
+  }
+
+  int most() {
+    return workers.stream().mapToInt(count -> count).max().orElseThrow();
+  }
+
+  /// Which rank has a tensor.
+  private int server(int tensor) {
+    return 1 + tensor % servers;
+  }
+
+  /// The tensors of a server, or all for the client.
+  List<Integer> tensorsOf(int rank) {
+    return IntStream.range(0, tensors)
+        .filter(tensor -> rank == CLIENT || server(tensor) == rank)
+        .boxed()
+        .toList();
+  }
+
+  Edge parameter(int tensor, int worker) {
+    return new Edge(server(tensor), INCARNATION, CLIENT, "parameter" + tensor + "/" + worker);
+  }
+
+  Edge gradient(int tensor, int worker) {
+    return new Edge(CLIENT, INCARNATION, server(tensor), "gradient" + tensor + "/" + worker);
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.traffic;
+
+import io.weft.perf.process.PerfException;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What a contestant's client printed in one round.
+///
+/// @param peer "weft", or the peer's name and version
+/// @param cases in the plan's order
+record TrafficReport(String peer, List<Case> cases) {
+
+  private static final int WORDS = 8;
+
+  TrafficReport {
+    cases = List.copyOf(cases);
+  }
+
+  /// One number of workers.
+  ///
+  /// @param checked whether the contents of all tensors were right
+  /// @param stepsPerSecond of all workers together
+  /// @param p50Millis half of the steps took at most so long, `compute` included
+  /// @param p99Millis likewise of 99 in a hundred
+  /// @param requestsPerStep messages of the client that ask for the tensors of a step
+  record Case(
+      int workers,
+      boolean checked,
+      double stepsPerSecond,
+      double p50Millis,
+      double p99Millis,
+      double requestsPerStep) {}
+
+  /// Reads the lines `peer NAME VERSION`, `case WORKERS checked STEPS WINDOW_NANOS P50_NANOS
+  /// P99_NANOS REQUESTS_PER_STEP` and `done`; others are passed over. Throws `PerfException.Failed`
+  /// if they do not fit the plan.
+  static TrafficReport parse(List<String> lines, TrafficPlan plan) {
+    String peer = "";
+    boolean done = false;
+    List<Case> cases = new ArrayList<>();
+    for (String line : lines) {
+      List<String> words = List.of(line.strip().split(" +", -1));
+      switch (words.getFirst()) {
+        case "peer" -> peer = String.join(" ", words.subList(1, words.size()));
+        case "case" -> cases.add(read(words));
+        case "done" -> done = true;
+        default -> {}
+      }
+    }
+    if (peer.isEmpty()
+        || !done
+        || !cases.stream().map(Case::workers).toList().equals(plan.workers())) {
+      throw new PerfException.Failed(
+          "a client printed %d of %d measurements and %s"
+              .formatted(cases.size(), plan.workers().size(), done ? "ended" : "did not end"));
+    }
+    return new TrafficReport(peer, cases);
+  }
+
+  private static Case read(List<String> words) {
+    try {
+      if (words.size() == WORDS) {
+        double steps = Double.parseDouble(words.get(3));
+        return new Case(
+            Integer.parseInt(words.get(1)),
+            words.get(2).equals("checked"),
+            steps * 1e9 / Double.parseDouble(words.get(4)),
+            Double.parseDouble(words.get(5)) / 1e6,
+            Double.parseDouble(words.get(6)) / 1e6,
+            Double.parseDouble(words.get(7)));
+      }
+    } catch (NumberFormatException e) {
+      throw new PerfException.Failed("a client printed a line that is no measurement", e);
+    }
+    throw new PerfException.Failed(
+        "a client printed a line that is no measurement: " + String.join(" ", words));
+  }
+}

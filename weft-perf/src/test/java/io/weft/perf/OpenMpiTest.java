@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.weft.perf.process.PerfException;
+import io.weft.perf.process.SearchPath;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class OpenMpiTest {
+
+  private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2");
+
+  @TempDir private static Path cache;
+
+  private static OpenMpi installed() {
+    SearchPath path = SearchPath.ofEnvironment();
+    assumeTrue(
+        path.find("mpirun.openmpi", "mpirun").isPresent()
+            && path.find("mpicc.openmpi", "mpicc").isPresent(),
+        "Open MPI is not installed here: no mpirun or no mpicc on PATH");
+    return new OpenMpi(path, cache);
+  }
+
+  @Test
+  void tcpIsLoopbackTcpAlone() {
+    assertThat(
+            OpenMpi.command(
+                Path.of("/bin/mpirun"), Path.of("/c/p"), OpenMpi.fabric("tcp"), PLAN, false, 2))
+        .containsExactly(
+            "/bin/mpirun",
+            "--mca",
+            "pml",
+            "ob1",
+            "--mca",
+            "btl",
+            "tcp,self",
+            "--mca",
+            "btl_tcp_if_include",
+            "lo",
+            "-np",
+            "2",
+            "/c/p",
+            "allreduce:private",
+            "1",
+            "4:3",
+            "65536:2");
+  }
+
+  @Test
+  void rootAndTooFewCoresAreTold() {
+    assertThat(
+            OpenMpi.command(
+                Path.of("/bin/mpirun"), Path.of("/c/p"), OpenMpi.fabric("shm"), PLAN, true, 1))
+        .startsWith(
+            "/bin/mpirun",
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--mca",
+            "pml",
+            "ob1",
+            "--mca",
+            "btl",
+            "vader,self",
+            "-np");
+  }
+
+  @Test
+  void anotherTransportIsRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> OpenMpi.fabric("verbs"))
+        .withMessageContaining("allowed: tcp, shm");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
+  void whatItsProgramHasNotIsRefused(Benchmark benchmark) {
+    OpenMpi openMpi = new OpenMpi(new SearchPath(List.of()), cache);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> openMpi.prepare(Plans.small(benchmark)))
+        .withMessage(
+            "peer openmpi has no %s; it has all but: writes, reads, registration, sendrecv",
+            benchmark.label());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Benchmark.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
+  void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
+    MeasuringPlan plan = Plans.small(benchmark);
+    RankReport report = installed().prepare(plan).round();
+    assertThat(report.peer()).startsWith("openmpi ");
+    assertThat(report.samples()).allMatch(RankReport.Sample::checked);
+    assertThat(report.samples()).allMatch(sample -> sample.latencies().minMicros() > 0);
+  }
+
+  @Test
+  void moreRanksThanCoresRun() throws InterruptedException {
+    MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "12288:3");
+    assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
+  void sharedMemoryIsMeasuredToo() throws InterruptedException {
+    MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
+    assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
+  }
+
+  @Test
+  void theProgramIsCompiledOnce() throws InterruptedException, IOException {
+    OpenMpi openMpi = installed();
+    openMpi.prepare(PLAN);
+    openMpi.prepare(PLAN);
+    try (Stream<Path> kept = Files.list(cache)) {
+      assertThat(kept.filter(Files::isExecutable)).hasSize(1);
+    }
+  }
+
+  @Test
+  void aCompilerThatFailsIsReportedWithItsWords(@TempDir Path bin) throws IOException {
+    script(bin.resolve("mpirun"), "exit 0");
+    script(bin.resolve("mpicc"), "echo 'gcc: not found' >&2; exit 1");
+    OpenMpi openMpi = new OpenMpi(new SearchPath(List.of(bin)), bin.resolve("cache"));
+    assertThatExceptionOfType(PerfException.Missing.class)
+        .isThrownBy(() -> openMpi.prepare(PLAN))
+        .withMessageContaining("gcc: not found")
+        .withMessageContaining("apt-get install");
+  }
+
+  @Test
+  void aLauncherThatFailsIsReportedWithItsWords(@TempDir Path bin)
+      throws IOException, InterruptedException {
+    script(bin.resolve("mpirun"), "echo 'no slots' >&2; exit 213");
+    script(
+        bin.resolve("mpicc"),
+        "while [ \"$1\" != -o ]; do shift; done; echo '#!/bin/sh' > \"$2\"; chmod +x \"$2\"");
+    OpenMpi openMpi = new OpenMpi(new SearchPath(List.of(bin)), bin.resolve("cache"));
+    MeasuredPeer.Contestant contestant = openMpi.prepare(PLAN);
+    assertThatExceptionOfType(PerfException.Failed.class)
+        .isThrownBy(contestant::round)
+        .withMessageContaining("status 213")
+        .withMessageContaining("no slots");
+  }
+
+  private static void script(Path file, String body) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + body + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+  }
+}

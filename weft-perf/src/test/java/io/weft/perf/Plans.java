@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf;
+
+import io.weft.SecureMode;
+import java.time.Duration;
+import java.util.stream.Stream;
+
+/// Small plans for tests.
+final class Plans {
+
+  private Plans() {}
+
+  /// A few sizes that this benchmark has, on two ranks.
+  static MeasuringPlan small(Benchmark benchmark) {
+    return switch (benchmark) {
+      case BARRIER -> of(benchmark, 2, "0:5");
+      case MESSAGES -> of(benchmark, 2, "16:3", "64:3", "1024:2");
+      default -> of(benchmark, 2, "8:5", "10240:3", "1048576:2");
+    };
+  }
+
+  /// The same over shared memory, tensors in Weft's memory.
+  static MeasuringPlan shared(MeasuringPlan plan) {
+    return with("shm", TensorMemory.OWN, plan);
+  }
+
+  /// The same over another transport.
+  static MeasuringPlan over(String transport, MeasuringPlan plan) {
+    return with(transport, plan.memory(), plan);
+  }
+
+  private static MeasuringPlan with(String transport, TensorMemory memory, MeasuringPlan plan) {
+    return new MeasuringPlan(
+        plan.benchmark(),
+        transport,
+        plan.secure(),
+        memory,
+        plan.outstanding(),
+        plan.ranks(),
+        plan.cases(),
+        plan.warmUp(),
+        plan.limit());
+  }
+
+  /// Over TCP with private tensors, without encryption, with cases written
+  /// `BYTES:ITERATIONS[:TENSORS]`.
+  static MeasuringPlan of(Benchmark benchmark, int ranks, String... cases) {
+    return new MeasuringPlan(
+        benchmark,
+        "tcp",
+        SecureMode.AUTO,
+        TensorMemory.PRIVATE,
+        64,
+        ranks,
+        Stream.of(cases)
+            .map(c -> c.split(":"))
+            .map(
+                c ->
+                    new MeasuringPlan.Case(
+                        Long.parseLong(c[0]),
+                        Integer.parseInt(c[1]),
+                        c.length < 3 ? 1 : Integer.parseInt(c[2])))
+            .toList(),
+        Duration.ofMillis(1),
+        Duration.ofMinutes(4)); // however busy the machine is
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.arch;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Who may know whom.
+final class ArrowRules {
+
+  private static final String[] TESTS = {"io.weft.testkit..", "io.weft.qa.."};
+
+  /// Lowest first. What stands in one line does not know its siblings. The package `io.weft` holds
+  /// the errors, handles and settings that all of them speak of, and above them its entry point.
+  private static final List<List<Layer>> LAYERS =
+      List.of(
+          List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
+          List.of(
+              part("io.weft.agent.."),
+              part("io.weft.file.."),
+              part("io.weft.memory.."),
+              part("io.weft.natives.."),
+              part("io.weft.shm.."),
+              part("io.weft.verbs..")),
+          List.of(part("io.weft.cluster..")),
+          List.of(part("io.weft.collective.."), part("io.weft.rendezvous.."), part("io.weft.kv..")),
+          List.of(part("io.weft.flight..")),
+          List.of(new Layer(JavaClass.Predicates.type(io.weft.Weft.class))),
+          List.of(part("io.weft.tensorflow..")),
+          List.of(part("io.weft.workloads..")),
+          List.of(part("io.weft.launch..")),
+          List.of(part("io.weft.perf..")));
+
+  private ArrowRules() {}
+
+  private record Layer(DescribedPredicate<? super JavaClass> classes) {}
+
+  private static Layer part(String packages) {
+    return new Layer(resideInAnyPackage(packages));
+  }
+
+  static List<ArchRule> all() {
+    List<ArchRule> rules = new ArrayList<>();
+    for (int layer = 0; layer < LAYERS.size(); layer++) {
+      for (Layer part : LAYERS.get(layer)) {
+        for (int other = layer; other < LAYERS.size(); other++) {
+          for (Layer forbidden : LAYERS.get(other)) {
+            if (!forbidden.equals(part)) {
+              rules.add(arrow(part, forbidden, other == layer));
+            }
+          }
+        }
+      }
+    }
+    rules.add(
+        noClasses()
+            .that()
+            .resideInAnyPackage("io.weft.tensor..", "io.weft.transport..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.weft")
+            .because("tensor and transport are of use without the rest of Weft"));
+    rules.add(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(TESTS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(TESTS)
+            .because("production code runs without its tests"));
+    return rules;
+  }
+
+  private static ArchRule arrow(Layer from, Layer forbidden, boolean siblings) {
+    return noClasses()
+        .that(from.classes())
+        .should()
+        .dependOnClassesThat(forbidden.classes())
+        .because(
+            siblings
+                ? "siblings can be understood, changed and left out one by one"
+                : "arrows between layers go down only")
+        .allowEmptyShould(true);
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.arch;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
+
+/// Algorithms and formats are functions of their arguments.
+final class PurityRules {
+
+  private static final String IMPURE =
+      "java\\.(io|net|nio\\.channels|nio\\.file|util\\.concurrent|util\\.random)\\..*"
+          + "|java\\.time\\.(Clock|Instant)"
+          + "|java\\.util\\.(.*Random|Timer.*|UUID)"
+          + "|java\\.security\\.SecureRandom"
+          + "|java\\.lang\\.(Thread.*|Process.*|System|Runtime)";
+
+  private PurityRules() {}
+
+  static List<ArchRule> all() {
+    return List.of(
+        noClasses()
+            .that()
+            .resideInAnyPackage("io.weft..schedule..", "io.weft..wire..", "io.weft..frame..")
+            .should()
+            .dependOnClassesThat(
+                DescribedPredicate.<JavaClass>describe(
+                    "know clock, thread, files, sockets or chance",
+                    type -> type.getFullName().matches(IMPURE)))
+            .because("a pure function is proved for all cases without a network"));
+  }
+}

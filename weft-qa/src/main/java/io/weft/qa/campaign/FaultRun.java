@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.campaign;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.testkit.sim.FaultScript;
+import io.weft.testkit.sim.FaultScript.Scene;
+import io.weft.testkit.sim.FaultScript.SimFaultKind;
+import io.weft.testkit.sim.SimReport;
+import io.weft.testkit.sim.Simulation;
+import io.weft.testkit.sim.network.Limits;
+import io.weft.testkit.sim.network.SimLink;
+import io.weft.testkit.sim.network.Tamper;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/// One job of 16 ranks on 5 hosts: random work, a random network, and faults. A function of its
+/// seed.
+final class FaultRun {
+
+  static final int RANKS = 16;
+  static final int HOSTS = 5;
+  static final int STEPS = 8;
+
+  /// When faults begin: most jobs join and work in this time.
+  static final Duration HORIZON = Duration.ofMillis(25);
+
+  /// How long they last at most: longer than all limits but the operations' deadline.
+  static final Duration LONGEST = Duration.ofSeconds(3);
+
+  static final WeftConfig CONFIG =
+      WeftConfig.builder()
+          .eagerBytes(200)
+          .segmentBytes(4096)
+          .heartbeat(Duration.ofMillis(200))
+          .silenceLimit(Duration.ofSeconds(1))
+          .deadline(Duration.ofSeconds(4))
+          .startDeadline(Duration.ofSeconds(5))
+          .build();
+
+  private FaultRun() {}
+
+  /// One to so many faults of these kinds.
+  static FaultScript script(long seed, List<SimFaultKind> kinds, int most) {
+    int number = 1 + new SplittableRandom(seed * 31).nextInt(most);
+    return FaultScript.random(seed, new Scene(RANKS, HOSTS, HORIZON, LONGEST, kinds), number);
+  }
+
+  /// A simulation whose links and limits depend on the seed.
+  static Simulation simulation(long seed, FaultScript script, Tamper tamper) {
+    SplittableRandom random = new SplittableRandom(~seed);
+    SimLink between =
+        SimLink.of(
+                Duration.ofNanos(random.nextLong(2_000, 200_000)),
+                random.nextDouble(2e7, 2e9),
+                Duration.ofNanos(random.nextLong(2_000)))
+            .jittered(Duration.ofNanos(random.nextLong(300_000)));
+    Limits limits = new Limits(1 << random.nextInt(1, 9), 1 << random.nextInt(8, 18), 16 << 10);
+    return Simulation.of(RANKS)
+        .hosts(HOSTS)
+        .seed(seed)
+        .between(between)
+        .limits(limits)
+        .config(CONFIG)
+        .faults(script)
+        .tamper(tamper)
+        .limit(Duration.ofSeconds(60))
+        .traceLines(0);
+  }
+
+  /// Runs it; each rank returns how many results it has checked.
+  static SimReport<Integer> run(long seed, FaultScript script, Tamper tamper)
+      throws InterruptedException {
+    return run(seed, simulation(seed, script, tamper));
+  }
+
+  /// The same with a simulation that was changed.
+  static SimReport<Integer> run(long seed, Simulation simulation) throws InterruptedException {
+    RandomWork work = new RandomWork(seed, STEPS);
+    return simulation.runRanks(
+        self -> {
+          try (Weft weft = self.join()) {
+            return work.run(weft, self);
+          }
+        });
+  }
+}

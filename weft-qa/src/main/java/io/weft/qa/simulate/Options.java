@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.simulate;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// `--name value` pairs. Throws `IllegalArgumentException` for what is none.
+final class Options {
+
+  private final Map<String, String> values = new HashMap<>();
+
+  /// @param names that there are
+  Options(List<String> arguments, String... names) {
+    for (int i = 0; i < arguments.size(); i += 2) {
+      String name = arguments.get(i);
+      if (!name.startsWith("--") || !Set.of(names).contains(name.substring(2))) {
+        throw new IllegalArgumentException(
+            "no option '" + name + "'; there are --" + String.join(", --", names));
+      }
+      if (i + 1 == arguments.size()) {
+        throw new IllegalArgumentException(name + " needs a value");
+      }
+      values.put(name.substring(2), arguments.get(i + 1));
+    }
+  }
+
+  long number(String name, long otherwise) {
+    String value = values.get(name);
+    try {
+      return value == null ? otherwise : Long.parseLong(value);
+    } catch (NumberFormatException none) {
+      throw new IllegalArgumentException("--" + name + " is a number, not '" + value + "'", none);
+    }
+  }
+
+  int count(String name, int otherwise) {
+    long number = number(name, otherwise);
+    if (number < 1 || number > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("--" + name + " is at least 1, not " + number);
+    }
+    return (int) number;
+  }
+
+  String text(String name, String otherwise) {
+    return values.getOrDefault(name, otherwise);
+  }
+}

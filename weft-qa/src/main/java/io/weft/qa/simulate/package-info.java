@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Simulations from the command line (tools/simulate).
+@NullMarked
+package io.weft.qa.simulate;
+
+import org.jspecify.annotations.NullMarked;

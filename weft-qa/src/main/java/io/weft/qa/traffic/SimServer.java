@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.traffic;
+
+import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.Rendezvous;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One parameter server: has a worker's next parameters ready once all of its gradients are here.
+/// All of it runs in the callbacks of the rank's progress thread.
+final class SimServer {
+
+  private final SimTraffic traffic;
+  private final Rendezvous rendezvous;
+  private final List<Integer> tensors;
+  private int busy;
+  private @Nullable String wrong;
+
+  SimServer(SimTraffic traffic, Rendezvous rendezvous, int rank) {
+    this.traffic = traffic;
+    this.rendezvous = rendezvous;
+    tensors = traffic.tensorsOf(rank);
+    busy = traffic.workers();
+  }
+
+  void start() {
+    for (int worker = traffic.servers(); worker < traffic.ranks(); worker++) {
+      List<Edge> parameters = edges(worker, true);
+      List<Edge> gradients = edges(worker, false);
+      serve(
+          new SimTransfers(
+              traffic, rendezvous, worker, tensors, parameters, gradients, what -> wrong = what),
+          0);
+    }
+  }
+
+  private List<Edge> edges(int worker, boolean parameters) {
+    return tensors.stream()
+        .map(t -> parameters ? traffic.parameter(t, worker) : traffic.gradient(t, worker))
+        .toList();
+  }
+
+  private void serve(SimTransfers exchange, int number) {
+    if (number == traffic.steps()) {
+      busy--;
+      return;
+    }
+    exchange.send(number, () -> {});
+    exchange.receive(
+        number,
+        () -> {
+          rendezvous.end(exchange.step(number));
+          serve(exchange, number + 1);
+        });
+  }
+
+  /// Whether a worker has steps left. Throws `IllegalStateException` with what has gone wrong.
+  boolean isBusy() {
+    if (wrong != null) {
+      throw new IllegalStateException(wrong);
+    }
+    return busy > 0;
+  }
+}

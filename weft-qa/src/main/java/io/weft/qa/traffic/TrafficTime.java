@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.traffic;
+
+import static io.weft.collective.CollectiveOptions.named;
+
+import io.weft.ConfigOption;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.WeftConfig.TransferRequests;
+import io.weft.rendezvous.RendezvousCounts;
+import io.weft.testkit.sim.SimRank;
+import io.weft.testkit.sim.SimReport;
+import io.weft.testkit.sim.Simulation;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.List;
+
+/// How fast workers get on in a simulation of their traffic, the contents of every tensor checked.
+public final class TrafficTime {
+
+  private static final Duration LOOK = Duration.ofMillis(1);
+
+  private TrafficTime() {}
+
+  /// What one rank has seen.
+  ///
+  /// @param step how long a step took, zero of a server
+  /// @param requests that it sent for each step, all workers' of a server
+  /// @param messages that it sent for each step
+  private record Seen(Duration step, double requests, double messages) {}
+
+  /// @param stepsPerSecond of all workers together
+  /// @param meanStep of a worker
+  /// @param requestsPerStep that a worker sends to all servers
+  /// @param messagesPerStep that a worker sends, its answers included
+  public record Measured(
+      double stepsPerSecond, Duration meanStep, double requestsPerStep, double messagesPerStep) {}
+
+  /// Simulates the traffic; the simulation has as many ranks.
+  public static Measured of(Simulation simulation, SimTraffic traffic, TransferRequests requests)
+      throws InterruptedException {
+    SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic, requests));
+    List<Seen> workers = report.values().subList(traffic.servers(), traffic.ranks());
+    double perSecond = 0;
+    double nanos = 0;
+    double asked = 0;
+    double messages = 0;
+    for (Seen worker : workers) {
+      perSecond += 1e9 / Span.nanos(worker.step());
+      nanos += Span.nanos(worker.step());
+      asked += worker.requests();
+      messages += worker.messages();
+    }
+    return new Measured(
+        perSecond,
+        Duration.ofNanos(Math.round(nanos / workers.size())),
+        asked / workers.size(),
+        messages / workers.size());
+  }
+
+  private static Seen measure(SimRank self, SimTraffic traffic, TransferRequests requests)
+      throws InterruptedException {
+    WeftConfig config =
+        WeftConfig.builder()
+            .set(ConfigOption.RENDEZVOUS_REQUESTS, requests.toString())
+            .set(ConfigOption.RENDEZVOUS_MEMORY, Long.toString(traffic.memory(self.rank())))
+            .build();
+    try (Weft weft = self.join(config)) {
+      Duration step = Duration.ZERO;
+      if (self.rank() < traffic.servers()) {
+        serve(self, traffic, weft);
+      } else {
+        step = new SimWorker(traffic, self, weft.rendezvous()).run();
+      }
+      RendezvousCounts counts = weft.rendezvous().counts();
+      weft.communicator().barrier(named("end")).await();
+      return new Seen(
+          step,
+          counts.requests() / (double) traffic.steps(),
+          counts.messages() / (double) traffic.steps());
+    }
+  }
+
+  private static void serve(SimRank self, SimTraffic traffic, Weft weft) {
+    var server = new SimServer(traffic, weft.rendezvous(), self.rank());
+    server.start();
+    while (server.isBusy()) {
+      self.compute(LOOK);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.cluster.machine.Processors;
+import io.weft.qa.fuzz.FuzzTarget;
+import io.weft.transport.Address;
+import java.util.List;
+
+/// What another rank put into the store.
+public final class AnnouncementTarget implements FuzzTarget {
+
+  /// For the fuzzer.
+  public AnnouncementTarget() {}
+
+  @Override
+  public String name() {
+    return "announcement";
+  }
+
+  @Override
+  public List<byte[]> seeds() {
+    var host = new HostIdentity("node7", "3b2c1d0e-0000-4000-8000-000000000001");
+    return List.of(
+        new Announcement(
+                4,
+                "4711@1700000000000",
+                host,
+                new Processors("0-1"),
+                List.of(Address.parse("tcp:127.0.0.1:9")),
+                List.of("segment-bytes=131072"))
+            .encode(),
+        new Announcement(
+                2,
+                "1@0",
+                new HostIdentity("", ""),
+                Processors.UNKNOWN,
+                List.of(Address.parse("tcp:[::1]:65535"), Address.parse("inproc:x")),
+                List.of())
+            .encode());
+  }
+
+  @Override
+  public List<byte[]> dictionary() {
+    return FuzzTarget.texts("weft-member 3", "\n", "2147483648", "tcp:");
+  }
+
+  @Override
+  public void decode(byte[] input) {
+    Announcement announcement;
+    try {
+      announcement = Announcement.decode(input);
+    } catch (IllegalArgumentException refused) {
+      return;
+    }
+    if (!Announcement.decode(announcement.encode()).equals(announcement)) {
+      throw new AssertionError("read back differently: " + announcement);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.CommException;
+import io.weft.qa.fuzz.FuzzTarget;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// Where the bootstrap store is said to be.
+public final class HostAndPortTarget implements FuzzTarget {
+
+  /// For the fuzzer.
+  public HostAndPortTarget() {}
+
+  @Override
+  public String name() {
+    return "host-and-port";
+  }
+
+  @Override
+  public List<byte[]> seeds() {
+    return FuzzTarget.texts("node7:29400", "[::1]:65535", "::1", "[::1]", "::1:29400");
+  }
+
+  @Override
+  public void decode(byte[] input) {
+    String text = new String(input, StandardCharsets.UTF_8);
+    try {
+      HostAndPort found = HostAndPort.parse(text, "WEFT_STORE");
+      if (found.port() < 1 || found.port() > 65_535 || found.host().isBlank()) {
+        throw new AssertionError("accepted " + found);
+      }
+    } catch (CommException.Setup refused) {
+      if (!String.valueOf(refused.getMessage()).startsWith("WEFT_STORE")) {
+        throw new AssertionError("the message does not name the variable", refused);
+      }
+    }
+  }
+}

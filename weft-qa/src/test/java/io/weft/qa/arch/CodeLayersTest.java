@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.arch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// The layer rules on the code of all modules, which this one has on its class path.
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class CodeLayersTest {
+
+  private JavaClasses classes;
+
+  @BeforeAll
+  void importClasses() {
+    classes =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .withImportOption(location -> !location.contains("-tests.jar"))
+            .importPackages("io.weft");
+  }
+
+  static List<ArchRule> rules() {
+    return LayerRules.all();
+  }
+
+  @ParameterizedTest
+  @MethodSource("rules")
+  void codeObeys(ArchRule rule) {
+    rule.check(classes);
+  }
+
+  @Test
+  void allModulesAreLookedAt() {
+    for (String part :
+        List.of(
+            "tensor",
+            "transport",
+            "shm",
+            "verbs",
+            "cluster",
+            "tensorflow",
+            "workloads",
+            "launch",
+            "perf",
+            "testkit",
+            "qa")) {
+      assertThat(classes)
+          .as(part)
+          .anyMatch(type -> type.getPackageName().startsWith("io.weft." + part));
+    }
+  }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.collective;
+
+import io.weft.CommException;
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.agent.Agent;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
+import io.weft.agent.IdleStrategy;
+import io.weft.agent.Ticker;
+import io.weft.cluster.JobProcess;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.NodeEnvironment;
+import io.weft.cluster.StoreLocation;
+import io.weft.cluster.store.InMemoryStore;
+import io.weft.cluster.store.SecretFile;
+import io.weft.transport.spi.Secret;
+import io.weft.transport.spi.TransportProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/// A job inside this process whose ranks can be made to die: their connections break without a
+/// word.
+final class MortalJob implements AutoCloseable {
+
+  private static final int LIMIT_SECONDS = 50;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final Map<Integer, Weft> ranks = new ConcurrentHashMap<>();
+  private final boolean[] doomed;
+
+  /// What one rank does.
+  @FunctionalInterface
+  interface Body<T> {
+    T run(Weft weft) throws Exception;
+  }
+
+  MortalJob(int size, WeftConfig config) throws Exception {
+    doomed = new boolean[size];
+    InMemoryStore store = new InMemoryStore();
+    Secret secret = SecretFile.random();
+    List<Callable<Weft>> starts = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      LaunchEnvironment launch = environment(rank, size);
+      var around =
+          new NodeEnvironment(
+              store,
+              secret,
+              "test",
+              "127.0.0.1",
+              provider(config.transport()),
+              runners(rank),
+              JobProcess.current());
+      starts.add(() -> ranks.put(launch.rank(), Weft.init(config, launch, around)));
+    }
+    List<Future<Weft>> started = new ArrayList<>();
+    starts.forEach(start -> started.add(threads.submit(start)));
+    for (Future<Weft> start : started) {
+      start.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private static LaunchEnvironment environment(int rank, int size) {
+    return new LaunchEnvironment(
+        "test",
+        rank,
+        size,
+        OptionalInt.of(rank),
+        OptionalInt.of(size),
+        Optional.of("test"),
+        new StoreLocation.InProcess());
+  }
+
+  static TransportProvider provider(String scheme) {
+    return TransportProvider.find(scheme).orElseThrow();
+  }
+
+  private AgentRunners runners(int rank) {
+    return new AgentRunners() {
+      @Override
+      public Ticker ticker() {
+        return AgentRunners.THREADS.ticker();
+      }
+
+      @Override
+      public AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller) {
+        return AgentRunners.THREADS.runner(new Mortal(agent, rank), own, caller);
+      }
+    };
+  }
+
+  Weft rank(int rank) {
+    return ranks.get(rank);
+  }
+
+  /// Ends a rank at once; its own operations fail too.
+  void kill(int rank) {
+    synchronized (doomed) {
+      doomed[rank] = true;
+    }
+    ranks.remove(rank);
+  }
+
+  /// Runs the body on all ranks that live, at once; returns what each brought, by ascending rank.
+  /// Throws the first failure, as it was, with the others inside.
+  <T> List<T> run(Body<T> body) throws Exception {
+    List<Future<T>> futures = new ArrayList<>();
+    ranks.keySet().stream()
+        .sorted()
+        .map(ranks::get)
+        .forEach(weft -> futures.add(threads.submit(() -> body.run(weft))));
+    List<T> results = new ArrayList<>();
+    List<ExecutionException> failures = new ArrayList<>();
+    for (Future<T> future : futures) {
+      try {
+        results.add(future.get(LIMIT_SECONDS, TimeUnit.SECONDS));
+      } catch (ExecutionException e) {
+        failures.add(e);
+      }
+    }
+    if (!failures.isEmpty()) {
+      ExecutionException first = failures.removeFirst();
+      failures.forEach(first::addSuppressed);
+      throw first.getCause() instanceof CommException cause && failures.isEmpty() ? cause : first;
+    }
+    return results;
+  }
+
+  /// Runs one rank's body beside others.
+  <T> Future<T> start(int rank, Body<T> body) {
+    Weft weft = ranks.get(rank);
+    return threads.submit(() -> body.run(weft));
+  }
+
+  @Override
+  public void close() {
+    List<Future<?>> closing = new ArrayList<>();
+    ranks.values().forEach(weft -> closing.add(threads.submit(weft::close)));
+    for (Future<?> end : closing) {
+      try {
+        end.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException | ExecutionException | TimeoutException e) {
+        throw new IllegalStateException("a rank did not close", e);
+      }
+    }
+    threads.shutdownNow();
+  }
+
+  /// Throws out of its duty cycle when its time has come, upon which the progress thread closes the
+  /// transport.
+  private final class Mortal implements Agent {
+
+    private final Agent agent;
+    private final int rank;
+
+    Mortal(Agent agent, int rank) {
+      this.agent = agent;
+      this.rank = rank;
+    }
+
+    @Override
+    public int work(long nowNanos) {
+      synchronized (doomed) {
+        if (doomed[rank]) {
+          throw new CommException.Setup("rank " + rank + " dies as the test wants it", null);
+        }
+      }
+      return agent.work(nowNanos);
+    }
+
+    @Override
+    public String role() {
+      return agent.role();
+    }
+
+    @Override
+    public void await(long maxNanos) {
+      agent.await(maxNanos);
+    }
+
+    @Override
+    public void wake() {
+      agent.wake();
+    }
+
+    @Override
+    public boolean busy() {
+      return agent.busy();
+    }
+
+    @Override
+    public boolean hasCommands() {
+      return agent.hasCommands();
+    }
+
+    @Override
+    public void crash(Throwable cause) {
+      agent.crash(cause);
+    }
+
+    @Override
+    public void close() {
+      agent.close();
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.weft.cluster.Member;
+import io.weft.cluster.Topology;
+import io.weft.cluster.machine.Processors;
+import io.weft.collective.CollectiveObserver.Subject;
+import io.weft.flight.FlightLog;
+import io.weft.flight.FlightRecorder;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class RecordingCostTest {
+
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final int OPERATIONS = 10_000;
+
+  private record Submission(
+      long communicator,
+      String name,
+      String words,
+      int sequence,
+      long bytes,
+      long submittedNanos,
+      List<Integer> awaited,
+      List<Integer> unsubmitted)
+      implements Subject {}
+
+  @Test
+  void recordingAllocatesNothing() {
+    var topology =
+        new Topology(
+            0, List.of(new Member(0, 0, 0, "node0", "77@0", Processors.UNKNOWN, List.of())));
+    var recorder = new FlightRecorder();
+    recorder.joined(FlightLog.Self.of("job", topology, 0), topology, 0, rank -> 0);
+    var operation = new Submission(7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < 20; round++) {
+      long before = THREADS.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < OPERATIONS; i++) {
+        recorder.onSubmitted(operation);
+        int number = recorder.onBegin(operation, i);
+        recorder.onStage(number, 0, i);
+        recorder.onDone(number, i);
+        recorder.onTurn(i);
+      }
+      least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+    }
+    assertThat(least).isLessThan(OPERATIONS); // less than one byte an operation
+  }
+}

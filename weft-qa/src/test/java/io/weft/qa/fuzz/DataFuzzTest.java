@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.fuzz;
+
+import io.weft.workloads.census.CensusCsvTarget;
+import io.weft.workloads.checkpoint.CheckpointTarget;
+import io.weft.workloads.data.IdxTarget;
+import io.weft.workloads.data.LibsvmTarget;
+import java.time.Duration;
+import java.util.List;
+
+/// All readers of files that a training takes.
+class DataFuzzTest extends FuzzContract {
+
+  DataFuzzTest() {
+    super(
+        List.of(IdxTarget.class, LibsvmTarget.class, CensusCsvTarget.class, CheckpointTarget.class),
+        Duration.ofMillis(2500));
+  }
+}

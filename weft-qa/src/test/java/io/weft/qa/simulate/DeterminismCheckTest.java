@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class DeterminismCheckTest {
+
+  @Test
+  @Timeout(600)
+  void oneSeedIsOneTraceInEveryProcessWithEveryCollector() throws InterruptedException {
+    Map<String, String> hashes = DeterminismCheck.hashes(List.of("--seed", "7"));
+    assertThat(hashes).hasSizeGreaterThan(3);
+    assertThat(hashes.values().stream().distinct()).singleElement().asString().hasSize(16);
+  }
+}

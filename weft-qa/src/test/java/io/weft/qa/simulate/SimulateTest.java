@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.simulate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class SimulateTest {
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+  private int run(String... arguments) throws InterruptedException {
+    return Simulate.run(List.of(arguments), new PrintStream(out, true, UTF_8));
+  }
+
+  @Test
+  void faultsPrintALineForEachJobAndASummary() throws InterruptedException {
+    assertThat(run("faults", "--runs", "2", "--seed", "5", "--each")).isZero();
+    assertThat(out.toString(UTF_8).lines())
+        .hasSize(3)
+        .anyMatch(line -> line.startsWith("seed 5: "))
+        .anyMatch(line -> line.startsWith("seed 6: "))
+        .anyMatch(line -> line.startsWith("2 runs, seeds 5 to 6: 2 as they should be"));
+  }
+
+  @Test
+  void wrongCallIsToldWithTheUsage() throws InterruptedException {
+    assertThat(run("replay")).isEqualTo(2);
+    assertThat(out.toString(UTF_8)).startsWith("replay needs a seed").contains("usage: ");
+  }
+}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// TensorFlow's own distributed runtime, over gRPC, from Java: what Weft is compared with. Its
-/// servers run on threads of TensorFlow; sessions, on the caller's.
-@NullMarked
-package io.weft.tensorflow.grpc;
-
-import org.jspecify.annotations.NullMarked;
