@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class CoverageLoader extends ClassLoader {
 
   private static final String OURS = "io.weft.";
-  private static final String[] SHARED = {"io.weft.testkit.", "io.weft.tensor."};
+  private static final String[] SHARED = {"io.weft.qa.", "io.weft.testkit.", "io.weft.tensor."};
 
   private final Instrumentation instrumentation;
 

@@ -20,7 +20,7 @@ record FuzzFinding(String target, byte[] input, Throwable failure) {
     return failure.getClass().getName()
         + Arrays.stream(failure.getStackTrace())
             .filter(frame -> frame.getClassName().startsWith("io.weft."))
-            .filter(frame -> !frame.getClassName().startsWith("io.weft.testkit.fuzz."))
+            .filter(frame -> !frame.getClassName().startsWith("io.weft.qa.fuzz."))
             .limit(FRAMES)
             .map(frame -> " at " + frame.getClassName() + "." + frame.getMethodName())
             .collect(Collectors.joining());
