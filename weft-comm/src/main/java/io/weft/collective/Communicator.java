@@ -31,11 +31,24 @@ public interface Communicator extends AutoCloseable {
   int size();
 
   /// Combines `input` of all ranks, element by element, into `output` on all ranks: bitwise equal
-  /// on all ranks, and the same for the same inputs, size and algorithm, whatever the timing. In
-  /// place when both are the same memory; else they must not overlap. Sends 2(n-1)/n of the bytes
-  /// per rank when large [PY09 §3].
-  Handle<TensorView> allreduce(
-      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options);
+  /// on all ranks, and the same for the same inputs, size and algorithm, whatever the timing; and
+  /// with a hook, as far as that copies out the same on all. In place when both are the same
+  /// memory. Sends 2(n-1)/n of the bytes per rank when large [PY09 §3].
+  Handle<TensorView> allreduce(AllreduceRequest request);
+
+  /// The same, without a hook.
+  default Handle<TensorView> allreduce(
+      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    return allreduce(new AllreduceRequest(input, output, op, options));
+  }
+
+  /// Submits all of these at once, and returns one handle for them: it completes when all have,
+  /// with the outputs in the order of the requests; or, also after all have ended, fails with the
+  /// cause of the first one in that order that failed, which names its tensor. Throws
+  /// `IllegalArgumentException` or `IllegalStateException` as for one, and has submitted none then.
+  /// What there is no room for is not submitted; the handle fails with `TimedOut` when the others
+  /// have ended.
+  Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests);
 
   /// Combines `input` of all ranks and gives each rank its rows: of first extent N, rank r gets N/n
   /// rows, and one more if r < N mod n. `output` must have that shape.

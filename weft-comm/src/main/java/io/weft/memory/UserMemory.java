@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory;
 
+import io.weft.tensor.MemoryKind;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
@@ -20,7 +21,7 @@ public final class UserMemory {
   /// @param borrower the name of the operation or edge
   /// @param role "input"
   public static void checkReadable(String borrower, String role, TensorView tensor) {
-    if (!isOpen(tensor.data())) {
+    if (!isOpen(tensor)) {
       throw refused(borrower, role, tensor);
     }
   }
@@ -29,19 +30,24 @@ public final class UserMemory {
   ///
   /// Hot path.
   public static void checkWritable(String borrower, String role, TensorView tensor) {
-    if (!isOpen(tensor.data()) || tensor.data().isReadOnly()) {
+    if (!isOpen(tensor) || tensor.data().isReadOnly()) {
       throw refused(borrower, role, tensor);
     }
   }
 
-  private static boolean isOpen(MemorySegment data) {
-    return data.scope().isAlive() && data.isAccessibleBy(SOME_THREAD);
+  private static boolean isOpen(TensorView tensor) {
+    MemorySegment data = tensor.data();
+    return tensor.kind() == MemoryKind.HOST
+        && data.scope().isAlive()
+        && data.isAccessibleBy(SOME_THREAD);
   }
 
   private static IllegalArgumentException refused(String borrower, String role, TensorView tensor) {
     MemorySegment data = tensor.data();
     String why;
-    if (!data.scope().isAlive()) {
+    if (tensor.kind() != MemoryKind.HOST) {
+      why = "lies in " + tensor.kind() + " memory, but operations take HOST memory; copy it there";
+    } else if (!data.scope().isAlive()) {
       why = "lies in an arena that is closed; keep the arena open until the operation is done";
     } else if (!data.isAccessibleBy(SOME_THREAD)) {
       why =

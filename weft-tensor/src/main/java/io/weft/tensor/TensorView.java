@@ -11,7 +11,8 @@ import java.util.Objects;
 /// @param shape extents
 /// @param data native (off-heap) memory; the lender keeps it alive until the operation that borrows
 ///   it completes
-public record TensorView(DType dtype, Shape shape, MemorySegment data) {
+/// @param kind where the memory lies
+public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKind kind) {
 
   /// Throws `IllegalArgumentException` if the memory is on the heap or its length does not fit
   /// shape and dtype.
@@ -26,6 +27,11 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data) {
       throw new IllegalArgumentException(
           "tensor of " + dtype + shape + " needs " + expected + " bytes, got " + data.byteSize());
     }
+  }
+
+  /// The same in memory of the host.
+  public TensorView(DType dtype, Shape shape, MemorySegment data) {
+    this(dtype, shape, data, MemoryKind.HOST);
   }
 
   /// Length of the data in bytes.
@@ -49,7 +55,7 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data) {
     Shape part = shape.withFirst(count);
     Objects.checkFromIndexSize(first, count, shape.dims().getFirst());
     long rowBytes = shape.elementsPerRow() * dtype.bytes();
-    return new TensorView(dtype, part, data.asSlice(first * rowBytes, count * rowBytes));
+    return new TensorView(dtype, part, data.asSlice(first * rowBytes, count * rowBytes), kind);
   }
 
   /// The same elements in another shape, without a copy. Throws `IllegalArgumentException` if the
@@ -65,7 +71,7 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data) {
               + " has "
               + other.elements());
     }
-    return new TensorView(dtype, other, data);
+    return new TensorView(dtype, other, data, kind);
   }
 
   /// Type and shape in words, for errors: `FLOAT32[64, 10]`.

@@ -3,6 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.ReduceOp;
@@ -156,10 +157,16 @@ final class InMemoryRanks implements AutoCloseable {
     }
 
     @Override
-    public Handle<TensorView> allreduce(
-        TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-      Contribution mine = new Contribution(input, output, new PendingHandle<>());
-      return join(rank, input.signature() + " " + op, op, 0, mine, options.name());
+    public Handle<TensorView> allreduce(AllreduceRequest request) {
+      TensorView input = request.input();
+      ReduceOp op = request.op();
+      Contribution mine = new Contribution(input, request.output(), new PendingHandle<>());
+      return join(rank, input.signature() + " " + op, op, 0, mine, request.name());
+    }
+
+    @Override
+    public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

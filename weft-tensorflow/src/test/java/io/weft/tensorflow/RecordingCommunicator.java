@@ -3,6 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.ReduceOp;
@@ -37,10 +38,20 @@ final class RecordingCommunicator implements Communicator {
   }
 
   @Override
-  public Handle<TensorView> allreduce(
-      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    inPlace.put(options.name(), input.data().address() == output.data().address());
-    return target.allreduce(input, output, op, options);
+  public Handle<TensorView> allreduce(AllreduceRequest request) {
+    remember(request);
+    return target.allreduce(request);
+  }
+
+  @Override
+  public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
+    requests.forEach(this::remember);
+    return target.allreduceAll(requests);
+  }
+
+  private void remember(AllreduceRequest request) {
+    long input = request.input().data().address();
+    inPlace.put(request.name(), input == request.output().data().address());
   }
 
   @Override

@@ -48,8 +48,9 @@ final class InlineAllreduce<T> extends PendingHandle<T>
       CollectiveKind kind,
       CollectiveOptions options,
       OperationSignature signature,
-      MailboxStage<T> stage) {
-    super(owner, taken, signature);
+      MailboxStage<T> stage,
+      CopyOut<T> copyOut) {
+    super(owner, taken, signature, copyOut);
     this.collectives = owner.collectives();
     this.group = owner.group();
     this.kind = kind;
@@ -61,11 +62,10 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   // --- the user's thread
 
   @Override
-  public T await(Duration timeout) throws InterruptedException {
-    if (!isDone() && !Thread.currentThread().isInterrupted() && !runner().isInside()) {
+  void beforeWait() {
+    if (!Thread.currentThread().isInterrupted() && !runner().isInside()) {
       var unused = runner().lend(this, submittedNanos);
     }
-    return super.await(timeout);
   }
 
   @Override
@@ -153,12 +153,26 @@ final class InlineAllreduce<T> extends PendingHandle<T>
       open.leave();
       slots = null;
       stage.release();
-      collectives.observer().onDone(observed, runner().nanos());
-      complete(stage.result(), null);
+      end();
     } else {
       giveUp();
     }
     return true;
+  }
+
+  private void end() {
+    T result;
+    try {
+      result = copyOut(stage.result());
+    } catch (RuntimeException | Error thrown) {
+      CommException cause =
+          FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown);
+      collectives.observer().onFailed(observed, this, cause, runner().nanos());
+      complete(null, cause);
+      return;
+    }
+    collectives.observer().onDone(observed, runner().nanos());
+    complete(result, null);
   }
 
   /// Patience is over, the others show another operation, or there is more to do than by slots.

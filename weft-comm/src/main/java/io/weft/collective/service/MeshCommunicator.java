@@ -4,8 +4,10 @@ package io.weft.collective.service;
 import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.agent.AgentRunner;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.WireHook;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.Way;
 import io.weft.collective.exchange.OperationPlan;
@@ -31,6 +33,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -89,76 +92,116 @@ final class MeshCommunicator implements Communicator {
   }
 
   @Override
-  public Handle<TensorView> allreduce(
-      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    checkInput(options, input);
-    checkOutput(options, "output", output);
-    check(
-        options,
-        input.dtype() == output.dtype() && input.shape().equals(output.shape()),
-        () -> "output is " + output.signature() + ", expected " + input.signature());
-    checkApart(options, input, output);
+  public Handle<TensorView> allreduce(AllreduceRequest request) {
+    checkMemory(request);
+    Prepared<TensorView> prepared = prepare(request, take(request.options()));
+    prepared.submit();
+    return prepared.handle();
+  }
+
+  @Override
+  public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
+    requests.forEach(MeshCommunicator::checkMemory);
+    List<OperationName> taken = new ArrayList<>(requests.size());
+    List<Prepared<TensorView>> prepared = new ArrayList<>(requests.size());
+    try {
+      for (AllreduceRequest request : requests) {
+        taken.add(take(request.options()));
+      }
+      for (int i = 0; i < requests.size(); i++) {
+        prepared.add(prepare(requests.get(i), taken.get(i)));
+      }
+    } catch (RuntimeException | Error refused) {
+      prepared.forEach(Prepared::withdraw);
+      int rest = prepared.size() + (taken.size() == requests.size() ? 1 : 0);
+      taken.stream().skip(rest).forEach(OperationName::giveBack); // who failed gave back its own
+      throw refused;
+    }
+    return submitAll(prepared);
+  }
+
+  private Handle<List<TensorView>> submitAll(List<Prepared<TensorView>> prepared) {
+    List<PendingHandle<TensorView>> handles = new ArrayList<>(prepared.size());
+    for (int i = 0; i < prepared.size(); i++) {
+      try {
+        prepared.get(i).submit();
+      } catch (CommException full) {
+        prepared.subList(i + 1, prepared.size()).forEach(Prepared::withdraw);
+        return new HandleGroup<>(handles, runner, full);
+      }
+      handles.add(prepared.get(i).handle());
+    }
+    return new HandleGroup<>(handles, runner, null);
+  }
+
+  /// Has the tensor ready for the wire, and all that the operation needs; gives back the name if it
+  /// throws.
+  private Prepared<TensorView> prepare(AllreduceRequest request, OperationName name) {
+    HookedTensor hooked = null;
+    try {
+      if (request.hook() == WireHook.NONE) {
+        return prepare(
+            request, name, request.input(), request.output(), PendingHandle.CopyOut.none());
+      }
+      hooked = HookedTensor.copyIn(request, collectives.tensors());
+      return prepare(request, name, hooked.wire(), hooked.wire(), hooked);
+    } catch (RuntimeException | Error thrown) {
+      if (hooked != null) {
+        hooked.end();
+      }
+      name.giveBack();
+      throw thrown;
+    }
+  }
+
+  private Prepared<TensorView> prepare(
+      AllreduceRequest request,
+      OperationName name,
+      TensorView input,
+      TensorView output,
+      PendingHandle.CopyOut<TensorView> copyOut) {
+    CollectiveOptions options = request.options();
+    ReduceOp op = request.op();
     Choice choice = choose(CollectiveKind.ALLREDUCE, options, input.bytes());
     Choice apart = apart(CollectiveKind.ALLREDUCE, choice, input.bytes());
     OperationSignature signature =
         signatures.allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
-    return switch (choice.way()) {
-      case MAILBOX ->
-          submitSmall(CollectiveKind.ALLREDUCE, options, signature, input, output, op, output);
-      case MAPPED -> submitMapped(options, signature, input, output, op, apart.algorithm());
-      case WIRE ->
-          submit(
-              options,
-              signature,
-              WirePlans.allreduce(
-                  algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank()),
-                  input,
-                  output,
-                  op,
-                  size()));
-    };
-  }
-
-  private Handle<TensorView> submitMapped(
-      CollectiveOptions options,
-      OperationSignature signature,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      String apart) {
-    if (MappedPlans.takesOffers(input.bytes(), size())) {
+    boolean published =
+        choice.way() == Way.MAPPED && MappedPlans.takesOffers(input.bytes(), size());
+    if (choice.way() == Way.MAILBOX || published) {
       MailboxStage<TensorView> stage =
-          MappedPlans.offered(collectives.mailboxes(), group, input, output, op, apart);
-      return submit(
+          published
+              ? MappedPlans.offered(
+                  collectives.mailboxes(), group, input, output, op, apart.algorithm())
+              : small(input, output, op, output);
+      return prepared(
           new InlineAllreduce<>(
-              this, take(options), CollectiveKind.ALLREDUCE, options, signature, stage),
+              this, name, CollectiveKind.ALLREDUCE, options, signature, stage, copyOut),
           options);
     }
-    return submit(
-        options,
-        signature,
-        MappedPlans.allreduce(plans(CollectiveKind.ALLREDUCE), apart, input, output, op, size()));
+    OperationPlan<TensorView> plan =
+        choice.way() == Way.MAPPED
+            ? MappedPlans.allreduce(
+                plans(CollectiveKind.ALLREDUCE), apart.algorithm(), input, output, op, size())
+            : WirePlans.allreduce(
+                algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank()),
+                input,
+                output,
+                op,
+                size());
+    return prepared(options, name, signature, plan, copyOut);
   }
 
   /// Hot path.
-  private <T> Handle<T> submitSmall(
-      CollectiveKind kind,
-      CollectiveOptions options,
-      OperationSignature signature,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      @Nullable T result) {
-    MailboxStage<T> stage =
-        new MailboxReduce<>(
-            collectives.mailboxes(),
-            input.data(),
-            output,
-            Kernels.reducer(input.dtype(), op),
-            op == ReduceOp.AVERAGE ? size() : 1,
-            result);
-    return submit(
-        new InlineAllreduce<>(this, take(options), kind, options, signature, stage), options);
+  private <T> MailboxStage<T> small(
+      TensorView input, TensorView output, ReduceOp op, @Nullable T result) {
+    return new MailboxReduce<>(
+        collectives.mailboxes(),
+        input.data(),
+        output,
+        Kernels.reducer(input.dtype(), op),
+        op == ReduceOp.AVERAGE ? size() : 1,
+        result);
   }
 
   @Override
@@ -254,8 +297,20 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
     if (barrier.way() == Way.MAILBOX) {
-      return submitSmall(
-          CollectiveKind.BARRIER, options, barrierSignature, meeting, meeting, ReduceOp.MAX, null);
+      MailboxStage<Void> stage = small(meeting, meeting, ReduceOp.MAX, null);
+      Prepared<Void> prepared =
+          prepared(
+              new InlineAllreduce<>(
+                  this,
+                  take(options),
+                  CollectiveKind.BARRIER,
+                  options,
+                  barrierSignature,
+                  stage,
+                  PendingHandle.CopyOut.none()),
+              options);
+      prepared.submit();
+      return prepared.handle();
     }
     AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, barrier.algorithm(), 0, rank());
     return submit(options, barrierSignature, WirePlans.barrier(plan, meeting.data()));
@@ -296,21 +351,6 @@ final class MeshCommunicator implements Communicator {
       CollectiveKind kind, TensorView tensor, String detail, Choice choice) {
     Choice apart = apart(kind, choice, tensor.bytes());
     return signatures.of(kind, tensor, detail, choice, apart.segments());
-  }
-
-  /// Hot path.
-  private <T> Handle<T> submit(InlineAllreduce<T> handle, CollectiveOptions options) {
-    try {
-      collectives.commands().defer(handle, limit(options));
-    } catch (CommException full) {
-      handle.operationName().giveBack();
-      throw refused(handle.operationName(), full);
-    } catch (RuntimeException | Error thrown) {
-      handle.operationName().giveBack();
-      throw thrown;
-    }
-    collectives.observer().onSubmitted(handle);
-    return handle;
   }
 
   /// The plans of this rank, by the name of an algorithm.
@@ -365,25 +405,66 @@ final class MeshCommunicator implements Communicator {
       plan.discard();
       throw inFlight;
     }
-    Operation<T> operation;
-    PendingHandle<T> handle;
-    try {
-      Duration limit = limit(options);
-      handle = new PendingHandle<>(this, name, signature);
-      operation = new Operation<>(group, name, signature, plan, handle, limit, runner.nanos());
-      Operation<T> made = operation;
-      collectives.commands().submit(() -> collectives.begin(made), limit);
-    } catch (CommException full) {
-      name.giveBack();
-      plan.discard();
-      throw refused(name, full);
-    } catch (RuntimeException | Error thrown) {
-      name.giveBack();
-      plan.discard();
-      throw thrown;
+    Prepared<T> prepared = prepared(options, name, signature, plan, PendingHandle.CopyOut.none());
+    prepared.submit();
+    return prepared.handle();
+  }
+
+  private <T> Prepared<T> prepared(
+      CollectiveOptions options,
+      OperationName name,
+      OperationSignature signature,
+      OperationPlan<T> plan,
+      PendingHandle.CopyOut<T> copyOut) {
+    var handle = new PendingHandle<T>(this, name, signature, copyOut);
+    Duration limit = limit(options);
+    return new Prepared<>(
+        handle,
+        new Operation<>(group, name, signature, plan, handle, limit, runner.nanos()),
+        limit);
+  }
+
+  private <T> Prepared<T> prepared(InlineAllreduce<T> handle, CollectiveOptions options) {
+    return new Prepared<>(handle, null, limit(options));
+  }
+
+  /// What is ready to be submitted.
+  ///
+  /// @param operation null where the handle makes it, if there need be one
+  private record Prepared<T>(
+      PendingHandle<T> handle, @Nullable Operation<T> operation, Duration limit) {
+
+    /// Throws `TimedOut` if there is no room for it; it is withdrawn then.
+    void submit() {
+      try {
+        handle.owner().submit(this);
+      } catch (CommException full) {
+        withdraw();
+        throw handle.owner().refused(handle.operationName(), full);
+      } catch (RuntimeException | Error thrown) {
+        withdraw();
+        throw thrown;
+      }
     }
-    collectives.observer().onSubmitted(operation);
-    return handle;
+
+    /// It is not submitted: ends what it has.
+    void withdraw() {
+      if (operation != null) {
+        operation.withdraw();
+      }
+      handle.withdraw();
+    }
+  }
+
+  private void submit(Prepared<?> prepared) {
+    Operation<?> operation = prepared.operation();
+    if (operation != null) {
+      collectives.commands().submit(() -> collectives.begin(operation), prepared.limit());
+      collectives.observer().onSubmitted(operation);
+    } else if (prepared.handle() instanceof InlineAllreduce<?> inline) {
+      collectives.commands().defer(inline, prepared.limit());
+      collectives.observer().onSubmitted(inline);
+    }
   }
 
   /// Why an operation can neither go on nor end any more.
@@ -424,6 +505,12 @@ final class MeshCommunicator implements Communicator {
   }
 
   /// Hot path.
+  private static void checkMemory(AllreduceRequest request) {
+    checkInput(request.options(), request.input());
+    checkOutput(request.options(), "output", request.output());
+  }
+
+  /// Hot path.
   private static void checkInput(CollectiveOptions options, TensorView tensor) {
     UserMemory.checkReadable(options.name(), "input", tensor);
   }
@@ -431,14 +518,6 @@ final class MeshCommunicator implements Communicator {
   /// Hot path.
   private static void checkOutput(CollectiveOptions options, String role, TensorView tensor) {
     UserMemory.checkWritable(options.name(), role, tensor);
-  }
-
-  private static void checkApart(CollectiveOptions options, TensorView a, TensorView b) {
-    long distance = a.data().address() - b.data().address();
-    check(
-        options,
-        distance == 0 || Math.abs(distance) >= a.bytes(),
-        () -> "input and output overlap; they must be the same memory or apart");
   }
 
   private static void check(CollectiveOptions options, boolean holds, Supplier<String> what) {

@@ -262,12 +262,17 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     }
   }
 
+  /// It is not submitted.
+  void withdraw() {
+    plan.discard();
+  }
+
   /// Tells the handle. After success the result is the caller's.
   void complete() {
     Collectives owner = Objects.requireNonNull(collectives);
     T result;
     try {
-      result = plan.result();
+      result = handle.copyOut(plan.result());
     } catch (RuntimeException | Error thrown) {
       fail(FailureMessages.broken(this, thrown), owner.now());
       end();

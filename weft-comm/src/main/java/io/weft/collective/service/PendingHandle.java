@@ -30,6 +30,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   private final MeshCommunicator owner;
   private final OperationName name;
   private final OperationSignature signature;
+  private final CopyOut<T> copyOut;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
   private volatile boolean watched;
   private volatile boolean done;
@@ -37,10 +38,48 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   private @Nullable CommException failure;
 
   /// Of an operation of this communicator.
-  PendingHandle(MeshCommunicator owner, OperationName name, OperationSignature signature) {
+  PendingHandle(
+      MeshCommunicator owner,
+      OperationName name,
+      OperationSignature signature,
+      CopyOut<T> copyOut) {
     this.owner = owner;
     this.name = name;
     this.signature = signature;
+    this.copyOut = copyOut;
+  }
+
+  /// What is left to do when all ranks have done their part.
+  interface CopyOut<T> {
+
+    /// Makes the user's result of what the operation brought. Where the progress thread runs.
+    T result(T brought);
+
+    /// The operation is over, one way or the other. Once.
+    void end();
+
+    /// Nothing is left to do.
+    @SuppressWarnings("unchecked") // it gives what it is given
+    static <T> CopyOut<T> none() {
+      return (CopyOut<T>) NoCopyOut.NONE;
+    }
+  }
+
+  private enum NoCopyOut implements CopyOut<Object> {
+    NONE;
+
+    @Override
+    public Object result(Object brought) {
+      return brought;
+    }
+
+    @Override
+    public void end() {}
+  }
+
+  /// Makes the user's result of what the operation brought; throws what a hook throws.
+  final T copyOut(T brought) {
+    return copyOut.result(brought);
   }
 
   final MeshCommunicator owner() {
@@ -66,6 +105,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     if (done) {
       return;
     }
+    copyOut.end();
     name.giveBack(); // before anyone can see that it is done
     result = value;
     failure = error;
@@ -73,6 +113,12 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     if (watched) {
       tell(value, error);
     }
+  }
+
+  /// Its operation is not submitted, and nobody has this handle.
+  final void withdraw() {
+    copyOut.end();
+    name.giveBack();
   }
 
   private void tell(@Nullable T value, @Nullable CommException error) {
@@ -112,6 +158,37 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
+    if (!done) {
+      beforeWait();
+    }
+    AgentRunner runner = requireOutside();
+    if (!done) {
+      long now = runner.nanos();
+      awaitDriving(runner, now, now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER)), timeout);
+    }
+    return outcome();
+  }
+
+  /// The same until this time by the runner's clock.
+  ///
+  /// @param timeout what the user gave, for the error
+  final T awaitUntil(long end, Duration timeout) throws InterruptedException {
+    if (!done) {
+      beforeWait();
+    }
+    AgentRunner runner = requireOutside();
+    if (!done) {
+      awaitDriving(runner, runner.nanos(), end, timeout);
+    }
+    return outcome();
+  }
+
+  /// A user begins to wait for what is not done.
+  ///
+  /// Hot path.
+  void beforeWait() {}
+
+  private AgentRunner requireOutside() {
     AgentRunner runner = runner();
     if (runner.isInside()) {
       throw new IllegalStateException(
@@ -121,9 +198,15 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
               + owner.group().self()
               + ": it would wait for itself; use whenDone, or await on another thread");
     }
-    if (!done) {
-      awaitDriving(runner, timeout);
-    }
+    return runner;
+  }
+
+  /// Once it is done: why it failed, or null.
+  final @Nullable CommException failure() {
+    return failure;
+  }
+
+  private T outcome() {
     CommException error = failure;
     if (error != null) {
       throw error;
@@ -131,9 +214,9 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     return value();
   }
 
-  private void awaitDriving(AgentRunner runner, Duration timeout) throws InterruptedException {
-    long now = runner.nanos();
-    long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
+  private void awaitDriving(AgentRunner runner, long begin, long end, Duration timeout)
+      throws InterruptedException {
+    long now = begin;
     while (true) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -167,8 +250,9 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     complete(null, owner.ended());
   }
 
+  /// Once it has succeeded.
   @SuppressWarnings("NullAway") // null only where T is Void
-  private T value() {
+  final T value() {
     return result;
   }
 

@@ -3,6 +3,7 @@ package io.weft.perf.rank;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
@@ -65,10 +66,14 @@ final class LoneCommunicator implements Communicator {
   }
 
   @Override
-  public Handle<TensorView> allreduce(
-      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    bring(input, output);
-    return new Done<>(output);
+  public Handle<TensorView> allreduce(AllreduceRequest request) {
+    bring(request.input(), request.output());
+    return new Done<>(request.output());
+  }
+
+  @Override
+  public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -48,6 +49,20 @@ public final class Kernels {
           "divide " + dtype + " by " + divisor + ": the divisor is a number of ranks, at least 1");
     }
     present(DIVIDERS, dtype).divide(data, offset, elements, divisor);
+  }
+
+  /// Writes `from` times `factor` into `into`, which may be the same memory: of one shape and one
+  /// floating type. The 16-bit types are multiplied in binary32, by the factor rounded to that, and
+  /// rounded to nearest even. Throws `IllegalArgumentException` for other tensors.
+  public static void scale(TensorView from, TensorView into, double factor) {
+    ElementwiseTiles.scale(from, into, factor);
+  }
+
+  /// Writes the elements of `from` into `into`, each as the nearest value of its type, ties to
+  /// even: of one shape, and of FLOAT32, FLOAT16 or BFLOAT16 each. Throws
+  /// `IllegalArgumentException` for other tensors.
+  public static void convert(TensorView from, TensorView into) {
+    ElementwiseTiles.convert(from, into);
   }
 
   /// Warms up what data-parallel training uses: the sum and the mean of FLOAT32. Takes about 0.3 s

@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.ReduceOp;
@@ -34,9 +35,15 @@ final class MeasuredCommunicator implements Communicator {
   }
 
   @Override
-  public Handle<TensorView> allreduce(
-      TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
-    return measured(options, () -> inside.allreduce(input, output, op, options));
+  public Handle<TensorView> allreduce(AllreduceRequest request) {
+    return measured(request.options(), () -> inside.allreduce(request));
+  }
+
+  @Override
+  public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
+    return requests.isEmpty()
+        ? inside.allreduceAll(requests)
+        : measured(requests.getFirst().options(), () -> inside.allreduceAll(requests));
   }
 
   @Override

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
+
+/// Multiplies before and after the wire.
+record Scaling(double before, double after) implements WireHook {
+
+  @Override
+  public DType wireType(DType own) {
+    if (!own.floating()) {
+      throw new IllegalArgumentException(this + " takes floating types, got " + own);
+    }
+    return own;
+  }
+
+  /// Also by 1 where the wire's memory is not the input's: it must get there.
+  @Override
+  public void copyIn(TensorView input, TensorView wire) {
+    if (before != 1 || input.data().address() != wire.data().address()) {
+      Kernels.scale(input, wire, before);
+    }
+  }
+
+  @Override
+  public void copyOut(TensorView wire, TensorView output) {
+    if (after != 1) {
+      Kernels.scale(wire, output, after);
+    }
+  }
+}

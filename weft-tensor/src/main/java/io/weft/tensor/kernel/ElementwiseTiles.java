@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensor.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+
+/// Multiplies floating elements by a factor, and converts them between binary32 and the 16-bit
+/// types, on heap tiles: see `TileKernels` for why.
+final class ElementwiseTiles {
+
+  /// Elements in a tile: 16 KiB of the widest type.
+  private static final int TILE = 2048;
+
+  private static final ThreadLocal<ElementwiseTiles> TILES =
+      ThreadLocal.withInitial(ElementwiseTiles::new);
+
+  private final short[] shorts = new short[TILE];
+  private final float[] floats = new float[TILE];
+  private final double[] doubles = new double[TILE];
+
+  private ElementwiseTiles() {}
+
+  static void scale(TensorView from, TensorView into, double factor) {
+    requireSameShape(from, into);
+    if (from.dtype() != into.dtype() || !from.dtype().floating()) {
+      throw new IllegalArgumentException(
+          "scale " + from.signature() + " into " + into.signature() + ": one floating type only");
+    }
+    ElementwiseTiles tile = TILES.get();
+    long elements = from.shape().elements();
+    for (long i = 0; i < elements; i += TILE) {
+      int n = (int) Math.min(TILE, elements - i);
+      if (from.dtype() == DType.FLOAT64) {
+        tile.scaleDoubles(from.data(), into.data(), i, n, factor);
+      } else {
+        tile.load(from, i, n);
+        scale(tile.floats, (float) factor, n);
+        tile.store(into, i, n);
+      }
+    }
+  }
+
+  static void convert(TensorView from, TensorView into) {
+    requireSameShape(from, into);
+    requireConvertible(from);
+    requireConvertible(into);
+    ElementwiseTiles tile = TILES.get();
+    long elements = from.shape().elements();
+    for (long i = 0; i < elements; i += TILE) {
+      int n = (int) Math.min(TILE, elements - i);
+      tile.load(from, i, n);
+      tile.store(into, i, n);
+    }
+  }
+
+  private static void requireSameShape(TensorView from, TensorView into) {
+    if (!from.shape().equals(into.shape())) {
+      throw new IllegalArgumentException(
+          from.signature() + " has another shape than " + into.signature());
+    }
+  }
+
+  private static void requireConvertible(TensorView tensor) {
+    switch (tensor.dtype()) {
+      case FLOAT16, BFLOAT16, FLOAT32 -> {}
+      case FLOAT64, UINT8, INT8, INT32, INT64 ->
+          throw new IllegalArgumentException(
+              tensor.signature() + " is not converted; FLOAT32, FLOAT16 and BFLOAT16 are");
+    }
+  }
+
+  private void scaleDoubles(
+      MemorySegment from, MemorySegment into, long first, int n, double factor) {
+    MemorySegment.copy(from, JAVA_DOUBLE_UNALIGNED, first * 8, doubles, 0, n);
+    for (int i = 0; i < n; i++) {
+      doubles[i] *= factor;
+    }
+    MemorySegment.copy(doubles, 0, into, JAVA_DOUBLE_UNALIGNED, first * 8, n);
+  }
+
+  private void load(TensorView from, long first, int n) {
+    if (from.dtype() == DType.FLOAT32) {
+      MemorySegment.copy(from.data(), JAVA_FLOAT_UNALIGNED, first * 4, floats, 0, n);
+      return;
+    }
+    MemorySegment.copy(from.data(), JAVA_SHORT_UNALIGNED, first * 2, shorts, 0, n);
+    if (from.dtype() == DType.FLOAT16) {
+      fromBinary16(shorts, floats, n);
+    } else {
+      fromBfloat16(shorts, floats, n);
+    }
+  }
+
+  private void store(TensorView into, long first, int n) {
+    if (into.dtype() == DType.FLOAT32) {
+      MemorySegment.copy(floats, 0, into.data(), JAVA_FLOAT_UNALIGNED, first * 4, n);
+      return;
+    }
+    if (into.dtype() == DType.FLOAT16) {
+      toBinary16(floats, shorts, n);
+    } else {
+      toBfloat16(floats, shorts, n);
+    }
+    MemorySegment.copy(shorts, 0, into.data(), JAVA_SHORT_UNALIGNED, first * 2, n);
+  }
+
+  // Loops of their own, which the JIT vectorises one by one.
+
+  private static void scale(float[] values, float factor, int n) {
+    for (int i = 0; i < n; i++) {
+      values[i] *= factor;
+    }
+  }
+
+  private static void fromBinary16(short[] from, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = Float.float16ToFloat(from[i]);
+    }
+  }
+
+  private static void fromBfloat16(short[] from, float[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = HalfPrecision.fromBfloat16(from[i]);
+    }
+  }
+
+  private static void toBinary16(float[] from, short[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = HalfPrecision.toBinary16(from[i]);
+    }
+  }
+
+  private static void toBfloat16(float[] from, short[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = HalfPrecision.toBfloat16(from[i]);
+    }
+  }
+}
