@@ -138,6 +138,13 @@ final class AlgorithmTableTest {
     assertThat(Algorithms.chosen(table, "allgather", 1 << 30, kernel).segments().bytes())
         .as("ranks may have different lengths")
         .isEqualTo(128 << 10);
+    RankLayout sharing = RankLayout.of(here, true, true);
+    assertThat(Algorithms.chosen(SHIPPED, "allreduce", 1 << 20, sharing).segments())
+        .isEqualTo(new Segments(512 << 10, 1, true));
+    assertThat(Algorithms.chosen(SHIPPED, "allreduce", 8 << 20, sharing).segments())
+        .isEqualTo(new Segments(8 << 20, 1, true));
+    assertThat(Algorithms.chosen(SHIPPED, "allreduce", 8 << 20, sharing.bounced()).segments())
+        .isEqualTo(new Segments(512 << 10, 4, true));
     assertThat(chosen(table, "allreduce", 1 << 20, here, true).segments().words())
         .isEqualTo(" in segments of 65536 bytes, 2 in flight");
   }
@@ -189,6 +196,7 @@ final class AlgorithmTableTest {
           wire | | 128K | why @ '128K' is no SEGMENT x IN-FLIGHT such as 128K x 8
           wire | | 100 x 8 | why @ '100 x 8': a segment has 4K to 64M, in multiples of 64 bytes
           wire | | 128K x 0 | why @ '128K x 0'
+          broadcast | private | wire binomial-tree | why @ only segments can be chosen by private
           mailbox | | 128K x 8 | why @ a mailbox has slots of one length
           """)
   void whatIsNoRuleIsRefusedWithItsLine(String line, String message) throws IOException {

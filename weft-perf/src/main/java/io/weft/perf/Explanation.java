@@ -85,12 +85,11 @@ record Explanation(
             && (plan.memory() == TensorMemory.OWN
                 || NEED_NO_SHARED_TENSORS.contains(plan.benchmark()));
     List<Integer> hosts = Collections.nCopies(plan.ranks(), 0);
+    RankLayout layout = RankLayout.of(hosts, reachable && plan.ranks() > 1, oneSided);
+    boolean bounces = layout.sharesMemory() && plan.memory() == TensorMemory.PRIVATE;
     Choice choice =
         Algorithms.chosen(
-            table,
-            plan.benchmark().label(),
-            bytes,
-            RankLayout.of(hosts, reachable && plan.ranks() > 1, oneSided));
+            table, plan.benchmark().label(), bytes, bounces ? layout.bounced() : layout);
     return new Line(
         bytes,
         choice.way().words(),

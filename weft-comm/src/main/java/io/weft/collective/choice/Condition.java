@@ -29,7 +29,8 @@ record Condition(Key key, long least, long most) {
     HOSTS_ARE_POWER_OF_TWO,
     CROWDED,
     SHARED_MEMORY,
-    KERNEL;
+    KERNEL,
+    PRIVATE;
 
     boolean isSize() {
       return this == BYTES || this == CHUNK;
@@ -47,6 +48,9 @@ record Condition(Key key, long least, long most) {
       }
       case "shared-memory" -> {
         return holds(Key.SHARED_MEMORY);
+      }
+      case "private" -> {
+        return holds(Key.PRIVATE);
       }
       case "kernel" -> {
         return holds(Key.KERNEL);
@@ -110,7 +114,7 @@ record Condition(Key key, long least, long most) {
             + text
             + "'; allowed: bytes or chunk with <=, <, > or >= and a size such as 4096, 64K or 1M,"
             + " ranks or hosts with these or = and a number, hosts=2^k, crowded, shared-memory,"
-            + " kernel");
+            + " kernel, private");
   }
 
   /// Whether a layout fulfils it; a condition on sizes does not ask.
@@ -124,6 +128,7 @@ record Condition(Key key, long least, long most) {
           case CROWDED -> layout.crowded() ? 1 : 0;
           case SHARED_MEMORY -> layout.sharesMemory() ? 1 : 0;
           case KERNEL -> layout.throughKernel() ? 1 : 0;
+          case PRIVATE -> layout.bounces() ? 1 : 0;
         };
     return value >= least && value <= most;
   }
@@ -133,7 +138,7 @@ record Condition(Key key, long least, long most) {
     return switch (key) {
       case BYTES -> least;
       case CHUNK -> least * ranks;
-      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL -> 0;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL, PRIVATE -> 0;
     };
   }
 
@@ -142,7 +147,8 @@ record Condition(Key key, long least, long most) {
     return switch (key) {
       case BYTES -> most;
       case CHUNK -> most == Long.MAX_VALUE ? most : most * ranks + ranks - 1;
-      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL -> Long.MAX_VALUE;
+      case RANKS, HOSTS, HOSTS_ARE_POWER_OF_TWO, CROWDED, SHARED_MEMORY, KERNEL, PRIVATE ->
+          Long.MAX_VALUE;
     };
   }
 }

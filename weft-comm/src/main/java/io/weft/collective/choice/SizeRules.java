@@ -10,65 +10,67 @@ public final class SizeRules {
 
   private static final Segments SLOTS = new Segments(Way.SLOT_BYTES, Way.SLOTS, true);
 
-  /// Lengths with the same choice; of those that overlap the first one counts.
-  private record Range(long least, long most, Choice choice) {
+  /// Lengths for which the same is taken; of those that overlap the first one counts.
+  private record Range<T>(long least, long most, T taken) {
 
     /// Lengths that fulfil all conditions.
-    static Range of(List<Condition> conditions, int ranks, Choice choice) {
+    static <T> Range<T> of(List<Condition> conditions, int ranks, T taken) {
       long least = 0;
       long most = Long.MAX_VALUE;
       for (Condition condition : conditions) {
         least = Math.max(least, condition.leastBytes(ranks));
         most = Math.min(most, condition.mostBytes(ranks));
       }
-      return new Range(least, most, choice);
+      return new Range<>(least, most, taken);
+    }
+
+    boolean has(long bytes) {
+      return bytes >= least && bytes <= most;
     }
   }
 
-  private final Range[] ranges;
-  private final List<TableLine.ForWay> segments;
-  private final int ranks;
+  private final List<Range<Choice>> choices = new ArrayList<>();
+  private final List<Range<TableLine.ForWay>> segments = new ArrayList<>();
 
   /// Of lines that hold for these ranks, in order.
-  SizeRules(List<TableLine.ForCollective> lines, List<TableLine.ForWay> segments, int ranks) {
-    this.segments = List.copyOf(segments);
-    this.ranks = ranks;
-    List<Range> found = new ArrayList<>();
+  SizeRules(List<TableLine.ForCollective> lines, List<TableLine.ForWay> segmentLines, int ranks) {
+    for (TableLine.ForWay line : segmentLines) {
+      segments.add(Range.of(line.conditions(), ranks, line));
+    }
     for (TableLine.ForCollective line : lines) {
       if (line.way() == Way.MAILBOX) {
-        found.add(Range.of(line.conditions(), ranks, Choice.of(line, SLOTS, line)));
+        choices.add(Range.of(line.conditions(), ranks, Choice.of(line, SLOTS, line)));
       }
-      for (TableLine.ForWay each : segments) {
+      for (TableLine.ForWay each : segmentLines) {
         if (each.way() == line.way()) {
           List<Condition> both = new ArrayList<>(line.conditions());
           both.addAll(each.conditions());
-          found.add(Range.of(both, ranks, Choice.of(line, each.segments(), each)));
+          choices.add(Range.of(both, ranks, Choice.of(line, each.segments(), each)));
         }
       }
     }
-    ranges = found.stream().filter(range -> range.least <= range.most).toArray(Range[]::new);
   }
 
   /// The rule for tensors of this length.
   ///
   /// Hot path.
   public Choice at(long bytes) {
-    for (Range range : ranges) {
-      if (bytes >= range.least && bytes <= range.most) {
-        return range.choice;
+    for (int i = 0; i < choices.size(); i++) {
+      if (choices.get(i).has(bytes)) {
+        return choices.get(i).taken;
       }
     }
     throw new IllegalStateException("a table ends with a rule that always holds");
   }
 
-  /// Way and algorithm that a caller has asked for, for tensors of this length; the table says in
-  /// which segments.
-  public Choice asked(Way way, String algorithm, long bytes) {
-    for (TableLine.ForWay line : segments) {
-      var choice = new Choice(way, algorithm, line.segments(), "by the caller", "it was asked for");
-      Range range = Range.of(line.conditions(), ranks, choice);
-      if (line.way() == way && bytes >= range.least && bytes <= range.most) {
-        return choice;
+  /// The segments in which MAPPED or WIRE sends tensors of this length.
+  ///
+  /// Hot path.
+  public Segments segments(Way way, long bytes) {
+    for (int i = 0; i < segments.size(); i++) {
+      Range<TableLine.ForWay> range = segments.get(i);
+      if (range.taken.way() == way && range.has(bytes)) {
+        return range.taken.segments();
       }
     }
     throw new IllegalStateException("a table ends with segments of each way");

@@ -136,6 +136,10 @@ sealed interface TableLine {
             "the way %s needs the condition shared-memory: elsewhere no rank can go it"
                 .formatted(way.words()));
       }
+      if (asks(conditions, Condition.Key.PRIVATE)) {
+        throw new IllegalArgumentException(
+            "only segments can be chosen by private: ranks learn it after they have chosen");
+      }
       boolean fits =
           collective.equals("barrier")
               || conditions.stream()

@@ -4,33 +4,52 @@ package io.weft.collective.frame;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 
-/// The memory on which peers may work, as it stands behind a message's header: the regions of input
-/// and output, the same one twice where they are the same memory.
-public final class MemoryDescriptor {
+/// What a rank says of the memory on which its peers may work, in a message or in a slot.
+///
+/// @param kind what it is
+/// @param input where peers find its input
+/// @param output where they leave their parts of its output; the same region where they need no
+///   other
+public record MemoryDescriptor(int kind, RemoteRegion input, RemoteRegion output) {
 
-  private static final long INPUT_AT = CollectiveFrame.HEADER_BYTES;
-  private static final long OUTPUT_AT = INPUT_AT + RemoteRegion.WIRE_BYTES;
+  /// There is none, and nothing takes its place.
+  public static final int PRIVATE = 0;
 
-  /// What an offer says of the memory: the tensors themselves, or a window that stands in for them.
+  /// The tensors themselves.
   public static final int TENSORS = 1;
 
-  public static final int STAND_IN = 2;
+  /// A bounce buffer that takes their place.
+  public static final int BOUNCE_BUFFER = 2;
 
-  /// Bytes of the whole message.
-  public static final long MESSAGE_BYTES = OUTPUT_AT + RemoteRegion.WIRE_BYTES;
+  /// Bytes of the regions.
+  public static final long REGION_BYTES = 2L * RemoteRegion.WIRE_BYTES;
 
-  private MemoryDescriptor() {}
+  private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
 
-  public static void write(MemorySegment frame, RemoteRegion input, RemoteRegion output) {
-    CollectiveFrame.region(frame, INPUT_AT, input);
-    CollectiveFrame.region(frame, OUTPUT_AT, output);
+  /// Of private memory.
+  public static MemoryDescriptor none() {
+    return new MemoryDescriptor(PRIVATE, NOWHERE, NOWHERE);
   }
 
-  public static RemoteRegion input(MemorySegment frame) {
-    return CollectiveFrame.region(frame, INPUT_AT);
+  public boolean isPrivate() {
+    return kind == PRIVATE;
   }
 
-  public static RemoteRegion output(MemorySegment frame) {
-    return CollectiveFrame.region(frame, OUTPUT_AT);
+  public boolean bounces() {
+    return kind == BOUNCE_BUFFER;
+  }
+
+  /// Writes the regions.
+  public void write(MemorySegment to, long at) {
+    CollectiveFrame.region(to, at, input);
+    CollectiveFrame.region(to, at + RemoteRegion.WIRE_BYTES, output);
+  }
+
+  /// Reads them.
+  public static MemoryDescriptor read(MemorySegment from, long at, int kind) {
+    return new MemoryDescriptor(
+        kind,
+        CollectiveFrame.region(from, at),
+        CollectiveFrame.region(from, at + RemoteRegion.WIRE_BYTES));
   }
 }

@@ -4,6 +4,7 @@ package io.weft.collective.plan;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
+import io.weft.collective.choice.Segments;
 import io.weft.collective.choice.SizeRules;
 import io.weft.collective.choice.Way;
 import io.weft.collective.schedule.Algorithm;
@@ -23,6 +24,7 @@ public final class AlgorithmSelection {
   private final RankLayout layout;
   private final Map<CollectiveKind, SizeRules> together = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> apart = new EnumMap<>(CollectiveKind.class);
+  private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
 
   /// For ranks of which rank r lives on host `hosts.get(r)`, and which may share memory or not.
   ///
@@ -34,6 +36,7 @@ public final class AlgorithmSelection {
     for (CollectiveKind kind : CollectiveKind.values()) {
       together.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
       apart.put(kind, table.sizeRules(kind.words(), layout.apart(), kind.sameBytes()));
+      bounced.put(kind, table.sizeRules(kind.words(), layout.bounced(), kind.sameBytes()));
     }
   }
 
@@ -65,6 +68,11 @@ public final class AlgorithmSelection {
     return rules(apart, kind).at(bytes);
   }
 
+  /// The segments in which tensors pass through bounce buffers.
+  public Segments bounced(CollectiveKind kind, long bytes) {
+    return rules(bounced, kind).segments(Way.MAPPED, bytes);
+  }
+
   private Choice wanted(CollectiveKind kind, String wanted, long bytes) {
     boolean mapped = wanted.equals(AlgorithmRegistry.MAPPED);
     if (mapped && !layout.sharesMemory()) {
@@ -74,8 +82,13 @@ public final class AlgorithmSelection {
               + AlgorithmRegistry.names(kind));
     }
     return mapped
-        ? rules(together, kind).asked(Way.MAPPED, AlgorithmRegistry.DIRECT, bytes)
-        : rules(apart, kind).asked(Way.WIRE, named(kind, wanted).name(), bytes);
+        ? asked(kind, Way.MAPPED, AlgorithmRegistry.DIRECT, bytes)
+        : asked(kind, Way.WIRE, named(kind, wanted).name(), bytes);
+  }
+
+  private Choice asked(CollectiveKind kind, Way way, String algorithm, long bytes) {
+    Segments segments = rules(together, kind).segments(way, bytes);
+    return new Choice(way, algorithm, segments, "by the caller", "it was asked for");
   }
 
   private static SizeRules rules(Map<CollectiveKind, SizeRules> rules, CollectiveKind kind) {

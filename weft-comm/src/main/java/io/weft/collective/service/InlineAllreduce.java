@@ -8,14 +8,10 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.slot.MailboxSlots;
-import io.weft.collective.slot.MailboxStage;
 import io.weft.collective.slot.MailboxTask;
-import io.weft.collective.slot.SharedMailbox.Sight;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A short allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
@@ -31,30 +27,28 @@ final class InlineAllreduce<T> extends PendingHandle<T>
 
   private final Collectives collectives;
   private final Group group;
-  private final MailboxStage<T> stage;
-  private final CollectiveKind kind;
+  private final MailboxTask task;
+  private final OperationPlan<T> plan;
   private final Duration limit;
   private final long submittedNanos;
-  private @Nullable MailboxSlots slots;
   private int sequence;
   private int observed;
-  private long number;
-  private long subject;
+  private boolean over;
 
-  /// An ALLREDUCE or BARRIER, which begins with this stage.
+  /// An allreduce or barrier by this plan, whose first stage the task is.
   InlineAllreduce(
       MeshCommunicator owner,
       OperationName taken,
-      CollectiveKind kind,
       CollectiveOptions options,
       OperationSignature signature,
-      MailboxStage<T> stage,
+      MailboxTask task,
+      OperationPlan<T> plan,
       CopyOut<T> copyOut) {
     super(owner, taken, signature, copyOut);
     this.collectives = owner.collectives();
     this.group = owner.group();
-    this.kind = kind;
-    this.stage = stage;
+    this.task = task;
+    this.plan = plan;
     this.limit = owner.limit(options);
     this.submittedNanos = owner.runner().nanos();
   }
@@ -78,19 +72,10 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   /// Becomes an operation that has not begun.
   @Override
   public void run() {
-    Operation<T> operation;
-    try {
-      operation = operation();
-    } catch (RuntimeException | Error thrown) {
-      complete(
-          null, FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown));
-      return;
-    }
-    collectives.begin(operation);
+    collectives.begin(operation());
   }
 
   private Operation<T> operation() {
-    OperationPlan<T> plan = stage.plan(owner().plans(kind));
     return new Operation<>(group, operationName(), signature(), plan, this, limit, submittedNanos);
   }
 
@@ -103,17 +88,13 @@ final class InlineAllreduce<T> extends PendingHandle<T>
         || !collectives.commands().take(this)) {
       return false;
     }
-    slots = open;
     long key = operationName().key();
     sequence = collectives.names().use(key, group, name(), signature());
     collectives.eviction().onUse(group);
-    number = open.take();
-    subject = MailboxSlots.subject(key, sequence, signature());
-    boolean entered = open.enter();
     boolean published = false;
     Throwable broken = null;
     try {
-      published = entered && open.publish(number, subject, stage.published(open));
+      published = task.begin(open, MailboxSlots.subject(key, sequence, signature()));
     } catch (RuntimeException | Error thrown) {
       broken = thrown;
     }
@@ -121,41 +102,32 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     observed = collectives.observer().onBegin(this, sinceNanos);
     collectives.observer().onStage(observed, 0, sinceNanos);
     if (!published) {
-      if (entered) {
-        open.leave();
-      }
-      becomeOperation(open, false, broken);
+      becomeOperation(broken);
     }
     return true;
   }
 
   @Override
   public boolean advance() {
-    MailboxSlots open = slots;
-    if (open == null) {
+    if (over) {
       return true;
     }
-    Sight sight = open.look(number, subject);
-    if (sight == Sight.OPEN) {
-      return false;
-    }
     try {
-      if (sight == Sight.SAME && !stage.proceed(open, number)) {
+      if (!task.step()) {
         return false;
       }
     } catch (RuntimeException | Error thrown) {
-      open.leave();
-      becomeOperation(open, true, thrown);
+      task.leave();
+      becomeOperation(thrown);
       return true;
     }
-    if (sight == Sight.SAME && !stage.isUndone()) {
-      open.acknowledge(number);
-      open.leave();
-      slots = null;
-      stage.release();
+    task.leave();
+    if (task.done() && task.isWhole()) {
+      over = true;
+      task.release();
       end();
     } else {
-      giveUp();
+      becomeOperation(null);
     }
     return true;
   }
@@ -163,7 +135,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private void end() {
     T result;
     try {
-      result = copyOut(stage.result());
+      result = copyOut(plan.result());
     } catch (RuntimeException | Error thrown) {
       CommException cause =
           FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown);
@@ -175,21 +147,19 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     complete(result, null);
   }
 
-  /// Patience is over, the others show another operation, or there is more to do than by slots.
+  /// Patience is over.
   @Override
   public void giveUp() {
-    MailboxSlots open = Objects.requireNonNull(slots);
-    open.leave();
-    becomeOperation(open, true, null);
+    task.leave();
+    becomeOperation(null);
   }
 
   /// With all that belongs to one; to fail at once of what broke it, if something did.
-  private void becomeOperation(MailboxSlots open, boolean published, @Nullable Throwable broken) {
-    slots = null;
+  private void becomeOperation(@Nullable Throwable broken) {
+    over = true;
     Operation<T> operation = operation();
-    MailboxTask task = stage.task(operation, open, collectives.context());
-    operation.resumes(collectives, sequence, observed, task);
-    task.resume(number, subject, published);
+    operation.resumes(
+        collectives, sequence, observed, task.resume(operation, collectives.context()));
     collectives.resume(operation, broken, runner().nanos());
   }
 

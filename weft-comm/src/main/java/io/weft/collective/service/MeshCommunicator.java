@@ -21,7 +21,6 @@ import io.weft.collective.plan.AlgorithmSelection;
 import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.shared.MappedPlans;
 import io.weft.collective.slot.MailboxReduce;
-import io.weft.collective.slot.MailboxStage;
 import io.weft.memory.UserMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -52,6 +51,8 @@ final class MeshCommunicator implements Communicator {
   private final AlgorithmSelection algorithms;
   private final Signatures signatures;
   private final Results results;
+  private final Function<String, AlgorithmPlan> allreducePlans;
+  private final Function<String, AlgorithmPlan> barrierPlans;
   private final Choice barrier;
   private final OperationSignature barrierSignature;
   private final TensorView meeting =
@@ -73,6 +74,8 @@ final class MeshCommunicator implements Communicator {
             group.hosts(),
             group.mayShareMemory(transport),
             transport.capabilities().nativeOneSided());
+    this.allreducePlans = name -> algorithms.plan(CollectiveKind.ALLREDUCE, name, 0, group.rank());
+    this.barrierPlans = name -> algorithms.plan(CollectiveKind.BARRIER, name, 0, group.rank());
     this.barrier = algorithms.choose(CollectiveKind.BARRIER, Optional.empty(), meeting.bytes());
     this.barrierSignature = sign(CollectiveKind.BARRIER, meeting, "", barrier);
     boolean published = transport.capabilities().directAccess();
@@ -166,42 +169,59 @@ final class MeshCommunicator implements Communicator {
     Choice apart = apart(CollectiveKind.ALLREDUCE, choice, input.bytes());
     OperationSignature signature =
         signatures.allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
-    boolean published =
-        choice.way() == Way.MAPPED && MappedPlans.takesOffers(input.bytes(), size());
-    if (choice.way() == Way.MAILBOX || published) {
-      MailboxStage<TensorView> stage =
-          published
-              ? MappedPlans.offered(
-                  collectives.mailboxes(), group, input, output, op, apart.algorithm())
-              : small(input, output, op, output);
-      return prepared(
-          new InlineAllreduce<>(
-              this, name, CollectiveKind.ALLREDUCE, options, signature, stage, copyOut),
-          options);
-    }
-    OperationPlan<TensorView> plan =
-        choice.way() == Way.MAPPED
-            ? MappedPlans.allreduce(
-                plans(CollectiveKind.ALLREDUCE), apart.algorithm(), input, output, op, size())
-            : WirePlans.allreduce(
-                algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank()),
-                input,
-                output,
-                op,
-                size());
-    return prepared(options, name, signature, plan, copyOut);
+    return switch (choice.way()) {
+      case MAILBOX -> {
+        var task = small(input, output, op, output, allreducePlans);
+        yield prepared(
+            new InlineAllreduce<>(this, name, options, signature, task, task, copyOut), options);
+      }
+      case MAPPED -> {
+        var plan =
+            MappedPlans.allreduce(
+                mapped(CollectiveKind.ALLREDUCE, choice, apart, input.bytes()), input, output, op);
+        yield prepared(
+            new InlineAllreduce<>(this, name, options, signature, plan.first(), plan, copyOut),
+            options);
+      }
+      case WIRE -> {
+        AlgorithmPlan plan =
+            algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank());
+        yield prepared(
+            options,
+            name,
+            signature,
+            WirePlans.allreduce(plan, input, output, op, size()),
+            copyOut);
+      }
+    };
+  }
+
+  /// What a reduction on the memory of all needs, of tensors of so many bytes.
+  private MappedPlans.Context mapped(CollectiveKind kind, Choice choice, Choice apart, long bytes) {
+    return new MappedPlans.Context(
+        collectives.mailboxes(),
+        group,
+        algorithms.plan(kind, apart.algorithm(), 0, rank()),
+        algorithms.plan(kind, "ring", 0, rank()),
+        choice.segments(),
+        algorithms.bounced(kind, bytes));
   }
 
   /// Hot path.
-  private <T> MailboxStage<T> small(
-      TensorView input, TensorView output, ReduceOp op, @Nullable T result) {
+  private <T> MailboxReduce<T> small(
+      TensorView input,
+      TensorView output,
+      ReduceOp op,
+      @Nullable T result,
+      Function<String, AlgorithmPlan> plans) {
     return new MailboxReduce<>(
         collectives.mailboxes(),
         input.data(),
         output,
         Kernels.reducer(input.dtype(), op),
         op == ReduceOp.AVERAGE ? size() : 1,
-        result);
+        result,
+        plans);
   }
 
   @Override
@@ -225,11 +245,10 @@ final class MeshCommunicator implements Communicator {
       return submit(
           options, signature, WirePlans.reduceScatter(plan, input, output, op, rank(), size()));
     }
-    AlgorithmPlan ring = algorithms.plan(CollectiveKind.REDUCE_SCATTER, "ring", 0, rank());
+    MappedPlans.Context context =
+        mapped(CollectiveKind.REDUCE_SCATTER, choice, apart, input.bytes());
     return submit(
-        options,
-        signature,
-        MappedPlans.reduceScatter(plan, ring, input, output, op, group, results));
+        options, signature, MappedPlans.reduceScatter(context, input, output, op, results));
   }
 
   @Override
@@ -241,7 +260,10 @@ final class MeshCommunicator implements Communicator {
     AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, apart.algorithm(), 0, rank());
     OperationSignature signature = sign(CollectiveKind.ALLGATHER, input, "", choice);
     if (choice.way() == Way.MAPPED) {
-      return submit(options, signature, MappedPlans.allgather(data, input, group, results));
+      return submit(
+          options,
+          signature,
+          MappedPlans.allgather(data, input, group, results, choice.segments().bytes()));
     }
     AlgorithmPlan counts = algorithms.plan(CollectiveKind.ALLGATHER, "direct", 0, rank());
     return submit(
@@ -260,7 +282,7 @@ final class MeshCommunicator implements Communicator {
         options,
         sign(CollectiveKind.BROADCAST, inOut, "from " + root, choice),
         choice.way() == Way.MAPPED
-            ? MappedPlans.broadcast(plan, inOut, root, group)
+            ? MappedPlans.broadcast(plan, inOut, root, group, choice.segments().bytes())
             : WirePlans.broadcast(plan, inOut));
   }
 
@@ -287,7 +309,10 @@ final class MeshCommunicator implements Communicator {
     List<Long> rowsFor = List.copyOf(splits);
     OperationSignature signature = sign(CollectiveKind.ALLTOALL, input, "", choice);
     if (choice.way() == Way.MAPPED) {
-      return submit(options, signature, MappedPlans.alltoall(input, rowsFor, group, results));
+      return submit(
+          options,
+          signature,
+          MappedPlans.alltoall(input, rowsFor, group, results, choice.segments().bytes()));
     }
     AlgorithmPlan plan = algorithms.plan(CollectiveKind.ALLTOALL, choice.algorithm(), 0, rank());
     return submit(
@@ -297,16 +322,16 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
     if (barrier.way() == Way.MAILBOX) {
-      MailboxStage<Void> stage = small(meeting, meeting, ReduceOp.MAX, null);
+      MailboxReduce<Void> task = small(meeting, meeting, ReduceOp.MAX, null, barrierPlans);
       Prepared<Void> prepared =
           prepared(
               new InlineAllreduce<>(
                   this,
                   take(options),
-                  CollectiveKind.BARRIER,
                   options,
                   barrierSignature,
-                  stage,
+                  task,
+                  task,
                   PendingHandle.CopyOut.none()),
               options);
       prepared.submit();
@@ -351,11 +376,6 @@ final class MeshCommunicator implements Communicator {
       CollectiveKind kind, TensorView tensor, String detail, Choice choice) {
     Choice apart = apart(kind, choice, tensor.bytes());
     return signatures.of(kind, tensor, detail, choice, apart.segments());
-  }
-
-  /// The plans of this rank, by the name of an algorithm.
-  Function<String, AlgorithmPlan> plans(CollectiveKind kind) {
-    return name -> algorithms.plan(kind, name, 0, rank());
   }
 
   Collectives collectives() {

@@ -5,63 +5,59 @@ import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What one rank lets its peers work on in one exchange: its tensors or, where they are private, a
-/// window that stands in for them. Confined to the progress thread.
+/// bounce buffer, in which peers find its input part by part, and leave their pieces of the result.
+/// Its own slice needs no place there. That is one more copy in and one out, of (n-1)/n of the
+/// bytes each, of what is found in a cache. Confined to the progress thread.
 final class ExposedMemory {
 
-  private final MappedReduceStage stage;
+  private final MappedReduction reduction;
   private final CollectiveContext context;
+  private final int rank;
   private @Nullable MemoryRegion input;
   private @Nullable MemoryRegion output;
-  private @Nullable BounceBuffer bounceBuffer;
+  private @Nullable MemoryRegion bounceBuffer;
 
-  ExposedMemory(MappedReduceStage stage, CollectiveContext context) {
-    this.stage = stage;
+  ExposedMemory(MappedReduction reduction, CollectiveContext context, int rank) {
+    this.reduction = reduction;
     this.context = context;
+    this.rank = rank;
   }
 
-  /// Registers it for a rank. False if it is private, and nothing stands in for it.
+  /// Registers it. Returns what peers are told of it: a code of `MemoryDescriptor`.
   ///
   /// @param owner of the registration
-  /// @param indirect a window, if there is one, stands in for any tensor
-  boolean register(int rank, Object owner, boolean indirect) {
-    MemoryRegion in = context.register(stage.input(), owner);
+  int register(Object owner) {
+    MemoryRegion in = context.register(reduction.input(), owner);
     input = in;
-    if (!stage.isApart(rank)) {
-      return false;
+    if (!reduction.isApart(rank)) {
+      return MemoryDescriptor.PRIVATE;
     }
     MemoryRegion out = in;
-    if (!stage.onlyInput()) {
-      out = context.register(stage.output(), owner);
+    if (!reduction.onlyInput()) {
+      out = context.register(reduction.output(), owner);
       output = out;
     }
-    boolean mappable = in.isMappable() && out.isMappable();
-    if (mappable && !indirect) {
-      return true;
+    if (in.isMappable() && out.isMappable()) {
+      return MemoryDescriptor.TENSORS;
     }
-    MemoryRegion window = context.staging().tryLease(stage.input().byteSize());
+    MemoryRegion window = context.staging().tryLease(reduction.windowBytes());
     if (window == null) {
-      return mappable;
+      return MemoryDescriptor.PRIVATE;
     }
-    release();
-    input = window;
+    close();
     output = null;
-    bounceBuffer = new BounceBuffer(stage, window, rank);
-    stage.bounceBuffer();
-    return window.isMappable();
+    input = window;
+    bounceBuffer = window;
+    return window.isMappable() ? MemoryDescriptor.BOUNCE_BUFFER : MemoryDescriptor.PRIVATE;
   }
 
-  /// Null where the tensors themselves are shown.
-  @Nullable BounceBuffer bounceBuffer() {
-    return bounceBuffer;
-  }
-
-  /// A code of `MemoryDescriptor`.
-  int kind() {
-    return bounceBuffer == null ? MemoryDescriptor.TENSORS : MemoryDescriptor.STAND_IN;
+  boolean bounces() {
+    return bounceBuffer != null;
   }
 
   /// Where peers find the input.
@@ -74,10 +70,44 @@ final class ExposedMemory {
     return output == null ? input() : output.export();
   }
 
+  /// Copies what peers need of a part into the bounce buffer.
+  ///
+  /// Hot path.
+  void copyIn(int part) {
+    MemorySegment window = Objects.requireNonNull(bounceBuffer).segment();
+    for (int m = 0; m < reduction.size(); m++) {
+      if (m != rank) {
+        MemorySegment.copy(
+            reduction.input(),
+            reduction.begin(m, part),
+            window,
+            reduction.inWindow(m, part),
+            reduction.bytes(m, part));
+      }
+    }
+  }
+
+  /// Copies what peers have left of a part to where it belongs.
+  ///
+  /// Hot path.
+  void copyOut(int part) {
+    MemorySegment window = Objects.requireNonNull(bounceBuffer).segment();
+    for (int m = 0; m < reduction.size(); m++) {
+      if (m != rank && !reduction.undone().get(m)) {
+        MemorySegment.copy(
+            window,
+            reduction.inWindow(m, part),
+            reduction.output(),
+            reduction.begin(m, part),
+            reduction.bytes(m, part));
+      }
+    }
+  }
+
   /// Nobody works on it any more.
   void release() {
     if (bounceBuffer != null) {
-      context.staging().giveBack(bounceBuffer.window());
+      context.staging().giveBack(bounceBuffer);
       bounceBuffer = null;
       input = null;
     }
@@ -87,7 +117,7 @@ final class ExposedMemory {
   /// The same where peers may still be inside a bounce buffer, which then is not used again.
   void abandon() {
     if (bounceBuffer != null) {
-      context.staging().forget(bounceBuffer.window());
+      context.staging().forget(bounceBuffer);
       bounceBuffer = null;
       input = null;
     }

@@ -2,6 +2,7 @@
 package io.weft.collective.shared;
 
 import io.weft.collective.Communicator.Received;
+import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.group.Group;
@@ -12,9 +13,8 @@ import io.weft.collective.message.Rows;
 import io.weft.collective.message.TwoStages;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.slot.MailboxStage;
+import io.weft.collective.slot.MailboxTask;
 import io.weft.collective.slot.SharedMailboxes;
-import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -24,97 +24,133 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The stages of each collective for ranks that share memory: stage 0 works on tensors where they
-/// lie, stage 1 sends what that has left undone.
+/// The stages of each collective for ranks that share memory: first on tensors where they lie, then
+/// on the wire what that has left undone.
 public final class MappedPlans {
 
   private MappedPlans() {}
 
-  private static MappedReduceStage.Arithmetic arithmetic(DType dtype, ReduceOp op, int size) {
-    return MappedReduceStage.Arithmetic.of(dtype, op, op == ReduceOp.AVERAGE ? size : 1);
+  /// A reduction by a mailbox, or else by messages, and then on the wire what it has left undone.
+  ///
+  /// @param rest gives null if nothing is left to do
+  /// @param value the result, when all is over
+  /// @param freeing what `discard` does
+  public record Reduction<T>(
+      MailboxTask first,
+      Supplier<Stage> byMessages,
+      Supplier<@Nullable Stage> rest,
+      Supplier<T> value,
+      Runnable freeing)
+      implements OperationPlan<T> {
+
+    @Override
+    public @Nullable Stage stage(int phase) {
+      if (phase == 0) {
+        return first;
+      }
+      int after = first.isUndone() ? 2 : 1;
+      if (phase < after) {
+        return byMessages.get();
+      }
+      return phase == after ? rest.get() : null;
+    }
+
+    @Override
+    public T result() {
+      return value.get();
+    }
+
+    @Override
+    public void discard() {
+      freeing.run();
+    }
   }
 
-  /// Whether an allreduce of so many bytes needs no message, by `offered`, among so many members.
-  public static boolean takesOffers(long bytes, int members) {
-    return MailboxAllreduce.takes(bytes, members);
-  }
-
-  /// One that needs none, if all goes well; what is left goes as by `allreduce`.
-  public static MailboxStage<TensorView> offered(
+  /// What a reduction needs of its communicator.
+  ///
+  /// @param wire what is taken where somebody's memory is private
+  /// @param ring what combines the slices of single ranks that could not
+  /// @param direct segments where all tensors can be reached
+  /// @param bounced where one passes through a bounce buffer
+  public record Context(
       SharedMailboxes mailboxes,
       Group group,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      String apart) {
-    MappedReduceStage.Arithmetic sum = arithmetic(input.dtype(), op, group.size());
-    return new MailboxAllreduce(mailboxes, group, input, output, sum, apart);
+      AlgorithmPlan wire,
+      AlgorithmPlan ring,
+      Segments direct,
+      Segments bounced) {
+
+    private MappedReduction.SegmentsOfBoth segments() {
+      return new MappedReduction.SegmentsOfBoth(direct, bounced);
+    }
   }
 
-  /// What is left goes by the algorithm `apart` where somebody's memory is private; else the slices
-  /// of single ranks by a ring.
-  ///
-  /// @param plans by the name of an algorithm
-  public static OperationPlan<TensorView> allreduce(
-      Function<String, AlgorithmPlan> plans,
-      String apart,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      int size) {
-    MappedReduceStage.Arithmetic sum = arithmetic(input.dtype(), op, size);
-    return allreduce(plans, apart, input, output, sum, size);
+  /// Tensors of equal length, the same memory or apart.
+  public static Reduction<TensorView> allreduce(
+      Context context, TensorView input, TensorView output, ReduceOp op) {
+    int size = context.group().size();
+    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
+    var reduction =
+        MappedReduction.allreduce(input.data(), output.data(), sum, size, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), context.group(), reduction);
+    return new Reduction<>(
+        first,
+        first::byMessages,
+        () -> rest(context, reduction, input, output),
+        () -> output,
+        () -> {});
   }
 
-  static OperationPlan<TensorView> allreduce(
-      Function<String, AlgorithmPlan> plans,
-      String apart,
-      TensorView input,
-      TensorView output,
-      MappedReduceStage.Arithmetic sum,
-      int size) {
-    return new PipelinedAllreduce(
-        plans.apply(apart), plans.apply("ring"), input, output, sum, size);
+  private static @Nullable Stage rest(
+      Context context, MappedReduction reduction, TensorView input, TensorView output) {
+    if (reduction.undone().isEmpty()) {
+      return null;
+    }
+    if (!reduction.isPrivate()) {
+      return combining(context.ring(), reduction.rest(output.data()), reduction.arithmetic());
+    }
+    BufferLayout place =
+        BufferLayout.even(
+            input.data(), output.data(), context.wire().chunks(), input.dtype().bytes());
+    return combining(context.wire(), place, reduction.arithmetic());
   }
 
   private static Stage combining(
-      AlgorithmPlan plan, BufferLayout place, MappedReduceStage.Arithmetic sum) {
+      AlgorithmPlan plan, BufferLayout place, MappedReduction.Arithmetic sum) {
     return new WireStage(plan, place, sum.reducer(), sum.dtype(), sum.divisor());
   }
 
-  /// What is left is combined in a scratch of the input's size: by `plan` where somebody's memory
-  /// is private, else by `ring`.
-  public static OperationPlan<TensorView> reduceScatter(
-      AlgorithmPlan plan,
-      AlgorithmPlan ring,
-      TensorView input,
-      TensorView output,
-      ReduceOp op,
-      Group group,
-      Results results) {
+  /// What is left is combined in a scratch of the input's size.
+  public static Reduction<TensorView> reduceScatter(
+      Context context, TensorView input, TensorView output, ReduceOp op, Results results) {
+    Group group = context.group();
     int rank = group.rank();
     int size = group.size();
     long[] each = Rows.even(input.shape().dims().getFirst(), size);
     long[] bytes = Rows.inBytes(each, Rows.rowBytes(input));
     long[] slices = Arrays.copyOf(Rows.starts(bytes), size + 1);
     slices[size] = input.bytes();
-    MappedReduceStage.Arithmetic sum = arithmetic(input.dtype(), op, size);
-    var shared = MappedReduceStage.reduceScatter(input.data(), output.data(), sum, slices);
+    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
+    var reduction =
+        MappedReduction.reduceScatter(input.data(), output.data(), sum, slices, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), group, reduction);
     var scratch = new Kept();
-    return new TwoStages<>(
-        shared,
+    return new Reduction<>(
+        first,
+        first::byMessages,
         () -> {
-          if (shared.undone().isEmpty()) {
+          if (reduction.undone().isEmpty()) {
             return null;
           }
           TensorLease room = scratch.keep(results.allocate(input, input.shape()));
-          BufferLayout place = shared.rest(room.view().data());
-          return combining(shared.isPrivate() ? plan : ring, place, sum);
+          BufferLayout place = reduction.rest(room.view().data());
+          return combining(reduction.isPrivate() ? context.wire() : context.ring(), place, sum);
         },
         () -> {
-          if (shared.undone().get(rank)) {
+          if (reduction.undone().get(rank)) {
             MemorySegment combined = scratch.kept().view().data();
             output.data().copyFrom(combined.asSlice(slices[rank], bytes[rank]));
           }
@@ -125,8 +161,10 @@ public final class MappedPlans {
   }
 
   /// A private tensor goes by `plan`.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorView> broadcast(
-      AlgorithmPlan plan, TensorView inOut, int root, Group group) {
+      AlgorithmPlan plan, TensorView inOut, int root, Group group, long pieceBytes) {
     int size = group.size();
     boolean isRoot = group.rank() == root;
     BitSet destinations = all(size);
@@ -135,7 +173,11 @@ public final class MappedPlans {
     Arrays.fill(whole, isRoot ? 1 : 0);
     var gift =
         new OneSidedCopyStage.Gift(
-            isRoot ? inOut.data() : MemorySegment.NULL, whole, new long[size], inOut.bytes());
+            isRoot ? inOut.data() : MemorySegment.NULL,
+            whole,
+            new long[size],
+            inOut.bytes(),
+            pieceBytes);
     var copy =
         new OneSidedCopyStage(
             group, only(root), destinations, gift, told -> oneWhole(told[root], root, inOut));
@@ -166,12 +208,16 @@ public final class MappedPlans {
   }
 
   /// If all tensors are private they go by `plan`.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorLease> allgather(
-      AlgorithmPlan plan, TensorView input, Group group, Results results) {
+      AlgorithmPlan plan, TensorView input, Group group, Results results, long pieceBytes) {
     int size = group.size();
     long[] rows = new long[size];
     Arrays.fill(rows, input.shape().dims().getFirst());
-    var gift = new OneSidedCopyStage.Gift(input.data(), rows, new long[size], Rows.rowBytes(input));
+    var gift =
+        new OneSidedCopyStage.Gift(
+            input.data(), rows, new long[size], Rows.rowBytes(input), pieceBytes);
     var gathered = new Kept();
     var copy =
         new OneSidedCopyStage(group, all(size), all(size), gift, gathered.room(input, results));
@@ -197,13 +243,16 @@ public final class MappedPlans {
     return new WireStage(plan, place, null, input.dtype(), 1);
   }
 
+  /// Each rank copies its parts.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<Received> alltoall(
-      TensorView input, List<Long> splits, Group group, Results results) {
+      TensorView input, List<Long> splits, Group group, Results results, long pieceBytes) {
     int size = group.size();
     long rowBytes = Rows.rowBytes(input);
     long[] rows = splits.stream().mapToLong(Long::longValue).toArray();
     long[] offset = Rows.starts(Rows.inBytes(rows, rowBytes));
-    var gift = new OneSidedCopyStage.Gift(input.data(), rows, offset, rowBytes);
+    var gift = new OneSidedCopyStage.Gift(input.data(), rows, offset, rowBytes, pieceBytes);
     var received = new Kept();
     var copy =
         new OneSidedCopyStage(group, all(size), all(size), gift, received.room(input, results));

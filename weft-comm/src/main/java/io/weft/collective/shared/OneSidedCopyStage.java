@@ -37,6 +37,7 @@ final class OneSidedCopyStage implements Stage {
   private final long[] offset;
   private final long rowBytes;
   private final Function<long[], MemorySegment> result;
+  private final long pieceBytes;
   private final long[] told;
   private final BitSet privates = new BitSet();
   private final BitSet missed = new BitSet();
@@ -50,7 +51,8 @@ final class OneSidedCopyStage implements Stage {
   /// @param rows of the part for each member
   /// @param offset of the part for each member, in bytes
   /// @param rowBytes the same for all members
-  record Gift(MemorySegment input, long[] rows, long[] offset, long rowBytes) {}
+  /// @param pieceBytes longest piece that is copied at once
+  record Gift(MemorySegment input, long[] rows, long[] offset, long rowBytes, long pieceBytes) {}
 
   /// @param sources members whose inputs others read
   /// @param destinations members that read them; those that give and take copy their own part too
@@ -70,6 +72,7 @@ final class OneSidedCopyStage implements Stage {
     this.rows = gift.rows();
     this.offset = gift.offset();
     this.rowBytes = gift.rowBytes();
+    this.pieceBytes = gift.pieceBytes();
     this.result = result;
     this.told = new long[size];
     if (sources.get(rank) && destinations.get(rank)) {
@@ -89,6 +92,11 @@ final class OneSidedCopyStage implements Stage {
   /// What is in the input for this member.
   PartDescriptor part(int member, RemoteRegion region) {
     return new PartDescriptor(region, offset[member], rows[member]);
+  }
+
+  /// Longest piece that is copied at once.
+  long pieceBytes() {
+    return pieceBytes;
   }
 
   /// Whether this rank gets anything.

@@ -3,6 +3,7 @@ package io.weft.collective.shared;
 
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.PartDescriptor;
 import io.weft.collective.message.BadCount;
@@ -19,9 +20,18 @@ import org.jspecify.annotations.Nullable;
 /// A peer reads our input only between our SHARE and its DONE, in visits of a bounded length, and
 /// none after its region is closed. A failed operation waits for the last visit, so that nobody
 /// completes with what was stored there later. Confined to the progress thread.
-final class OneSidedCopyTask extends MappedTask {
+final class OneSidedCopyTask implements StageTask {
 
+  private final RunningOperation operation;
   private final OneSidedCopyStage stage;
+  private final int phase;
+  private final CollectiveContext context;
+  private final int rank;
+  private final int size;
+
+  /// Members whose offer is due.
+  private final BitSet silent = new BitSet();
+
   private final @Nullable PartDescriptor[] parts;
   private final @Nullable OneSidedCopy[] copies;
   private final BitSet sources;
@@ -32,14 +42,23 @@ final class OneSidedCopyTask extends MappedTask {
 
   OneSidedCopyTask(
       RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext context) {
-    super(operation, phase, context);
+    this.operation = operation;
     this.stage = stage;
+    this.phase = phase;
+    this.context = context;
+    this.rank = operation.group().rank();
+    this.size = operation.group().size();
     this.parts = new PartDescriptor[size];
     this.copies = new OneSidedCopy[size];
     this.sources = stage.sources();
     silent.or(sources);
     silent.clear(rank);
     this.readers = stage.readers();
+  }
+
+  @Override
+  public RunningOperation operation() {
+    return operation;
   }
 
   @Override
@@ -142,7 +161,8 @@ final class OneSidedCopyTask extends MappedTask {
     for (int peer = sources.nextSetBit(0); peer >= 0; peer = sources.nextSetBit(peer + 1)) {
       PartDescriptor part = parts[peer];
       if (part == null) {
-        copies[peer] = new OneSidedCopy(null, stage.ownPart(), stage.target(peer));
+        copies[peer] =
+            new OneSidedCopy(null, stage.ownPart(), stage.target(peer), stage.pieceBytes());
       } else if (!reach(peer, part)) {
         return false;
       }
@@ -159,7 +179,7 @@ final class OneSidedCopyTask extends MappedTask {
       taken(peer, 1);
     } else if (part.isInside(memory.segment(), bytes)) {
       MemorySegment from = memory.segment().asSlice(part.offset(), bytes);
-      copies[peer] = new OneSidedCopy(memory, from, stage.target(peer));
+      copies[peer] = new OneSidedCopy(memory, from, stage.target(peer), stage.pieceBytes());
     } else {
       operation.brokenBy(
           peer,
@@ -172,7 +192,8 @@ final class OneSidedCopyTask extends MappedTask {
   private void taken(int peer, int missed) {
     sources.clear(peer);
     if (peer != rank) {
-      sendDone(peer, missed);
+      context.send(
+          operation, peer, CollectiveFrame.Type.DONE, phase, missed, CollectiveFrame.HEADER_BYTES);
     }
   }
 
@@ -216,5 +237,53 @@ final class OneSidedCopyTask extends MappedTask {
     awaited.or(readers);
     awaited.clear(rank);
     return awaited.stream().boxed().toList();
+  }
+
+  /// One copy out of a peer's memory, or our own, piece by piece.
+  private static final class OneSidedCopy {
+
+    private final @Nullable PeerMemory peer;
+    private final MemorySegment source;
+    private final MemorySegment target;
+    private final long pieceBytes;
+    private long moved;
+
+    /// Of equal lengths.
+    ///
+    /// @param peer whose memory `source` is; null: ours
+    /// @param pieceBytes longest piece
+    OneSidedCopy(
+        @Nullable PeerMemory peer, MemorySegment source, MemorySegment target, long pieceBytes) {
+      this.peer = peer;
+      this.source = source;
+      this.target = target;
+      this.pieceBytes = pieceBytes;
+    }
+
+    boolean done() {
+      return moved == target.byteSize();
+    }
+
+    /// Does one more piece. False if the peer has closed its memory: it has failed, and says so.
+    ///
+    /// Hot path.
+    boolean piece() {
+      if (done()) {
+        return true;
+      }
+      if (peer != null && !peer.visit()) {
+        return false;
+      }
+      try {
+        long bytes = Math.min(pieceBytes, target.byteSize() - moved);
+        MemorySegment.copy(source, moved, target, moved, bytes);
+        moved += bytes;
+      } finally {
+        if (peer != null) {
+          peer.leave();
+        }
+      }
+      return true;
+    }
   }
 }

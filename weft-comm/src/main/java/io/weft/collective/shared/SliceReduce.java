@@ -2,69 +2,61 @@
 package io.weft.collective.shared;
 
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.collective.group.Group;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;
-import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// One rank's slice of an allreduce or reduceScatter on the memory of all, or all of it for this
-/// rank alone: adds the inputs in the order of the ranks, so that the bits do not depend on who
-/// comes when, and stores the sum to all outputs, or its own, piece by piece. Confined to the
-/// progress thread.
+/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
+/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
+/// outputs, or its own, piece by piece. Confined to the progress thread.
 final class SliceReduce {
 
-  /// Longest piece: what one visit covers, some 50 microseconds.
-  static final long PIECE_BYTES = 256 << 10;
+  /// From this length on, the JVM copies with non-temporal stores, which save reading what is
+  /// overwritten: then a sum is copied at once, else while it is in the first-level cache.
+  private static final long LONG_COPY_BYTES = 4 << 20;
 
-  /// Longest piece of a slice that is at least as long, which no cache holds with all that belongs
-  /// to it: the JVM copies so many bytes at once with non-temporal stores, which save reading what
-  /// is overwritten.
-  private static final long LONG_PIECE_BYTES = 4 << 20;
-
-  /// What is combined, and divided, while it is in the first-level cache.
-  private static final int BLOCK_BYTES = CollectiveContext.BLOCK_BYTES;
-
-  private final MappedReduceStage stage;
+  private final MappedReduction reduction;
   private final MemorySegment block;
+  private final int rank;
   private final @Nullable PeerMemory[] in;
   private final @Nullable PeerMemory[] out;
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
   private final int own;
   private final boolean direct;
-  private final long blockBytes;
-  private final boolean copiesLong;
-  private final long pieceBytes;
-  private final long outputsBegin;
-  private final long end;
-  private long next;
+
+  // Where the piece that is being combined begins in each tensor, and in each output.
+  private final long[] inputAt;
+  private final long[] outputAt;
 
   private SliceReduce(
-      MappedReduceStage stage,
+      MappedReduction reduction,
       CollectiveContext context,
       int rank,
       @Nullable PeerMemory[] in,
-      @Nullable PeerMemory[] out,
-      boolean alone) {
-    boolean onlyOwn = alone || stage.scattered();
-    this.stage = stage;
+      @Nullable PeerMemory[] out) {
+    this.reduction = reduction;
     this.block = context.block();
+    this.rank = rank;
     this.in = in;
     this.out = out;
-    this.inputs = segments(in, stage.input());
-    this.own = onlyOwn ? 0 : rank;
-    this.outputs = onlyOwn ? new MemorySegment[] {stage.output()} : segments(out, stage.output());
-    this.direct = in.length == 2 || (!onlyOwn && !isSame(outputs[rank], inputs[rank]));
-    this.next = alone ? 0 : stage.slice(rank);
-    this.end = alone ? stage.input().byteSize() : stage.slice(rank + 1);
-    this.outputsBegin = stage.scattered() ? next : 0;
-    this.copiesLong = direct && !onlyOwn && end - next >= LONG_PIECE_BYTES;
-    this.pieceBytes = copiesLong ? LONG_PIECE_BYTES : PIECE_BYTES;
-    this.blockBytes = alone ? PIECE_BYTES : BLOCK_BYTES;
+    this.inputs = segments(in, reduction.input());
+    this.own = reduction.scattered() ? 0 : rank;
+    this.outputs =
+        reduction.scattered()
+            ? new MemorySegment[] {reduction.output()}
+            : segments(out, reduction.output());
+    this.direct =
+        in.length == 2
+            || (!reduction.scattered()
+                && reduction.output().address() != reduction.input().address());
+    this.inputAt = new long[inputs.length];
+    this.outputAt = new long[outputs.length];
   }
 
   private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
@@ -76,52 +68,69 @@ final class SliceReduce {
     return segments;
   }
 
-  private static boolean isSame(MemorySegment output, MemorySegment input) {
-    return output.address() == input.address();
-  }
-
-  /// Null if somebody's memory cannot be reached from here.
-  ///
-  /// @param alone each rank combines all of an allreduce for itself; no output is an input
+  /// Null if somebody's memory cannot be reached from here, or is too short.
   static @Nullable SliceReduce of(
       Group group,
-      MappedReduceStage stage,
+      MappedReduction reduction,
       CollectiveContext context,
-      @Nullable RemoteRegion[] inputs,
-      @Nullable RemoteRegion[] outputs,
-      boolean alone) {
+      MemoryDescriptor[] members) {
     PeerMemory[] in = new PeerMemory[group.size()];
     PeerMemory[] out = new PeerMemory[group.size()];
     for (int peer = 0; peer < group.size(); peer++) {
       if (peer == group.rank()) {
         continue;
       }
-      RemoteRegion input = Objects.requireNonNull(inputs[peer]);
-      RemoteRegion output = Objects.requireNonNull(outputs[peer]);
-      in[peer] = context.map(group, peer, input);
-      out[peer] = alone || output.equals(input) ? in[peer] : context.map(group, peer, output);
-      if (!isAsLong(in[peer], stage) || !isAsLong(out[peer], stage)) {
+      MemoryDescriptor member = members[peer];
+      PeerMemory input = context.map(group, peer, member.input());
+      PeerMemory output =
+          member.output().equals(member.input())
+              ? input
+              : context.map(group, peer, member.output());
+      long least = member.bounces() ? reduction.windowBytes() : reduction.input().byteSize();
+      if (!isAsLong(input, least) || !isAsLong(output, least)) {
         return null;
       }
+      in[peer] = input;
+      out[peer] = output;
     }
-    return new SliceReduce(stage, context, group.rank(), in, out, alone);
+    return new SliceReduce(reduction, context, group.rank(), in, out);
   }
 
-  private static boolean isAsLong(@Nullable PeerMemory memory, MappedReduceStage stage) {
-    return memory != null && memory.segment().byteSize() >= stage.input().byteSize();
+  private static boolean isAsLong(@Nullable PeerMemory memory, long bytes) {
+    return memory != null && memory.segment().byteSize() >= bytes;
   }
 
-  boolean done() {
-    return next == end;
-  }
-
-  /// Does one more piece. False if a peer has closed its memory: it has failed, and says so.
+  /// Combines a part of this rank's slice, which bounces where it does. False if a peer has closed
+  /// its memory: it has failed, and says so.
   ///
   /// Hot path.
-  boolean piece() {
-    if (done()) {
-      return true;
+  boolean reducePart(int part, MemoryDescriptor[] members) {
+    long at = reduction.begin(rank, part);
+    long inWindow = reduction.inWindow(rank, part);
+    for (int m = 0; m < inputs.length; m++) {
+      inputAt[m] = m != rank && members[m].bounces() ? inWindow : at;
     }
+    for (int m = 0; m < outputs.length; m++) {
+      boolean bounces = m != own && members[m].bounces();
+      outputAt[m] = bounces ? inWindow : outputBegin(at);
+    }
+    return reduce(reduction.bytes(rank, part));
+  }
+
+  /// Combines what begins there in this rank's slice and has this length, where nothing bounces.
+  ///
+  /// Hot path.
+  boolean reduce(long at, long bytes) {
+    Arrays.fill(inputAt, at);
+    Arrays.fill(outputAt, outputBegin(at));
+    return reduce(bytes);
+  }
+
+  private long outputBegin(long at) {
+    return reduction.scattered() ? at - reduction.slice(rank) : at;
+  }
+
+  private boolean reduce(long bytes) {
     int visited = 0;
     while (visited < in.length && visit(visited)) {
       visited++;
@@ -129,7 +138,7 @@ final class SliceReduce {
     boolean all = visited == in.length;
     try {
       if (all) {
-        reducePiece();
+        reduceVisited(bytes);
       }
     } finally {
       for (int m = 0; m < visited; m++) {
@@ -139,19 +148,18 @@ final class SliceReduce {
     return all;
   }
 
-  private void reducePiece() {
-    long until = Math.min(end, next + pieceBytes);
-    for (long at = next; at < until; at += blockBytes) {
-      long bytes = Math.min(blockBytes, until - at);
-      reduce(at, bytes);
-      if (!copiesLong) {
-        copy(at, bytes);
+  private void reduceVisited(long bytes) {
+    boolean copiesAtOnce = direct && bytes >= LONG_COPY_BYTES;
+    for (long from = 0; from < bytes; from += CollectiveContext.BLOCK_BYTES) {
+      long length = Math.min(CollectiveContext.BLOCK_BYTES, bytes - from);
+      sum(from, length);
+      if (!copiesAtOnce) {
+        copy(from, length);
       }
     }
-    if (copiesLong) {
-      copy(next, until - next);
+    if (copiesAtOnce) {
+      copy(0, bytes);
     }
-    next = until;
   }
 
   private boolean visit(int member) {
@@ -183,33 +191,28 @@ final class SliceReduce {
 
   /// The sum grows in our own output; where that is our input, which more than two ranks may not
   /// have added yet, in a block of its own.
-  private void reduce(long at, long bytes) {
-    MappedReduceStage.Arithmetic arithmetic = stage.arithmetic();
+  private void sum(long from, long bytes) {
+    MappedReduction.Arithmetic arithmetic = reduction.arithmetic();
     Reducer reducer = arithmetic.reducer();
     long elements = bytes / arithmetic.dtype().bytes();
-    long outputAt = at - outputsBegin;
     MemorySegment sum = direct ? outputs[own] : block;
-    long sumAt = direct ? outputAt : 0;
-    if (inputs.length == 1) {
-      MemorySegment.copy(inputs[0], at, sum, sumAt, bytes);
-    } else {
-      reducer.combine(sum, sumAt, inputs[0], at, inputs[1], at, elements);
-    }
+    long sumAt = direct ? outputAt[own] + from : 0;
+    reducer.combine(
+        sum, sumAt, inputs[0], inputAt[0] + from, inputs[1], inputAt[1] + from, elements);
     for (int m = 2; m < inputs.length; m++) {
-      reducer.reduce(sum, sumAt, inputs[m], at, elements);
+      reducer.reduce(sum, sumAt, inputs[m], inputAt[m] + from, elements);
     }
     if (arithmetic.divisor() > 1) {
       Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
   }
 
-  private void copy(long at, long bytes) {
-    long outputAt = at - outputsBegin;
+  private void copy(long from, long bytes) {
     MemorySegment sum = direct ? outputs[own] : block;
-    long sumAt = direct ? outputAt : 0;
+    long sumAt = direct ? outputAt[own] + from : 0;
     for (int m = 0; m < outputs.length; m++) {
       if (m != own || !direct) {
-        MemorySegment.copy(sum, sumAt, outputs[m], outputAt, bytes);
+        MemorySegment.copy(sum, sumAt, outputs[m], outputAt[m] + from, bytes);
       }
     }
   }

@@ -4,7 +4,6 @@ package io.weft.collective.slot;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.message.BufferLayout;
-import io.weft.collective.message.TwoStages;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmRegistry;
@@ -16,26 +15,31 @@ import org.jspecify.annotations.Nullable;
 
 /// An allreduce or barrier of a tensor that fits a slot: each member shows its contribution, and
 /// combines all for itself. What is left goes by messages.
-public final class MailboxReduce<T> extends MailboxStage<T> {
+public final class MailboxReduce<T> extends MailboxTask implements OperationPlan<T> {
 
   private final MemorySegment input;
   private final TensorView output;
   private final Reducer reducer;
   private final int divisor;
   private final @Nullable T result;
+  private final Function<String, AlgorithmPlan> plans;
+  private boolean complete;
 
   /// Tensors of equal length, the same memory or apart.
   ///
   /// @param divisor of AVERAGE, 1 = none
   /// @param result what the handle gives, null for a barrier's
+  /// @param plans by the name of an algorithm
   public MailboxReduce(
       SharedMailboxes mailboxes,
       MemorySegment input,
       TensorView output,
       Reducer reducer,
       int divisor,
-      @Nullable T result) {
+      @Nullable T result,
+      Function<String, AlgorithmPlan> plans) {
     super(mailboxes);
+    this.plans = plans;
     this.input = input;
     this.output = output;
     this.reducer = reducer;
@@ -44,16 +48,38 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
   }
 
   @Override
-  public MemorySegment published(MailboxSlots slots) {
+  protected MemorySegment contribution(MailboxSlots slots) {
     return input;
   }
 
   @Override
-  public boolean proceed(MailboxSlots slots, long number) {
+  protected int proceed(MailboxSlots slots, long number) {
     if (result != null) { // nobody reads what a barrier would combine
       slots.sum().combine(number, output.data(), output.dtype(), reducer, divisor);
     }
-    return true;
+    complete = true;
+    return 1;
+  }
+
+  @Override
+  protected boolean isComplete() {
+    return complete;
+  }
+
+  @Override
+  public @Nullable Stage stage(int phase) {
+    return switch (phase) {
+      case 0 -> this;
+      case 1 -> isUndone() ? byMessages() : null;
+      default -> null;
+    };
+  }
+
+  private Stage byMessages() {
+    AlgorithmPlan plan = plans.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
+    BufferLayout place =
+        BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
+    return new WireStage(plan, place, reducer, output.dtype(), divisor);
   }
 
   @Override
@@ -63,15 +89,7 @@ public final class MailboxReduce<T> extends MailboxStage<T> {
   }
 
   @Override
-  public OperationPlan<T> plan(Function<String, AlgorithmPlan> plans) {
-    return new TwoStages<>(
-        this, () -> isUndone() ? byMessages(plans) : null, this::result, () -> {});
-  }
-
-  private Stage byMessages(Function<String, AlgorithmPlan> plans) {
-    AlgorithmPlan plan = plans.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
-    BufferLayout place =
-        BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
-    return new WireStage(plan, place, reducer, output.dtype(), divisor);
+  public void discard() {
+    // Nothing was allocated.
   }
 }

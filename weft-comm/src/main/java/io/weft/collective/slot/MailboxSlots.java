@@ -134,9 +134,11 @@ public final class MailboxSlots {
     return mailbox.told(member, number, at);
   }
 
-  /// See `SharedMailbox.hasTold`.
-  public boolean hasTold(int member, long number, long at) {
-    return mailbox.hasTold(member, number, at);
+  /// Whether there is room to publish something as this number, which was taken. Inside `enter`.
+  ///
+  /// Hot path.
+  public boolean hasRoom(long number) {
+    return mailbox.mayWrite(number);
   }
 
   /// A member's contribution; read after `look` has said SAME and before `acknowledge`.

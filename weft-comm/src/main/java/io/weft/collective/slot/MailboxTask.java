@@ -3,185 +3,303 @@ package io.weft.collective.slot;
 
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.slot.SharedMailbox.Sight;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
-/// An exchange by slots of a mailbox: no message travels, unless this rank finds that there will be
-/// none by slots. Then it says so to all (SHARE), and all go on to the next stage.
+/// An exchange among ranks that share memory in which each publishes something in a slot of its
+/// mailbox and reads the others': the first stage of an operation, and its task. No message
+/// travels, unless this rank finds that the exchange does not come about. Then it says so to all
+/// (SHARE), and all go on to the next stage.
 ///
-/// It comes about if and only if all members show the same operation as the same number. What is
-/// shown stays until all have finished the number, so all see the same; and who leaves the slots
-/// knows of a member that does not show it there and never will: itself, one whose slot shows
-/// another operation, or one that says so. Confined to the progress thread.
-public final class MailboxTask implements StageTask {
+/// It comes about if and only if all members publish the same operation as the same number. What is
+/// published stays until all have acknowledged the number, so all see the same; and who leaves the
+/// slots knows of a member that does not publish it there and never will: itself, one whose slot
+/// has another operation, or one that says so. A rank whose slot is not free yet, or that does not
+/// know all mailboxes yet, publishes later.
+///
+/// Driven by an operation or, where a caller waits for a short one, in place of one (`begin`,
+/// `step`). One object for one operation on one rank. Confined to the progress thread once it has
+/// begun.
+public abstract class MailboxTask implements Stage, StageTask {
 
-  private final RunningOperation operation;
-  private final MailboxStage<?> stage;
-  private final MailboxSlots slots;
-  private final CollectiveContext context;
+  private final SharedMailboxes mailboxes;
+  private @Nullable RunningOperation operation;
+  private @Nullable MailboxSlots slots;
   private long number;
   private long subject;
+  private boolean published;
   private boolean waits;
   private boolean met;
   private boolean over;
+  private boolean undone;
 
-  MailboxTask(
-      RunningOperation operation,
-      MailboxStage<?> stage,
-      MailboxSlots slots,
-      CollectiveContext context) {
-    this.operation = operation;
-    this.stage = stage;
-    this.slots = slots;
-    this.context = context;
+  /// By the mailboxes of this rank's communicators.
+  protected MailboxTask(SharedMailboxes mailboxes) {
+    this.mailboxes = mailboxes;
   }
 
-  @Override
-  public RunningOperation operation() {
-    return operation;
+  // --- what is exchanged
+
+  /// What this rank publishes; copied at once. Asked again until there is room for it.
+  ///
+  /// Hot path.
+  protected abstract MemorySegment contribution(MailboxSlots slots);
+
+  /// All members publish this operation as this number: goes on as far as possible, or for a
+  /// bounded time. Returns the amount of work done. Inside `MailboxSlots.enter`.
+  ///
+  /// Hot path.
+  protected abstract int proceed(MailboxSlots slots, long number);
+
+  /// Whether nobody's slot is needed any more.
+  ///
+  /// Hot path.
+  protected abstract boolean isComplete();
+
+  /// Whether a member has more to publish for this number, when all have published it.
+  protected boolean needs(MailboxSlots slots, int member, long number) {
+    return false;
   }
 
-  @Override
-  public void start() {
-    long subject =
-        MailboxSlots.subject(operation.key(), operation.sequence(), operation.signature());
-    long taken = slots.take();
-    boolean published = false;
-    try {
-      if (slots.isReady() && slots.enter()) {
-        try {
-          published = slots.publish(taken, subject, stage.published(slots));
-        } finally {
-          slots.leave();
-        }
-      }
-    } finally {
-      resume(taken, subject, published); // whatever happens, the number is shown or owed
-    }
+  /// The same as `release` after a failure: peers may still be inside what was published.
+  protected void abandon() {}
+
+  /// Whether somebody is inside our memory.
+  protected boolean isVisited() {
+    return false;
   }
 
-  /// Goes on with what was begun without an operation; `published`: whether this rank's slot is
-  /// written.
-  public void resume(long taken, long what, boolean published) {
-    number = taken;
+  /// Whether it has not come about, on no rank, when it is over.
+  public final boolean isUndone() {
+    return undone;
+  }
+
+  /// Whether it has come about, and nothing is left for later stages, when it is over.
+  public boolean isWhole() {
+    return !undone;
+  }
+
+  // --- without an operation
+
+  /// Takes the next number for what `subject` says, and publishes it if there is room. Returns
+  /// whether it is published; then this rank stays inside the slots until `leave`.
+  ///
+  /// Hot path.
+  public final boolean begin(MailboxSlots open, long what) {
+    slots = open;
     subject = what;
-    if (published) {
-      waits = true;
-      slots.beginWait();
-    } else {
-      slots.skip(taken);
-      leaveSlots(!slots.isUnusable());
+    number = open.take();
+    if (!open.isReady() || !open.enter()) {
+      return false;
     }
+    try {
+      published = tryPublish(open);
+    } finally {
+      if (!published) {
+        open.leave();
+      }
+    }
+    return published;
   }
 
-  @Override
-  public int advance() {
-    if (over) {
-      return 0;
+  private boolean tryPublish(MailboxSlots open) {
+    return open.hasRoom(number) && open.publish(number, subject, contribution(open));
+  }
+
+  /// Looks at the slots and goes on. Returns whether it is over, or cannot go on without an
+  /// operation: a member publishes another one. Inside the slots.
+  ///
+  /// Hot path.
+  public final boolean step() {
+    Sight sight = meet();
+    if (sight == Sight.SAME) {
+      var unused = goOn();
     }
-    if (slots.isUnusable() && !met) {
-      leaveSlots(false); // all have heard why
+    return over || sight == Sight.OTHER;
+  }
+
+  /// Leaves the slots after `begin`.
+  public final void leave() {
+    slots().leave();
+  }
+
+  private Sight meet() {
+    Sight sight = met ? Sight.SAME : slots().look(number, subject);
+    met = sight == Sight.SAME;
+    return sight;
+  }
+
+  private int goOn() {
+    int work = proceed(slots(), number);
+    if (isComplete()) {
+      end();
       return 1;
     }
-    if (!slots.enter()) {
-      return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
-    }
-    Sight sight;
-    boolean goesOn;
-    try {
-      sight = slots.look(number, subject);
-      met = sight == Sight.SAME;
-      goesOn = sight == Sight.OPEN || (met && !stage.proceed(slots, number));
-    } finally {
-      slots.leave();
-    }
-    if (goesOn) {
-      return 0;
-    }
-    if (met) {
-      end();
-    } else {
-      leaveSlots(true);
-    }
-    return 1;
+    return work;
   }
 
   private void end() {
     over = true;
-    slots.acknowledge(number);
+    MailboxSlots open = slots();
+    open.acknowledge(number);
     if (waits) {
-      slots.endWait();
+      open.endWait();
+    }
+  }
+
+  // --- with an operation
+
+  @Override
+  public final StageTask task(RunningOperation running, int phase, CollectiveContext used) {
+    operation = running;
+    return this;
+  }
+
+  /// What was begun without an operation goes on with this one.
+  public final StageTask resume(RunningOperation running, CollectiveContext used) {
+    if (!over) {
+      beginWait();
+    }
+    return task(running, 0, used);
+  }
+
+  @Override
+  public final void start() {
+    RunningOperation running = operation();
+    MailboxSlots open = mailboxes.of(running.group());
+    if (begin(open, MailboxSlots.subject(running.key(), running.sequence(), running.signature()))) {
+      open.leave();
+    }
+    beginWait();
+  }
+
+  private void beginWait() {
+    waits = true;
+    slots().beginWait();
+  }
+
+  @Override
+  public final int advance() {
+    MailboxSlots open = slots();
+    if (over) {
+      return 0;
+    }
+    if (open.isUnusable() && !met) {
+      leaveSlots(false); // all have heard why
+      return 1;
+    }
+    if (!open.isReady() || !open.enter()) {
+      return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
+    }
+    try {
+      if (!published) {
+        published = tryPublish(open);
+      }
+      if (!published) {
+        return 0;
+      }
+      return switch (meet()) {
+        case OPEN -> 0;
+        case SAME -> goOn();
+        case OTHER -> {
+          leaveSlots(true);
+          yield 1;
+        }
+      };
+    } finally {
+      open.leave();
     }
   }
 
   private void leaveSlots(boolean tell) {
+    if (!published) {
+      slots().skip(number);
+    }
     end();
-    stage.leaveUndone();
-    int size = operation.group().size();
+    undone = true;
+    RunningOperation running = operation();
+    int size = running.group().size();
     for (int peer = 0; tell && peer < size; peer++) {
-      if (peer != operation.group().rank()) {
-        context.send(
-            operation, peer, CollectiveFrame.Type.SHARE, 0, 0, CollectiveFrame.HEADER_BYTES);
+      if (isOther(peer)) {
+        slots()
+            .context()
+            .send(running, peer, CollectiveFrame.Type.SHARE, 0, 0, CollectiveFrame.HEADER_BYTES);
       }
     }
   }
 
   /// A member does not come to the slots.
   @Override
-  public void onShare(int peer, MemorySegment frame) {
+  public final void onShare(int peer, MemorySegment frame) {
     if (CollectiveFrame.aux(frame) != 0) {
-      operation.brokenBy(peer, "an offer of its memory where none is due");
+      operation().brokenBy(peer, "an offer of its memory where none is due");
     } else if (met && !over) {
-      operation.brokenBy(peer, "that it leaves the slots in which it has shown the operation");
+      operation()
+          .brokenBy(peer, "that it leaves the slots in which it has published the operation");
     } else if (!over) {
       leaveSlots(false);
     }
   }
 
   @Override
-  public boolean done() {
+  public final boolean done() {
     return over;
   }
 
   @Override
-  public void release() {
-    stage.release();
-  }
+  public void release() {}
 
   @Override
-  public boolean tryAbandon() {
-    if (!over) {
+  public final boolean tryAbandon() {
+    if (!over && slots != null) {
+      if (!published) {
+        slots.skip(number);
+      }
       end();
     }
-    stage.abandon();
-    return !stage.isVisited();
+    abandon();
+    return !isVisited();
   }
 
   @Override
-  public List<Integer> usedBy() {
-    return stage.isVisited() ? members(this::isOther) : List.of();
+  public final List<Integer> usedBy() {
+    return isVisited() ? members(this::isOther) : List.of();
   }
 
   @Override
-  public boolean needs(int peer) {
-    return !over && isOther(peer) && stage.needs(slots, peer, number);
+  public final boolean needs(int peer) {
+    return !over
+        && isOther(peer)
+        && (met ? needs(slots(), peer, number) : !published || !slots().publishes(peer, number));
   }
 
   @Override
-  public List<Integer> waitingFor() {
+  public final List<Integer> waitingFor() {
     return members(this::needs);
   }
 
+  @Override
+  public final RunningOperation operation() {
+    return Objects.requireNonNull(operation, "with an operation");
+  }
+
+  private MailboxSlots slots() {
+    return Objects.requireNonNull(slots, "begun before");
+  }
+
   private List<Integer> members(IntPredicate which) {
-    return IntStream.range(0, operation.group().size()).filter(which).boxed().toList();
+    return IntStream.range(0, operation().group().size()).filter(which).boxed().toList();
   }
 
   private boolean isOther(int peer) {
-    return peer != operation.group().rank();
+    return peer != operation().group().rank();
   }
 }

@@ -74,7 +74,13 @@ public final class SharedMailbox {
   private final @Nullable PeerMemory[] peers;
   private final long[] acknowledgedBy;
   private final long[] written = new long[SLOTS];
-  private final SkippedSlots skipped = new SkippedSlots();
+
+  /// Numbers that were taken and are neither written nor skipped: written in this order.
+  private final PendingNumbers waits = new PendingNumbers();
+
+  /// Numbers as which this rank publishes nothing, and has not said so.
+  private final PendingNumbers skipped = new PendingNumbers();
+
   private int missing;
   private long next;
   private long acknowledged;
@@ -113,6 +119,7 @@ public final class SharedMailbox {
 
   /// The number of an operation that begins now.
   long take() {
+    waits.add(next);
     return next++;
   }
 
@@ -153,20 +160,29 @@ public final class SharedMailbox {
   ///
   /// Hot path.
   boolean tryWrite(long number, long subject, MemorySegment from) {
-    if (skipped.isSkippedIn(number) || !hasRoom(number)) {
+    if (!mayWrite(number)) {
       return false;
     }
     int index = (int) (number % SLOTS);
     MemorySegment.copy(from, 0, own, slot(number) + PAYLOAD, from.byteSize());
+    waits.remove(number);
     written[index] = number;
     unfinished |= 1 << index;
     stamp(number, subject);
     return true;
   }
 
+  /// Whether there is room for what is to be written as this number, and it is due. Inside `enter`.
+  ///
+  /// Hot path.
+  boolean mayWrite(long number) {
+    return waits.number(0) == number && !skipped.hasBefore(number) && hasRoom(number);
+  }
+
   /// This rank shows nothing as a number that it has taken. The others must see that, or they would
   /// wait for it with what they show as this number: so it is said in the slot, by `tryPay`.
   void skip(long number) {
+    waits.remove(number);
     skipped.add(number);
   }
 
@@ -180,9 +196,9 @@ public final class SharedMailbox {
   boolean tryPay() {
     for (int i = 0; i < skipped.size(); i++) {
       long number = skipped.number(i);
-      if (hasRoom(number)) {
+      if (!waits.hasBefore(number) && !skipped.hasBefore(number) && hasRoom(number)) {
         stamp(number, NOTHING);
-        skipped.remove(i);
+        skipped.remove(number);
         return true;
       }
     }
@@ -267,11 +283,6 @@ public final class SharedMailbox {
     return peek(member, slot(number) + STAMP) > number;
   }
 
-  /// Whether it has told its word there, which is not 0; the same.
-  boolean hasTold(int member, long number, long at) {
-    return publishes(member, number) && peek(member, payload(number) + at) != 0;
-  }
-
   private long peek(int member, long at) {
     PeerMemory peer = peers[member];
     if (peer == null || !peer.visit()) {
@@ -328,7 +339,7 @@ public final class SharedMailbox {
     if (written[index] == number) {
       unfinished &= ~(1 << index);
     }
-    long until = next;
+    long until = waits.size() > 0 ? waits.number(0) : next;
     for (int left = unfinished; left != 0; left &= left - 1) {
       until = Math.min(until, written[Integer.numberOfTrailingZeros(left)]);
     }

@@ -26,8 +26,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BrokenShareTest {
 
-  /// Too long for an offer by slots.
   private static final int LONG = 300_000;
+
+  /// Of a slice of half of it.
+  private static final int PARTS = 3;
+
+  private static final int MAILBOX = 10;
 
   private final PeerScene scene = new PeerScene();
 
@@ -47,50 +51,59 @@ class BrokenShareTest {
     return frame;
   }
 
+  /// Of ranks of which one has no mailbox.
+  private static Handle<?> submit(PeerScene scene, int communicator) {
+    Handle<?> handle = scene.submit(communicator, SHARED, LONG);
+    byte[] none = like(scene.sent(MAILBOX), MAILBOX, new byte[0]);
+    ByteBuffer.wrap(none).order(ByteOrder.LITTLE_ENDIAN).putInt(20, 0);
+    scene.says(none);
+    return handle;
+  }
+
   @Test
   void offerAndEndCompleteTheOperation() {
-    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
+    Handle<?> handle = submit(scene, PAIR);
     scene.says(offer());
     for (int piece = 0; piece < 4; piece++) {
       scene.rank.turn(0);
     }
-    assertThat(scene.sent(DONE).getInt(20)).isZero();
+    assertThat(scene.sent(DONE).getInt(20)).isEqualTo(PARTS);
     assertThat(handle.isDone()).isFalse();
-    scene.says(aux(DONE, 0));
+    scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
     assertThat(failure(handle)).isNull();
   }
 
   @Test
   void memoryThatCannotBeReachedIsLeftUndone() {
-    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
+    Handle<?> handle = submit(scene, PAIR);
     byte[] unknown = offer();
     ByteBuffer.wrap(unknown)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
     scene.rank.turn(0);
-    assertThat(scene.sent(DONE).getInt(20)).isOne();
-    scene.says(aux(DONE, 0));
+    assertThat(scene.sent(DONE).getInt(20)).isEqualTo(-1);
+    scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(scene.sent(GRANT).get(2)).as("phase").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
   }
 
   @Test
   void privateMemoryOfOneIsTheEndOfSharing() {
-    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    Handle<?> handle = submit(scene, WORLD);
     scene.two.says(offer());
     scene.says(aux(SHARE, 0));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(scene.sent(GRANT).get(2)).as("phase").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
     assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
   }
 
   @Test
   void aSecondOfferAborts() {
-    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    Handle<?> handle = submit(scene, WORLD);
     scene.says(offer());
     scene.says(offer());
     scene.rank.turn(0);
@@ -99,7 +112,7 @@ class BrokenShareTest {
 
   @Test
   void anOfferThatIsTooShortAborts() {
-    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    Handle<?> handle = submit(scene, WORLD);
     scene.says(aux(SHARE, 1));
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of 32 bytes");
@@ -107,18 +120,18 @@ class BrokenShareTest {
 
   @Test
   void anEndWithoutAnOfferAborts() {
-    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
-    scene.says(aux(DONE, 0));
+    Handle<?> handle = submit(scene, WORLD);
+    scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("nothing was begun");
   }
 
   @Test
   void aSecondEndAborts() {
-    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
+    Handle<?> handle = submit(scene, WORLD);
     scene.says(offer());
-    scene.says(aux(DONE, 0));
-    scene.says(aux(DONE, 0));
+    scene.says(aux(DONE, PARTS));
+    scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("nothing was begun");
   }
@@ -127,7 +140,7 @@ class BrokenShareTest {
   void whatBelongsToMessagesAndWritesAborts() {
     for (int type : new int[] {EAGER, GRANT, CREDIT}) {
       try (var fresh = new PeerScene()) {
-        Handle<?> handle = fresh.submit(WORLD, SHARED, LONG);
+        Handle<?> handle = submit(fresh, WORLD);
         fresh.says(like(fresh.sent(SHARE), type, new byte[68]));
         fresh.rank.turn(0);
         assertThat(failure(handle)).as("type " + type).hasMessageContaining("is due");

@@ -18,7 +18,6 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
-import io.weft.collective.choice.Way;
 import io.weft.collective.message.Rows;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
@@ -135,7 +134,7 @@ final class ScriptedRank implements AutoCloseable {
         switch (kind) {
           case 0 ->
               communicator.allreduce(
-                  tensor, tensor, ReduceOp.SUM, onTheWire(tensor, options, "recursive-doubling"));
+                  tensor, tensor, ReduceOp.SUM, options.by("recursive-doubling"));
           case 1 -> communicator.broadcast(tensor, 0, options);
           case 2 -> freed(communicator.allgather(tensor, options.by("ring")));
           case 3 ->
@@ -150,12 +149,6 @@ final class ScriptedRank implements AutoCloseable {
         };
     handles.add(handle);
     return handle;
-  }
-
-  /// What does not fit a slot of a mailbox takes the wire.
-  private static CollectiveOptions onTheWire(
-      TensorView tensor, CollectiveOptions options, String algorithm) {
-    return tensor.bytes() > Way.SLOT_BYTES ? options.by(algorithm) : options;
   }
 
   private Handle<?> onSharedMemory(

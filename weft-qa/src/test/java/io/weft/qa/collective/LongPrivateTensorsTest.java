@@ -13,24 +13,44 @@ import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.testkit.job.LocalJob;
 import io.weft.transport.spi.Availability;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Allreduce of private tensors among ranks that share memory, of lengths at which a bounce buffer
-/// is filled in one piece, in several, and not at all, because the pool has no room.
+/// Allreduce of private tensors among ranks that share memory, which pass through bounce buffers in
+/// one part or in many, or not at all, because the pool has no room.
 @Timeout(120)
 class LongPrivateTensorsTest {
 
-  @ParameterizedTest(name = "{0} ranks, pool of {1} MiB")
-  @CsvSource({"2, 64", "3, 64", "2, 1", "3, 4"})
-  void longPrivateTensorsAreSummed(int size, int poolMib) {
+  @TempDir private Path directory;
+
+  @ParameterizedTest(name = "{0} ranks, pool of {1} MiB, segments {2}")
+  @CsvSource({
+    "2, 64, 512K x 4",
+    "3, 64, 512K x 4",
+    "2, 1, 2M x 4",
+    "3, 4, 2M x 4",
+    "2, 64, 4K x 1",
+    "3, 64, 8K x 2",
+    "4, 64, 64K x 3",
+  })
+  void longPrivateTensorsAreSummed(int size, int poolMib, String segments) throws IOException {
     assumeThat(MortalJob.provider("shm").probe()).isInstanceOf(Availability.Available.class);
+    Path rules = directory.resolve("rules.txt");
+    Files.writeString(rules, "mapped | private | " + segments + " | for this test");
     WeftConfig config =
-        WeftConfig.builder().transport("shm").poolBytes((long) poolMib << 20).build();
+        WeftConfig.builder()
+            .transport("shm")
+            .poolBytes((long) poolMib << 20)
+            .algorithms(rules)
+            .build();
     try (LocalJob job = LocalJob.start(size, config)) {
       job.run(
           weft -> {
