@@ -64,7 +64,7 @@ import picocli.CommandLine.Spec;
       "  weft perf sendrecv --transport shm --peer grpc",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
-      "What each line means, how each peer is built, and what misleads: docs/performance.md"
+      "What each line means, how each peer is built, and what misleads: docs/measuring.md"
     })
 public final class PerfCommand implements Callable<Integer> {
 

@@ -51,7 +51,7 @@ import tools.jackson.databind.json.JsonMapper;
           + " t.jsonl",
       "  weft perf wide-deep-traffic --rounds 0 --simulated traffic.jsonl --plot simulated.svg",
       "",
-      "What is measured and what is simulated: docs/performance.md"
+      "What is measured and what is simulated: docs/measuring.md"
     })
 public final class TrafficCommand implements Callable<Integer> {
 
