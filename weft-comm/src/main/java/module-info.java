@@ -12,7 +12,6 @@ module io.weft.comm {
   exports io.weft.agent;
   exports io.weft.cluster;
   exports io.weft.cluster.elastic;
-  exports io.weft.cluster.machine;
   exports io.weft.cluster.store;
   exports io.weft.cluster.watch;
   exports io.weft.collective;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.cluster.machine.Processors;
 import io.weft.transport.Address;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

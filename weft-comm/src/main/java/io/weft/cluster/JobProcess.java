@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.cluster.machine.Processors;
 import io.weft.cluster.watch.ProcessIdentity;
 
 /// A process that is a rank: what tells it from every other one, and which host it runs on. Two

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.CommException;
 import io.weft.agent.Ticker;
-import io.weft.cluster.machine.Processors;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.transport.Address;
 import java.time.Duration;

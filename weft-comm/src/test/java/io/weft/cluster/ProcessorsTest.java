@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.cluster.machine.Processors;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
 import io.weft.cluster.Member;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
-import io.weft.cluster.machine.Processors;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
 import io.weft.flight.FlightLog.Flight;

@@ -9,6 +9,7 @@ import io.weft.perf.process.CProgram;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.JsonLines;
 import io.weft.perf.report.PerfProgress;
 import io.weft.perf.report.ReportFile;
 import io.weft.perf.traffic.TrafficCommand;

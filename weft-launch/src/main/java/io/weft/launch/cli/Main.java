@@ -2,13 +2,21 @@
 package io.weft.launch.cli;
 
 import io.weft.CommException;
+import io.weft.ConfigOption;
 import io.weft.launch.job.JobFailed;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Unmatched;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Where the `weft` command begins. Errors are told in one line each, without a stack unless
 /// WEFT_DEBUG is set.
@@ -95,6 +103,48 @@ public final class Main {
   private static void debug(Exception failure, PrintWriter err) {
     if (System.getenv("WEFT_DEBUG") != null) {
       failure.printStackTrace(err);
+    }
+  }
+
+  /// What else to say of a wrong command line: the option or command that was probably meant.
+  private static final class Hints {
+
+    private Hints() {}
+
+    /// No line or one.
+    static List<String> after(ParameterException wrong) {
+      if (!(wrong instanceof UnmatchedArgumentException unmatched)
+          || unmatched.getUnmatched().isEmpty()) {
+        return List.of();
+      }
+      CommandSpec command = unmatched.getCommandLine().getCommandSpec();
+      String word = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+      List<String> known =
+          word.startsWith("-")
+              ? List.copyOf(command.optionsMap().keySet())
+              : List.copyOf(command.subcommands().keySet());
+      String before = word.startsWith("-") ? "" : command.qualifiedName() + " ";
+      Optional<String> near = ConfigOption.nearest(word, known);
+      return near.map(name -> "Did you mean: " + before + name + "?").stream().toList();
+    }
+  }
+
+  /// `weft perf` where the benchmarks are not on the class path.
+  @Command(
+      name = "perf",
+      description = "Measures Weft beside named peers; needs the jar of weft-perf.")
+  private static final class AbsentPerf implements Callable<Integer> {
+
+    @Unmatched private List<String> arguments = new ArrayList<>();
+
+    AbsentPerf() {}
+
+    @Override
+    public Integer call() {
+      throw new MissingRequirement(
+          "perf "
+              + String.join(" ", arguments)
+              + ": no benchmarks on the class path; add the jar of weft-perf");
     }
   }
 }

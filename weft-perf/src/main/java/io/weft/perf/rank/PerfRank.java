@@ -103,12 +103,12 @@ public final class PerfRank {
 
   static Work work(String benchmark, Bench bench) {
     return switch (benchmark) {
-      case "allreduce" -> new AllreduceWork(bench);
-      case "broadcast" -> new BroadcastWork(bench);
-      case "allgather" -> new AllgatherWork(bench);
-      case "reducescatter" -> new ReduceScatterWork(bench);
-      case "alltoall" -> new AlltoallWork(bench);
-      case "barrier" -> new BarrierWork(bench);
+      case "allreduce" -> new Work.Allreduce(bench);
+      case "broadcast" -> new Work.Broadcast(bench);
+      case "allgather" -> new Work.Allgather(bench);
+      case "reducescatter" -> new Work.ReduceScatter(bench);
+      case "alltoall" -> new Work.Alltoall(bench);
+      case "barrier" -> new Work.Barrier(bench);
       default -> throw new IllegalArgumentException("no benchmark '" + benchmark + "'");
     };
   }

@@ -77,7 +77,7 @@ final class Stopwatch {
       exits[t] = left;
     }
     RankMaximum.largest(communicator, nanos);
-    if (work instanceof BarrierWork) {
+    if (work instanceof Work.Barrier) {
       right &= metEachTime(lastEntry, exits);
     }
     return new Times(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.rank;
 
+import io.weft.collective.Communicator.Received;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /// One collective of one size in the form that is measured. Confined to the rank's main thread.
-interface Work {
+sealed interface Work {
 
   /// Rewrites this rank's input for iteration `t`.
   void fill(long t);
@@ -13,4 +21,202 @@ interface Work {
   /// Whether this rank's result of iteration `t` is right, all of it. Releases what the call
   /// brought.
   boolean right(long t);
+
+  /// Sum of all ranks' vectors, out of place.
+  final class Allreduce implements Work {
+
+    private final Bench bench;
+    private final TensorView input;
+    private final TensorView output;
+
+    Allreduce(Bench bench) {
+      this.bench = bench;
+      this.input = bench.vector(bench.elements());
+      this.output = bench.vector(bench.elements());
+    }
+
+    @Override
+    public void fill(long t) {
+      bench.tiles().fill(input.data(), bench.rank() + 1, t);
+    }
+
+    @Override
+    public void call() throws InterruptedException {
+      bench.communicator().allreduce(input, output, ReduceOp.SUM, bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      return bench.tiles().same(output.data(), 0, bench.bytes(), bench.sumOfScales(), t);
+    }
+  }
+
+  /// Rank 0's vector to all.
+  final class Broadcast implements Work {
+
+    private final Bench bench;
+    private final TensorView tensor;
+
+    Broadcast(Bench bench) {
+      this.bench = bench;
+      this.tensor = bench.vector(bench.elements());
+    }
+
+    @Override
+    public void fill(long t) {
+      if (bench.rank() == 0) {
+        bench.tiles().fill(tensor.data(), 1, t);
+      }
+    }
+
+    @Override
+    public void call() throws InterruptedException {
+      bench.communicator().broadcast(tensor, 0, bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      return bench.tiles().same(tensor.data(), 0, bench.bytes(), 1, t);
+    }
+  }
+
+  /// One share from each rank to all. Leasing the result is part of the timed call, as it is for
+  /// users.
+  final class Allgather implements Work {
+
+    private final Bench bench;
+    private final TensorView input;
+    private @Nullable TensorLease result;
+
+    Allgather(Bench bench) {
+      this.bench = bench;
+      this.input = bench.vector(bench.shareElements());
+    }
+
+    @Override
+    public void fill(long t) {
+      bench.tiles().fill(input.data(), bench.rank() + 1, t);
+    }
+
+    @Override
+    public void call() throws InterruptedException {
+      result = bench.communicator().allgather(input, bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      try (TensorLease lease = result) {
+        boolean right = lease != null && lease.view().bytes() == bench.bytes();
+        for (int r = 0; lease != null && right && r < bench.size(); r++) {
+          right =
+              bench
+                  .tiles()
+                  .same(lease.view().data(), r * bench.shareBytes(), bench.shareBytes(), r + 1, t);
+        }
+        return right;
+      }
+    }
+  }
+
+  /// Sum of all ranks' vectors, one share to each rank.
+  final class ReduceScatter implements Work {
+
+    private final Bench bench;
+    private final TensorView input;
+    private final TensorView output;
+
+    ReduceScatter(Bench bench) {
+      this.bench = bench;
+      this.input = bench.vector(bench.elements());
+      this.output = bench.vector(bench.shareElements());
+    }
+
+    @Override
+    public void fill(long t) {
+      bench.tiles().fill(input.data(), bench.rank() + 1, t);
+    }
+
+    @Override
+    public void call() throws InterruptedException {
+      bench.communicator().reduceScatter(input, output, ReduceOp.SUM, bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      long phase = bench.rank() * bench.shareElements() + t;
+      return bench.tiles().same(output.data(), 0, bench.shareBytes(), bench.sumOfScales(), phase);
+    }
+  }
+
+  /// One share from each rank to each. Leasing the result is part of the timed call, as it is for
+  /// users.
+  final class Alltoall implements Work {
+
+    private final Bench bench;
+    private final TensorView input;
+    private final List<Long> splits;
+    private @Nullable Received result;
+
+    Alltoall(Bench bench) {
+      this.bench = bench;
+      this.input = bench.vector(bench.elements());
+      this.splits = Collections.nCopies(bench.size(), bench.shareElements());
+    }
+
+    @Override
+    public void fill(long t) {
+      bench.tiles().fill(input.data(), bench.rank() + 1, t);
+    }
+
+    @Override
+    public void call() throws InterruptedException {
+      result = bench.communicator().alltoall(input, splits, bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      if (result == null) {
+        return false;
+      }
+      long phase = bench.rank() * bench.shareElements() + t;
+      try (TensorLease lease = result.tensor()) {
+        boolean right = lease.view().bytes() == bench.bytes() && result.splits().equals(splits);
+        for (int r = 0; right && r < bench.size(); r++) {
+          right =
+              bench
+                  .tiles()
+                  .same(
+                      lease.view().data(),
+                      r * bench.shareBytes(),
+                      bench.shareBytes(),
+                      r + 1,
+                      phase);
+        }
+        return right;
+      }
+    }
+  }
+
+  /// Nothing but the meeting. Whether all met is judged from the ranks' clocks, see `Stopwatch`.
+  final class Barrier implements Work {
+
+    private final Bench bench;
+
+    Barrier(Bench bench) {
+      this.bench = bench;
+    }
+
+    @Override
+    public void fill(long t) {}
+
+    @Override
+    public void call() throws InterruptedException {
+      bench.communicator().barrier(bench.options()).await();
+    }
+
+    @Override
+    public boolean right(long t) {
+      return true;
+    }
+  }
 }

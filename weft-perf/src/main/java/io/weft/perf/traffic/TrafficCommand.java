@@ -3,23 +3,21 @@ package io.weft.perf.traffic;
 
 import io.weft.CommException;
 import io.weft.SecureMode;
-import io.weft.file.NewFile;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.JsonLines;
 import io.weft.perf.report.PerfProgress;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.ReportFile;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,8 +25,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /// `weft perf wide-deep-traffic`: steps a second of many workers. Exit code 0 done, 1 it failed or
 /// a tensor was wrong, 2 wrong command line, 3 something is missing here.
@@ -261,14 +257,7 @@ public final class TrafficCommand implements Callable<Integer> {
   private boolean save(List<TrafficFigure> measured, List<TrafficFigure> drawn, PrintWriter err) {
     boolean kept = true;
     if (json != null) {
-      JsonMapper mapper =
-          JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-      String lines =
-          measured.stream()
-              .map(figure -> mapper.writeValueAsString(figure) + "\n")
-              .collect(Collectors.joining());
-      byte[] bytes = lines.getBytes(StandardCharsets.UTF_8);
-      kept &= new ReportFile("--json", json).write(file -> NewFile.write(file, bytes), err);
+      kept &= new ReportFile("--json", json).write(file -> JsonLines.write(file, measured), err);
     }
     if (plot != null) {
       kept &= new ReportFile("--plot", plot).write(new TrafficPlot(drawn)::save, err);

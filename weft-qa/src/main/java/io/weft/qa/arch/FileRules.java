@@ -20,7 +20,7 @@ final class FileRules {
   private static final Set<String> OF_THE_KERNEL =
       Set.of(
           "io.weft.cluster.HostIdentity",
-          "io.weft.cluster.machine.Processors",
+          "io.weft.cluster.Processors",
           "io.weft.cluster.watch.ProcessIdentity",
           "io.weft.launch.doctor.SystemFiles",
           "io.weft.launch.process.JobProcesses",

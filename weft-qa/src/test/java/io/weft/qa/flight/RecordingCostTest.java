@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.weft.cluster.Member;
+import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
-import io.weft.cluster.machine.Processors;
 import io.weft.collective.CollectiveObserver.Subject;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.forget;
+package io.weft.collective.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// one member arrive in order, so what comes after its KEPT belongs to a later use.
 ///
 /// Confined to the progress thread.
-public final class NameEviction {
+final class NameEviction {
 
   /// Names of one communicator beyond which the oldest are forgotten.
   public static final int MOST_NAMES = 1 << 15;

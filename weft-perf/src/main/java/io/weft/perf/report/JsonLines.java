@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.perf;
+package io.weft.perf.report;
 
 import io.weft.file.NewFile;
 import java.io.IOException;
@@ -11,7 +11,7 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /// The report for programs: one object per line, fields in the order of the record.
-final class JsonLines {
+public final class JsonLines {
 
   private static final JsonMapper MAPPER =
       JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
@@ -19,7 +19,7 @@ final class JsonLines {
   private JsonLines() {}
 
   /// Replaces `file`.
-  static void write(Path file, List<?> records) throws IOException {
+  public static void write(Path file, List<?> records) throws IOException {
     String lines =
         records.stream()
             .map(each -> MAPPER.writeValueAsString(each) + "\n")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.cluster.machine;
+package io.weft.cluster;
 
 import java.io.IOException;
 import java.nio.file.Files;
