@@ -94,7 +94,7 @@ final class FailureTracker {
       left[peer] = true;
       anyLeft = true;
       if (!silent) {
-        services.onPeerLeft(peer);
+        var unused = services.onPeerGone(peer, new PeerExit.Left());
       }
     }
   }
@@ -198,8 +198,8 @@ final class FailureTracker {
                 ? ""
                 : "; noticed by " + mesh.topology().describe(lost.witness())),
         List.of(peer, lost.witness()));
-    var loss = new MeshService.Loss(lost.witness(), lost.why(), lost.where());
-    String waited = services.onPeerLost(peer, loss);
+    var loss = new PeerExit.Lost(lost.witness(), lost.why(), lost.where());
+    String waited = services.onPeerGone(peer, loss);
     lossBroadcast.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
   }
 

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /// One endpoint to every other rank of an epoch, over one transport; the agent that polls it. Rank
 /// r connects to the ranks below it and is found by those above. The service spoken to stands in
-/// the first byte of a message and in the top two bits of an immediate value. A rank that one rank
-/// has lost is lost to all (docs/protocol/mesh.md). Confined to the progress thread once `connect`
-/// has returned.
+/// the first byte of a message; the immediate value of a write is a token of its receiver. A rank
+/// that one rank has lost is lost to all (docs/protocol/mesh.md). Confined to the progress thread
+/// once `connect` has returned.
 public final class Mesh implements Agent, FrameSink {
 
   private static final long GRACEFUL_CLOSE_NANOS = Span.nanos(Duration.ofSeconds(2));
@@ -31,6 +31,7 @@ public final class Mesh implements Agent, FrameSink {
   private final int rank;
   private final Ticker ticker;
   private final MeshServices services;
+  private final TokenTable tokens = new TokenTable();
   private final Heartbeat heartbeat;
   private final Transport transport;
   private final PolledClock attention = new PolledClock();
@@ -47,7 +48,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Opens the transport with this mesh as its sink.
   ///
-  /// @param services what will speak over it, each with a number of its own
+  /// @param services what will speak over it, each with an id of its own
   /// @param open opens a transport for a sink
   public Mesh(
       int rank,
@@ -81,6 +82,11 @@ public final class Mesh implements Agent, FrameSink {
   /// This process's rank.
   public int rank() {
     return rank;
+  }
+
+  /// What peers answer to. Progress thread.
+  public TokenTable tokens() {
+    return tokens;
   }
 
   /// The endpoint to a rank that is neither gone nor this one.
@@ -262,8 +268,13 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public void onNotify(Endpoint from, int immediate) {
-    if (!failureTracker.isCondemned(from.node()) && !services.onNotify(from.node(), immediate)) {
-      drop(from.node(), "it wrote for a service that there is not");
+    int peer = from.node();
+    if (failureTracker.isCondemned(peer)) {
+      return;
+    }
+    TokenOwner owner = tokens.find(immediate);
+    if (owner == null ? !tokens.isPast(immediate) : !owner.onWritten(peer)) {
+      drop(peer, "it wrote for an operation in which it has no part");
     }
   }
 

@@ -6,9 +6,8 @@ import java.lang.foreign.MemorySegment;
 /// What speaks over a mesh: collectives, later others. All on the progress thread; must not block.
 public interface MeshService {
 
-  /// 0 to 3, its own on the mesh: the first byte of its messages, and the top two bits of the
-  /// immediate values of its writes. Any thread.
-  int number();
+  /// Its own on the mesh, not negative: the first byte of its messages. Any thread.
+  byte id();
 
   /// The mesh is connected; endpoints may be used from now on.
   void onStart(Mesh mesh);
@@ -22,20 +21,12 @@ public interface MeshService {
   /// Does what can be done now; returns the amount of work done.
   int work(long nowNanos);
 
-  /// A message of this service, its first byte being the service's number; valid during the call
-  /// only.
+  /// A message of this service, its first byte being the service's id; valid during the call only.
   void onMessage(int fromRank, MemorySegment message);
 
-  /// A write of this service has landed.
-  void onNotify(int fromRank, int immediate);
-
-  /// A rank has said good-bye; it will not be lost any more.
-  void onPeerLeft(int rank);
-
-  /// A rank is lost to all: also those that still reach it give it up. Said once per rank, and not
-  /// after it has left. Returns what this rank waited for, in words for the others; empty =
-  /// nothing.
-  String onPeerLost(int rank, Loss loss);
+  /// A rank has left or is lost. Said once per rank. Returns what this rank waited for, in words
+  /// for the others; empty = nothing.
+  String onPeerGone(int rank, PeerExit how);
 
   /// The others have given this rank up, or it is cut off; it reaches nobody any more.
   ///
@@ -62,12 +53,4 @@ public interface MeshService {
 
   /// All graceful closes are said; the transport closes next: end all registrations.
   void onClosing();
-
-  /// How a rank was lost.
-  ///
-  /// @param witness the rank that noticed it, perhaps this one
-  /// @param why in words, the same on all ranks that learned of it from this witness
-  /// @param where what the witness waited in, in words; empty where it is this rank, or waited in
-  ///   nothing
-  record Loss(int witness, String why, String where) {}
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.cluster.MeshService.Loss;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -12,29 +11,29 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The services of one mesh: each gets the messages and notifications that bear its number, and all
-/// hear what happens to the mesh, in the order in which they were given. Confined to the progress
-/// thread but for `busy` and `hasCommands`.
+/// The services of one mesh: each gets the messages that bear its id, and all hear what happens to
+/// the mesh, in the order in which they were given. Confined to the progress thread but for `busy`
+/// and `hasCommands`.
 final class MeshServices {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshServices.class);
 
-  /// A service's number stands in two bits of an immediate value.
-  private static final int MOST = 4;
+  /// An id that is not negative fits a byte; the mesh's own messages have a negative one.
+  private static final int MOST = Byte.MAX_VALUE + 1;
 
   private final MeshService[] all;
-  private final @Nullable MeshService[] byNumber = new MeshService[MOST];
+  private final @Nullable MeshService[] byId = new MeshService[MOST];
 
-  /// Throws `IllegalArgumentException` for a number that does not fit or stands twice.
+  /// Throws `IllegalArgumentException` for an id that does not fit or stands twice.
   MeshServices(List<MeshService> services) {
     this.all = services.toArray(MeshService[]::new);
     for (MeshService service : all) {
-      int number = service.number();
-      if (number < 0 || number >= MOST || byNumber[number] != null) {
+      int id = service.id();
+      if (id < 0 || byId[id] != null) {
         throw new IllegalArgumentException(
-            "service number " + number + " is taken or not one of 0 to " + (MOST - 1));
+            "service id " + id + " is taken or not one of 0 to " + (MOST - 1));
       }
-      byNumber[number] = service;
+      byId[id] = service;
     }
   }
 
@@ -42,24 +41,12 @@ final class MeshServices {
   ///
   /// Hot path.
   boolean onMessage(int fromRank, MemorySegment message) {
-    int number = message.byteSize() == 0 ? MOST : message.get(ValueLayout.JAVA_BYTE, 0);
-    MeshService service = number < 0 || number >= MOST ? null : byNumber[number];
+    int id = message.byteSize() == 0 ? -1 : message.get(ValueLayout.JAVA_BYTE, 0);
+    MeshService service = id < 0 ? null : byId[id];
     if (service == null) {
       return false;
     }
     service.onMessage(fromRank, message);
-    return true;
-  }
-
-  /// Returns whether there is such a service.
-  ///
-  /// Hot path.
-  boolean onNotify(int fromRank, int immediate) {
-    MeshService service = byNumber[immediate >>> 30];
-    if (service == null) {
-      return false;
-    }
-    service.onNotify(fromRank, immediate);
     return true;
   }
 
@@ -85,14 +72,10 @@ final class MeshServices {
     return work;
   }
 
-  void onPeerLeft(int rank) {
-    forEach(service -> service.onPeerLeft(rank));
-  }
-
   /// Returns what all of them waited for.
-  String onPeerLost(int rank, Loss loss) {
+  String onPeerGone(int rank, PeerExit how) {
     return Arrays.stream(all)
-        .map(service -> service.onPeerLost(rank, loss))
+        .map(service -> service.onPeerGone(rank, how))
         .filter(words -> !words.isEmpty())
         .collect(Collectors.joining("; "));
   }
@@ -153,7 +136,7 @@ final class MeshServices {
     try {
       step.run();
     } catch (RuntimeException | Error e) {
-      LOG.error("service {} of the mesh could not end in order", service.number(), e);
+      LOG.error("service {} of the mesh could not end in order", service.id(), e);
     }
   }
 }

@@ -6,6 +6,7 @@ import io.weft.WeftConfig.ShrinkQuorum;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
+import io.weft.cluster.PeerExit;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.Agreement.Stand;
 import io.weft.transport.PostResult;
@@ -69,7 +70,7 @@ public final class Membership implements MeshService {
   // --- the service
 
   @Override
-  public int number() {
+  public byte id() {
     return StatementFrame.SERVICE;
   }
 
@@ -160,20 +161,11 @@ public final class Membership implements MeshService {
   }
 
   @Override
-  public void onPeerLeft(int rank) {
-    onGone(rank, true);
-  }
-
-  @Override
-  public String onPeerLost(int rank, Loss loss) {
-    onGone(rank, false);
-    return attempt.get() == null ? "" : "the agreement of the survivors";
-  }
-
-  private void onGone(int rank, boolean inOrder) {
+  public String onPeerGone(int rank, PeerExit how) {
     Agreement state = Objects.requireNonNull(agreement);
-    state.onGone(rank, inOrder);
+    state.onGone(rank, how instanceof PeerExit.Left);
     settle(state);
+    return attempt.get() == null ? "" : "the agreement of the survivors";
   }
 
   @Override
@@ -202,11 +194,6 @@ public final class Membership implements MeshService {
       attempt.set(null);
       pending.end(failure);
     }
-  }
-
-  @Override
-  public void onNotify(int fromRank, int immediate) {
-    mesh().drop(fromRank, "it wrote for the agreement of survivors, which has no memory");
   }
 
   @Override

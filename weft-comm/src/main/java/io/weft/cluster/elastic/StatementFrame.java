@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class StatementFrame {
 
   /// Service number of agreements, in the first byte of every message.
-  static final int SERVICE = 1;
+  static final byte SERVICE = 1;
 
   private static final int HEADER_BYTES = 24;
 
@@ -35,7 +35,7 @@ final class StatementFrame {
   static void write(MemorySegment frame, Statement statement, int size) {
     MembershipView view = statement.view();
     frame.fill((byte) 0);
-    frame.set(JAVA_BYTE, 0, (byte) SERVICE);
+    frame.set(JAVA_BYTE, 0, SERVICE);
     frame.set(JAVA_BYTE, 1, (byte) statement.stage().code());
     frame.set(JAVA_LONG_UNALIGNED, 8, view.target());
     frame.set(JAVA_LONG_UNALIGNED, 16, view.base());

@@ -3,6 +3,7 @@ package io.weft.collective.exchange;
 
 import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
+import io.weft.cluster.TokenTable;
 import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.Segments;
@@ -31,7 +32,6 @@ public final class CollectiveContext {
 
   private final Mesh mesh;
   private final int eagerBytes;
-  private final TaskTokens tokens = new TaskTokens();
   private final StagingPool staging;
   private final Outbox outbox;
   private final MemorySegment receiveBuffer;
@@ -66,8 +66,8 @@ public final class CollectiveContext {
     return sharing;
   }
 
-  public TaskTokens tokens() {
-    return tokens;
+  public TokenTable tokens() {
+    return mesh.tokens();
   }
 
   public StagingPool staging() {

@@ -59,11 +59,6 @@ public interface StageTask {
     operation().brokenBy(peer, "credit where none is due");
   }
 
-  /// A write of this peer has landed.
-  default void onNotify(int peer) {
-    operation().brokenBy(peer, "a write where none is due");
-  }
-
   /// What this peer says of its memory.
   default void onShare(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "an offer of its memory where none is due");

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// (docs/protocol/collective.md). Little-endian; a fixed header of 32 bytes, then the body.
 public final class CollectiveFrame {
 
-  /// Service number of collectives, in the first byte of every message.
-  public static final int SERVICE = 0;
+  /// Service id of collectives, in the first byte of every message.
+  public static final byte SERVICE = 0;
 
   /// Bytes before the body.
   public static final int HEADER_BYTES = 32;
@@ -119,7 +119,7 @@ public final class CollectiveFrame {
       long key,
       int sequence,
       int aux) {
-    frame.set(JAVA_BYTE, 0, (byte) SERVICE);
+    frame.set(JAVA_BYTE, 0, SERVICE);
     frame.set(JAVA_BYTE, 1, type.code);
     frame.set(JAVA_BYTE, 2, (byte) phase);
     frame.set(JAVA_BYTE, 3, (byte) 0);

@@ -3,6 +3,7 @@ package io.weft.collective.message;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.cluster.TokenOwner;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A peer's write into our result cannot come too early: what it brings depends on every
 /// contribution, so also on what we sent from that place. Confined to the progress thread.
-final class WireTask implements StageTask {
+final class WireTask implements StageTask, TokenOwner {
 
   private final RunningOperation operation;
   private final WireStage stage;
@@ -185,7 +186,20 @@ final class WireTask implements StageTask {
   }
 
   @Override
-  public void onNotify(int peer) {
+  public boolean onWritten(int fromRank) {
+    int member = operation.group().member(fromRank);
+    if (member < 0) {
+      return false;
+    }
+    try {
+      onWrite(member);
+    } catch (RuntimeException | Error thrown) {
+      operation.broken(thrown);
+    }
+    return true;
+  }
+
+  private void onWrite(int peer) {
     Incoming in = incomingFrom(peer);
     Receiving due = in == null ? null : due(in);
     if (in == null || due == null || memory.eager(due)) {

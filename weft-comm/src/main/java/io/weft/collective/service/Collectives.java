@@ -5,6 +5,7 @@ import io.weft.CommException;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
+import io.weft.cluster.PeerExit;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
@@ -141,7 +142,7 @@ public final class Collectives implements MeshService {
   }
 
   @Override
-  public int number() {
+  public byte id() {
     return CollectiveFrame.SERVICE;
   }
 
@@ -402,7 +403,20 @@ public final class Collectives implements MeshService {
   }
 
   @Override
-  public void onPeerLeft(int rank) {
+  public String onPeerGone(int rank, PeerExit how) {
+    return switch (how) {
+      case PeerExit.Left _ -> {
+        onPeerLeft(rank);
+        yield "";
+      }
+      case PeerExit.Lost lost -> {
+        observer.onPeerLost(rank, lost.witness(), FailureMessages.loss(mesh(), rank, lost), now);
+        yield failures.onLost(rank, lost);
+      }
+    };
+  }
+
+  private void onPeerLeft(int rank) {
     observer.onPeerLeft(rank, now);
     groups.forEach(
         group -> {
@@ -411,12 +425,6 @@ public final class Collectives implements MeshService {
             eviction.onLeft(group, group.member(rank));
           }
         });
-  }
-
-  @Override
-  public String onPeerLost(int rank, Loss loss) {
-    observer.onPeerLost(rank, loss.witness(), FailureMessages.loss(mesh(), rank, loss), now);
-    return failures.onLost(rank, loss);
   }
 
   @Override
@@ -476,11 +484,6 @@ public final class Collectives implements MeshService {
   /// A member has aborted a communicator, which may not be open here yet.
   void onAbort(int fromRank, long groupKey, CommException cause) {
     failures.onAbort(groups, fromRank, groupKey, cause);
-  }
-
-  @Override
-  public void onNotify(int fromRank, int immediate) {
-    inbox.onNotify(fromRank, immediate);
   }
 
   @Override

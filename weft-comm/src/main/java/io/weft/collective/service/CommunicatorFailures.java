@@ -3,7 +3,7 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.cluster.Mesh;
-import io.weft.cluster.MeshService.Loss;
+import io.weft.cluster.PeerExit;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
@@ -208,7 +208,7 @@ final class CommunicatorFailures {
 
   /// A rank is lost: its communicators are aborted, here; the mesh sees to it that all ranks learn
   /// of it. Returns what was under way with it, in words.
-  String onLost(int rank, Loss loss) {
+  String onLost(int rank, PeerExit.Lost loss) {
     List<Operation<?>> waiting =
         collectives.activeOperations().inOrder().stream()
             .filter(o -> o.group().member(rank) >= 0)

@@ -3,7 +3,7 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.cluster.Mesh;
-import io.weft.cluster.MeshService.Loss;
+import io.weft.cluster.PeerExit;
 import io.weft.cluster.Topology;
 import io.weft.collective.group.Group;
 import io.weft.transport.TransportException;
@@ -44,7 +44,7 @@ final class FailureMessages {
   record Lost(int rank, int witness, String words) {}
 
   /// The same first words on all ranks.
-  static String loss(Mesh mesh, int rank, Loss loss) {
+  static String loss(Mesh mesh, int rank, PeerExit.Lost loss) {
     Topology topology = mesh.topology();
     String words = topology.describe(rank) + " is lost: " + loss.why();
     if (loss.witness() == mesh.rank()) {

@@ -90,23 +90,6 @@ final class Inbox {
     }
   }
 
-  void onNotify(int fromRank, int immediate) {
-    StageTask task = collectives.context().tokens().get(immediate);
-    if (task == null) {
-      return;
-    }
-    int member = task.operation().group().member(fromRank);
-    if (member >= 0) {
-      try {
-        task.onNotify(member);
-      } catch (RuntimeException | Error thrown) {
-        task.operation().broken(thrown);
-      }
-    } else {
-      collectives.mesh().drop(fromRank, "it wrote for a communicator to which it does not belong");
-    }
-  }
-
   private void forget(int fromRank, CollectiveFrame.Type type, MemorySegment message) {
     Group group = collectives.group(CollectiveFrame.communicator(message));
     if (group == null) {

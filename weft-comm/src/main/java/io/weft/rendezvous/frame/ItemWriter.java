@@ -15,7 +15,7 @@ import java.util.List;
 public final class ItemWriter {
 
   /// Number of the rendezvous on the mesh.
-  public static final int SERVICE = 2;
+  public static final byte SERVICE = 2;
 
   /// Bytes before the first item.
   public static final int HEADER_BYTES = 4;
@@ -37,7 +37,7 @@ public final class ItemWriter {
 
   /// Begins a message.
   public void begin() {
-    message.set(JAVA_BYTE, 0, (byte) SERVICE);
+    message.set(JAVA_BYTE, 0, SERVICE);
     message.set(JAVA_BYTE, 1, (byte) 0);
     at = HEADER_BYTES;
     items = 0;

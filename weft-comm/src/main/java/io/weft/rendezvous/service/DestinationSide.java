@@ -3,6 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.WeftConfig.TransferProtocol;
+import io.weft.cluster.TokenTable;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.route.ReceiveBuffer;
@@ -25,11 +26,11 @@ import org.jspecify.annotations.Nullable;
 final class DestinationSide {
 
   private final MeshRendezvous owner;
+  private final TokenTable tokens;
   private final ReceiveBuffers receiveBuffers;
   private final TransferProtocol protocol;
   private final int eagerBytes;
   private final long maxTransferBytes;
-  private final RequestNumbers<PendingReceive> asked = new RequestNumbers<>();
   private final List<PendingReceive> stalled = new ArrayList<>();
   private int waiting;
   private int draining;
@@ -37,10 +38,12 @@ final class DestinationSide {
 
   DestinationSide(
       MeshRendezvous owner,
+      TokenTable tokens,
       ReceiveBuffers receiveBuffers,
       TransferProtocol protocol,
       Capabilities transport) {
     this.owner = owner;
+    this.tokens = tokens;
     this.receiveBuffers = receiveBuffers;
     this.protocol = protocol;
     this.eagerBytes = SourceSide.eagerBytes(transport);
@@ -104,14 +107,14 @@ final class DestinationSide {
   private void ask(PendingReceive it, Step step) {
     RendezvousPeer peer = owner.peer(it.edge().source());
     CommException loss = owner.termination().loss(peer.rank());
-    if (loss == null && (asked.isFull() || !tell(it.route, peer))) {
+    if (loss == null && (tokens.isFull() || !tell(it.route, peer))) {
       loss = owner.words().tooMany(it.edge(), it.key.step());
     }
     if (loss != null) {
       end(it, new Arrival.Failed(loss));
       return;
     }
-    it.asks(peer, asked.take(it));
+    it.asks(peer, tokens.take(it));
     step.add(it);
     TensorSignature expected = it.route.expected();
     if (asksForWrites() && expected != null && expected.bytes() > eagerBytes) {
@@ -145,13 +148,13 @@ final class DestinationSide {
 
   /// Null if it is not waiting for an answer of this peer (any more).
   private @Nullable PendingReceive asked(RendezvousPeer from, int id) {
-    PendingReceive it = asked.get(id);
+    PendingReceive it = tokens.find(id, PendingReceive.class);
     return it != null && it.peer() == from && it.stand != Stand.READS ? it : null;
   }
 
   /// What the edge brought last; null where nothing waits for it.
   @Nullable TensorSignature expected(int id) {
-    PendingReceive it = asked.get(id);
+    PendingReceive it = tokens.find(id, PendingReceive.class);
     return it == null ? null : it.route.expected();
   }
 
@@ -215,17 +218,15 @@ final class DestinationSide {
   }
 
   /// The peer has written it.
-  void onNotify(RendezvousPeer from, int id) {
-    PendingReceive it = asked(from, id);
-    if (it != null
-        && it.receiveBuffer != null
+  void onWritten(PendingReceive it) {
+    if (it.receiveBuffer != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
       arrive(it);
     }
   }
 
   void onFailed(RendezvousPeer from, int id, String why) {
-    PendingReceive it = asked.get(id);
+    PendingReceive it = tokens.find(id, PendingReceive.class);
     if (it != null && it.peer() == from) {
       owner.leave(it);
       fail(it, owner.words().failedThere(it.key, why));
@@ -361,7 +362,7 @@ final class DestinationSide {
       owner.leave(it);
     }
     if (it.peer() != null) {
-      asked.free(it.id());
+      tokens.free(it.id());
     }
     it.ends(with);
     owner.due(it);

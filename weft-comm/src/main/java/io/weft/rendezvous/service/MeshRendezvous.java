@@ -6,6 +6,7 @@ import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
+import io.weft.cluster.PeerExit;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
@@ -102,7 +103,7 @@ public final class MeshRendezvous implements MeshService {
   }
 
   @Override
-  public int number() {
+  public byte id() {
     return ItemWriter.SERVICE;
   }
 
@@ -164,11 +165,6 @@ public final class MeshRendezvous implements MeshService {
 
   MemoryRegion register(TensorView tensor) {
     return connected().mesh().transport().register(tensor.data(), tensor);
-  }
-
-  /// What tells a write's receiver which of its requests it answers.
-  int immediate(int id) {
-    return ItemWriter.SERVICE << 30 | id;
   }
 
   /// The time in which this rank looked.
@@ -242,8 +238,8 @@ public final class MeshRendezvous implements MeshService {
             new RendezvousMessages(mesh),
             peers,
             receiveBuffers,
-            new SourceSide(this, transport),
-            new DestinationSide(this, receiveBuffers, options.protocol(), transport),
+            new SourceSide(this, mesh.tokens(), transport),
+            new DestinationSide(this, mesh.tokens(), receiveBuffers, options.protocol(), transport),
             new ItemWriter(message));
   }
 
@@ -350,13 +346,14 @@ public final class MeshRendezvous implements MeshService {
   // --- failure
 
   @Override
-  public void onPeerLeft(int rank) {
-    String unused = termination.lose(rank, words().left(rank));
-  }
-
-  @Override
-  public String onPeerLost(int rank, Loss loss) {
-    return termination.lose(rank, words().lost(rank, loss));
+  public String onPeerGone(int rank, PeerExit how) {
+    return switch (how) {
+      case PeerExit.Left _ -> {
+        String unused = termination.lose(rank, words().left(rank));
+        yield "";
+      }
+      case PeerExit.Lost lost -> termination.lose(rank, words().lost(rank, lost));
+    };
   }
 
   @Override
@@ -413,10 +410,5 @@ public final class MeshRendezvous implements MeshService {
   @Override
   public void onMessage(int fromRank, MemorySegment message) {
     listener.onMessage(peer(fromRank), message);
-  }
-
-  @Override
-  public void onNotify(int fromRank, int immediate) {
-    destination().onNotify(peer(fromRank), immediate & (1 << 30) - 1);
   }
 }

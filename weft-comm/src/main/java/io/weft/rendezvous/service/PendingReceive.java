@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.CommException;
+import io.weft.cluster.TokenOwner;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
@@ -16,7 +17,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A receive of this rank, from its submission to its arrival.
-final class PendingReceive extends PendingSide implements OutboundItem {
+final class PendingReceive extends PendingSide implements OutboundItem, TokenOwner {
 
   /// Where it stands.
   enum Stand {
@@ -164,6 +165,16 @@ final class PendingReceive extends PendingSide implements OutboundItem {
       posted = false;
       side().onRead(PendingReceive.this, first);
     }
+  }
+
+  @Override
+  public boolean onWritten(int fromRank) {
+    RendezvousPeer source = peer;
+    if (source == null || source.rank() != fromRank) {
+      return false;
+    }
+    side().onWritten(this);
+    return true;
   }
 
   // --- the end

@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.CommException;
+import io.weft.cluster.TokenOwner;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
@@ -16,7 +17,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A tensor of this rank, or the news that it is dead, from its publication to its release.
-final class Publication extends PendingSide implements OutboundItem {
+final class Publication extends PendingSide implements OutboundItem, TokenOwner {
 
   /// How it goes to the peer that has asked.
   enum Way {
@@ -163,6 +164,12 @@ final class Publication extends PendingSide implements OutboundItem {
     protected void onFailure(TransportException first) {
       side().onWritten(Publication.this);
     }
+  }
+
+  /// Nobody writes to a source.
+  @Override
+  public boolean onWritten(int fromRank) {
+    return false;
   }
 
   // --- on the way

@@ -3,7 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.cluster.Mesh;
-import io.weft.cluster.MeshService.Loss;
+import io.weft.cluster.PeerExit;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.TensorSignature;
@@ -139,7 +139,7 @@ final class RendezvousMessages {
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  CommException lost(int rank, Loss loss) {
+  CommException lost(int rank, PeerExit.Lost loss) {
     return new CommException.PeerLost(
         rank(rank)
             + " is lost: "

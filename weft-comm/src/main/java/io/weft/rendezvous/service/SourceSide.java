@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.CommException;
+import io.weft.cluster.TokenTable;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.service.Publication.Way;
@@ -26,15 +27,16 @@ final class SourceSide {
   private final MeshRendezvous owner;
   private final int eagerBytes;
   private final long maxTransferBytes;
-  private final RequestNumbers<Publication> offered = new RequestNumbers<>();
+  private final TokenTable tokens;
   private final List<Publication> stalled = new ArrayList<>();
   private final List<Publication> draining = new ArrayList<>();
   private long held;
   private long parked;
   private int writing;
 
-  SourceSide(MeshRendezvous owner, Capabilities transport) {
+  SourceSide(MeshRendezvous owner, TokenTable tokens, Capabilities transport) {
     this.owner = owner;
+    this.tokens = tokens;
     this.eagerBytes = eagerBytes(transport);
     this.maxTransferBytes = transport.maxTransferBytes();
   }
@@ -137,13 +139,13 @@ final class SourceSide {
       request.peer.post(it);
       return;
     }
-    if (offered.isFull()) {
+    if (tokens.isFull()) {
       owner.leave(it);
       finish(it);
       request.fail(owner.words().tooMany(it.edge(), it.stepNumber));
       return;
     }
-    int token = offered.take(it);
+    int token = tokens.take(it);
     RemoteRegion into = request.into;
     boolean writes = request.writes && it.bytes() <= maxTransferBytes;
     if (writes && into != null && it.live().equals(request.expected)) {
@@ -186,9 +188,7 @@ final class SourceSide {
 
   private void tryWrite(Publication it) {
     RendezvousPeer peer = it.peer();
-    switch (owner
-        .endpoint(peer)
-        .tryWrite(it.all(), it.into(), owner.immediate(it.id()), it.written())) {
+    switch (owner.endpoint(peer).tryWrite(it.all(), it.into(), it.id(), it.written())) {
       case POSTED -> {}
       case BACK_PRESSURED -> stalled.add(it);
       case CLOSED -> stalled.add(it); // until the mesh says what became of the peer
@@ -200,7 +200,7 @@ final class SourceSide {
   /// The consumer says where a tensor may be written whose shape it was told.
   void onDestination(
       RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
-    Publication it = offered.get(token);
+    Publication it = tokens.find(token, Publication.class);
     if (it == null || it.peer() != from || it.id() != id) {
       from.post(message -> message.failed(id, owner.words().notHere()));
     } else if (it.way != Way.SHAPE || !it.live().equals(like)) {
@@ -212,7 +212,7 @@ final class SourceSide {
 
   /// The consumer has read a tensor, or does not want it. A late one says nothing.
   void onRelease(RendezvousPeer from, int token) {
-    Publication it = offered.get(token);
+    Publication it = tokens.find(token, Publication.class);
     if (it != null && it.peer() == from && it.way != Way.WRITE) {
       finish(it);
     }
@@ -234,8 +234,8 @@ final class SourceSide {
     if (step != null) {
       step.remove(it);
     }
-    if (offered.get(it.token()) == it) {
-      offered.free(it.token());
+    if (tokens.find(it.token()) == it) {
+      tokens.free(it.token());
     }
     it.way = Way.OVER;
     MemoryRegion region = it.region();

@@ -36,7 +36,7 @@ class StatementFrameTest {
           new MembershipView(7, set(0, 5, size - 1), set(5), 3, set(1, 2, 5, size - 2));
       Statement statement = new Statement(stage, view);
       MemorySegment frame = written(statement, size);
-      assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) StatementFrame.SERVICE);
+      assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(StatementFrame.SERVICE);
       assertThat(StatementFrame.read(frame, 2, size)).isEqualTo(statement);
     }
   }

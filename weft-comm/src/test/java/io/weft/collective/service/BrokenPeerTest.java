@@ -158,7 +158,7 @@ class BrokenPeerTest {
   void writeInPlaceOfAMessageAborts() {
     Handle<?> handle = scene.rank.submit(PAIR, ALLGATHER, "a", LONG);
     scene.rank.turn(0);
-    scene.zero.notifies(1 << 16);
+    scene.zero.notifies(1 << 18); // the first token
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("schedule does not have");
     scene.close();

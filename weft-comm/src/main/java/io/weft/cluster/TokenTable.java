@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/// The tokens of one rank on its mesh, for all services: numbers that peers send back, in a message
+/// or as the immediate value of a write. A token is a slot and its generation, so that what comes
+/// late for an earlier owner is told from what is for this one. Slots are used in turn. Confined to
+/// the progress thread.
+public final class TokenTable {
+
+  private static final int SLOT_BITS = 18;
+  private static final int MOST = 1 << SLOT_BITS;
+  private static final int GENERATION_MASK = (1 << (32 - SLOT_BITS)) - 1;
+
+  /// Left for those who cannot do without a token, when `isFull` has refused others.
+  private static final int RESERVED = MOST / 8;
+
+  private @Nullable TokenOwner[] owners = new TokenOwner[256];
+  private int[] generations = new int[256];
+  private int used;
+  private int cursor;
+
+  /// Holds nothing.
+  public TokenTable() {}
+
+  /// Whether so many are in use that who can refuse to take another one should.
+  public boolean isFull() {
+    return used >= MOST - RESERVED;
+  }
+
+  /// A token for this owner, until it is freed. Throws `IllegalStateException` if none is left.
+  ///
+  /// Hot path.
+  public int take(TokenOwner owner) {
+    if (used == MOST) {
+      throw new IllegalStateException(
+          used + " operations are under way, more than there are tokens for");
+    }
+    if (used * 2 > owners.length && owners.length < MOST) {
+      cursor = owners.length;
+      owners = Arrays.copyOf(owners, owners.length * 2);
+      generations = Arrays.copyOf(generations, owners.length);
+    }
+    while (owners[cursor & (owners.length - 1)] != null) {
+      cursor++;
+    }
+    int slot = cursor++ & (owners.length - 1);
+    used++;
+    owners[slot] = owner;
+    generations[slot] = (generations[slot] + 1) & GENERATION_MASK;
+    return generations[slot] << SLOT_BITS | slot;
+  }
+
+  /// Null if the token is not in use (any more).
+  ///
+  /// Hot path.
+  public @Nullable TokenOwner find(int token) {
+    int slot = token & (MOST - 1);
+    return slot < owners.length && generations[slot] == token >>> SLOT_BITS ? owners[slot] : null;
+  }
+
+  /// The same for what a peer sends back in a message: null, too, where another service has it.
+  ///
+  /// Hot path.
+  public <T extends TokenOwner> @Nullable T find(int token, Class<T> type) {
+    TokenOwner owner = find(token);
+    return type.isInstance(owner) ? type.cast(owner) : null;
+  }
+
+  /// Whether the token, which is not in use, may have been: what comes for it may be late.
+  boolean isPast(int token) {
+    return (token & (MOST - 1)) < owners.length;
+  }
+
+  /// No effect on a token that is not in use.
+  ///
+  /// Hot path.
+  public void free(int token) {
+    if (find(token) != null) {
+      owners[token & (MOST - 1)] = null;
+      used--;
+    }
+  }
+}
