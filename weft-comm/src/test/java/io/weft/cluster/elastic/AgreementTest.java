@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class AgreementTest {
 
-  private static final int RANDOM_RUNS = 3000;
+  private static final int RANDOM_RUNS = Boolean.getBoolean("weft.test.long") ? 3000 : 1000;
 
   private static AgreementSimulation calm(int size, ShrinkQuorum quorum) {
     return new AgreementSimulation(size, quorum, 1);

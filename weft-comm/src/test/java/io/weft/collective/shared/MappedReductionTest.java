@@ -17,7 +17,7 @@ class MappedReductionTest {
   /// `-Dweft.test.seed=N` replays.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
-  private static final int RUNS = 300;
+  private static final int RUNS = Boolean.getBoolean("weft.test.long") ? 300 : 100;
 
   private static MappedReduction random(SplittableRandom random) {
     int size = random.nextInt(2, 7);

@@ -22,14 +22,14 @@ public abstract class FuzzContract {
   private static final System.Logger LOG = System.getLogger(FuzzContract.class.getName());
   private static final String SEED = "weft.fuzz.seed";
   private static final Duration PERIOD = Duration.ofMinutes(1);
+  private static final Duration EACH =
+      Duration.ofMillis(Boolean.getBoolean("weft.test.long") ? 2500 : 1000);
 
   private final List<Class<? extends FuzzTarget>> targets;
-  private final Duration each;
 
-  /// Fuzzes these targets for so long each.
-  protected FuzzContract(List<Class<? extends FuzzTarget>> targets, Duration each) {
+  /// Fuzzes these targets.
+  protected FuzzContract(List<Class<? extends FuzzTarget>> targets) {
     this.targets = targets;
-    this.each = each;
   }
 
   List<Class<? extends FuzzTarget>> targets() {
@@ -48,7 +48,7 @@ public abstract class FuzzContract {
     var campaign =
         new Campaign(
             target, Long.getLong(SEED, 1), PERIOD, line -> LOG.log(System.Logger.Level.INFO, line));
-    campaign.explore(stored(target), each);
+    campaign.explore(stored(target), EACH);
     assertThat(campaign.findings()).as("findings of target " + target.name()).isEmpty();
   }
 

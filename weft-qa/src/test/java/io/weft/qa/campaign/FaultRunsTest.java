@@ -21,9 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FaultRunsTest {
 
   private static final System.Logger LOG = System.getLogger(FaultRunsTest.class.getName());
-  private static final int MIXED = 120;
-  private static final int EACH_KIND = 20;
-  private static final int SHRINKING = 50;
+  private static final boolean LONG = Boolean.getBoolean("weft.test.long");
+  private static final int MIXED = LONG ? 120 : 40;
+  private static final int EACH_KIND = LONG ? 20 : 7;
+  private static final int SHRINKING = LONG ? 50 : 16;
 
   private static long[] seeds(int count) {
     Long only = Long.getLong("weft.sim.seed");

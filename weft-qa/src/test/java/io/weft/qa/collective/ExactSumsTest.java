@@ -34,7 +34,8 @@ class ExactSumsTest {
   /// `-Dweft.test.seed=N` replays; `-Dweft.test.sums=N` sets how many a job sums.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
-  private static final int SUMS = Integer.getInteger("weft.test.sums", 40);
+  private static final int SUMS =
+      Integer.getInteger("weft.test.sums", Boolean.getBoolean("weft.test.long") ? 40 : 16);
   private static final int IN_FLIGHT = 4;
   private static final double MOST_BYTES = 8 << 20;
   private static final List<DType> INTEGERS =

@@ -19,7 +19,8 @@ final class RandomCases {
   /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
-  private static final int CASES = Integer.getInteger("weft.test.collectives", 60);
+  private static final int CASES =
+      Integer.getInteger("weft.test.collectives", Boolean.getBoolean("weft.test.long") ? 60 : 30);
 
   private RandomCases() {}
 

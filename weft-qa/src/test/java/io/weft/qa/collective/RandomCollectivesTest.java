@@ -36,7 +36,8 @@ class RandomCollectivesTest {
   /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
-  private static final int COLLECTIVES = Integer.getInteger("weft.test.collectives", 500);
+  private static final int COLLECTIVES =
+      Integer.getInteger("weft.test.collectives", Boolean.getBoolean("weft.test.long") ? 500 : 200);
   private static final int BATCH = 20;
   private static final long MAX_BYTES = 1 << 20;
 

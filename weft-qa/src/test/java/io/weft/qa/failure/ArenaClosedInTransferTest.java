@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ArenaClosedInTransferTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
-  private static final int ROUNDS = 40;
+  private static final int ROUNDS = Boolean.getBoolean("weft.test.long") ? 40 : 16;
   private static final long LONGEST_DELAY_NANOS = 1_500_000;
   private static final String BROKEN = ".*arena was closed.*";
 

@@ -5,7 +5,6 @@ import io.weft.workloads.census.CensusCsvTarget;
 import io.weft.workloads.checkpoint.CheckpointTarget;
 import io.weft.workloads.data.IdxTarget;
 import io.weft.workloads.data.LibsvmTarget;
-import java.time.Duration;
 import java.util.List;
 
 /// All readers of files that a training takes.
@@ -13,7 +12,7 @@ class DataFuzzTest extends FuzzContract {
 
   DataFuzzTest() {
     super(
-        List.of(IdxTarget.class, LibsvmTarget.class, CensusCsvTarget.class, CheckpointTarget.class),
-        Duration.ofMillis(2500));
+        List.of(
+            IdxTarget.class, LibsvmTarget.class, CensusCsvTarget.class, CheckpointTarget.class));
   }
 }

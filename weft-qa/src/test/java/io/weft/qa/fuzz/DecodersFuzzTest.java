@@ -23,7 +23,6 @@ import io.weft.transport.tcp.InboundTarget;
 import io.weft.transport.tls.TlsPipeTarget;
 import io.weft.verbs.VerbsGreetingTarget;
 import io.weft.verbs.ring.VerbsFramesTarget;
-import java.time.Duration;
 import java.util.List;
 
 /// All decoders of transport, cluster and collectives.
@@ -53,7 +52,6 @@ class DecodersFuzzTest extends FuzzContract {
             SlurmHostsTarget.class,
             SecretFileTarget.class,
             SettingsFileTarget.class,
-            AlgorithmsFileTarget.class),
-        Duration.ofMillis(2500));
+            AlgorithmsFileTarget.class));
   }
 }

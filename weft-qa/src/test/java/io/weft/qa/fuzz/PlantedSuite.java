@@ -2,13 +2,12 @@
 package io.weft.qa.fuzz;
 
 import io.weft.planted.PlantedTarget;
-import java.time.Duration;
 import java.util.List;
 
 /// The target that has a fault, and no test.
 final class PlantedSuite extends FuzzContract {
 
   PlantedSuite() {
-    super(List.of(PlantedTarget.class), Duration.ofSeconds(1));
+    super(List.of(PlantedTarget.class));
   }
 }
