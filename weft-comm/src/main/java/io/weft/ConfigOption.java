@@ -234,15 +234,6 @@ public final class ConfigOption<T> {
           "how this rank receives long tensors of a rendezvous: read (it reads them), or write"
               + " (their producer writes them)");
 
-  /// Whether a rendezvous keeps memory.
-  public static final ConfigOption<WeftConfig.TransferBuffers> RENDEZVOUS_BUFFERS =
-      new ConfigOption<>(
-          "rendezvous-buffers",
-          WeftConfig.TransferBuffers.class,
-          "reused",
-          text -> OptionTexts.choice(text, WeftConfig.TransferBuffers.values()),
-          "memory of received tensors: reused for the next tensor of the same edge, or fresh");
-
   /// Whether receives share requests.
   public static final ConfigOption<WeftConfig.TransferRequests> RENDEZVOUS_REQUESTS =
       new ConfigOption<>(
@@ -381,7 +372,6 @@ public final class ConfigOption<T> {
           ALGORITHMS,
           FLIGHT_DIR,
           RENDEZVOUS_PROTOCOL,
-          RENDEZVOUS_BUFFERS,
           RENDEZVOUS_REQUESTS,
           RENDEZVOUS_MEMORY,
           VERBS_DEVICE,

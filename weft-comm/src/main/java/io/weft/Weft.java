@@ -276,7 +276,6 @@ public final class Weft implements AutoCloseable {
   private static RendezvousOptions rendezvous(WeftConfig config) {
     return new RendezvousOptions(
         config.value(ConfigOption.RENDEZVOUS_PROTOCOL).orElseThrow(),
-        config.value(ConfigOption.RENDEZVOUS_BUFFERS).orElseThrow(),
         config.value(ConfigOption.RENDEZVOUS_REQUESTS).orElseThrow(),
         config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
   }

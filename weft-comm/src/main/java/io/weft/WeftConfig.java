@@ -64,19 +64,6 @@ public final class WeftConfig {
     }
   }
 
-  /// What happens to the memory of received tensors [JIA17 §3.3].
-  public enum TransferBuffers {
-    /// An edge keeps the memory of its last tensor, registered.
-    REUSED,
-    /// Each tensor has memory of its own; for measuring.
-    FRESH;
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
   /// How many receives share a request (SEASTAR in docs/papers.md).
   public enum TransferRequests {
     /// All that one duty cycle finds ready for a peer, answers alike.

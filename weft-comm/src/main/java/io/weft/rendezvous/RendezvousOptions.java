@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-import io.weft.WeftConfig.TransferBuffers;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.WeftConfig.TransferRequests;
 
 /// How tensors travel from rank to rank. Each rank has its own; they need not agree.
 ///
 /// @param protocol what this rank asks for as a consumer
-/// @param buffers whether memory is kept for the next tensor of an edge
 /// @param requests how receives and answers leave
 /// @param memoryBytes bound of the memory for received tensors; receives wait for room
 public record RendezvousOptions(
-    TransferProtocol protocol,
-    TransferBuffers buffers,
-    TransferRequests requests,
-    long memoryBytes) {
+    TransferProtocol protocol, TransferRequests requests, long memoryBytes) {
 
   /// Throws `IllegalArgumentException` for less than 64 KiB of memory.
   public RendezvousOptions {

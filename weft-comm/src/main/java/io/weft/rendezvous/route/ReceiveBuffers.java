@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.route;
 
-import io.weft.WeftConfig.TransferBuffers;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.Transport;
@@ -21,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 public final class ReceiveBuffers {
 
   private final Transport transport;
-  private final TransferBuffers buffers;
   private final long memoryBytes;
   private final BufferPool pool;
   private final Routes routes;
@@ -31,10 +29,8 @@ public final class ReceiveBuffers {
   private volatile long registrations;
   private volatile boolean over;
 
-  public ReceiveBuffers(
-      Transport transport, TransferBuffers buffers, long memoryBytes, Routes routes) {
+  public ReceiveBuffers(Transport transport, long memoryBytes, Routes routes) {
     this.transport = transport;
-    this.buffers = buffers;
     this.memoryBytes = memoryBytes;
     this.pool = BufferPool.of(transport, memoryBytes);
     this.routes = routes;
@@ -125,7 +121,7 @@ public final class ReceiveBuffers {
     for (; tensor != null; tensor = tensor.next) {
       collected++;
       leases.getAndDecrement();
-      if (buffers == TransferBuffers.FRESH || over || !tensor.route.keep(tensor.receiveBuffer)) {
+      if (over || !tensor.route.keep(tensor.receiveBuffer)) {
         discard(tensor.receiveBuffer);
       }
     }

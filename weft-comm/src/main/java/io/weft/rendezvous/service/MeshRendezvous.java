@@ -229,8 +229,7 @@ public final class MeshRendezvous implements MeshService {
     for (int rank = 0; rank < size; rank++) {
       peers[rank] = new RendezvousPeer(rank, talking);
     }
-    var receiveBuffers =
-        new ReceiveBuffers(mesh.transport(), options.buffers(), options.memoryBytes(), routes);
+    var receiveBuffers = new ReceiveBuffers(mesh.transport(), options.memoryBytes(), routes);
     MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
     connected =
         new Connected(

@@ -3,7 +3,6 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.Handle;
-import io.weft.WeftConfig.TransferBuffers;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
@@ -74,9 +73,7 @@ final class ScriptedRank implements AutoCloseable {
   ScriptedRank(RegionTable table, TransferProtocol protocol) {
     this.table = table;
     rendezvous =
-        new MeshRendezvous(
-            new RendezvousOptions(
-                protocol, TransferBuffers.REUSED, TransferRequests.FUSED, 1 << 20));
+        new MeshRendezvous(new RendezvousOptions(protocol, TransferRequests.FUSED, 1 << 20));
     var collectives = new Collectives(LIMIT, TUNING, Algorithms.table(Optional.empty()), 1 << 12);
     mesh =
         new Mesh(

@@ -370,27 +370,6 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void freshMemoryIsRegisteredForEachTensor(String transport, String protocol) {
-    WeftConfig config =
-        config(transport, protocol).set(ConfigOption.RENDEZVOUS_BUFFERS, "fresh").build();
-    try (LocalJob job = LocalJob.start(2, config)) {
-      for (int step = 0; step < 5; step++) {
-        RendezvousKey key = RendezvousKey.of(edge(0, 1, "long"), step);
-        CompletableFuture<Arrival> arrival = receive(job.ranks().get(1), key);
-        publish(job.ranks().get(0), key, 20_000, step, out);
-        assertThat(words(arrival)).isEqualTo(model(20_000, step));
-      }
-      end(job, 0, 1, 2, 3, 4);
-      if (protocol.equals("write")) {
-        assertThat(job.ranks().get(1).rendezvous().counts().registrations())
-            .as("one for each tensor")
-            .isEqualTo(5);
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @MethodSource("ways")
   void seriesOfStepsEndEachForItself(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Edge edge = edge(0, 1, "x");
