@@ -11,6 +11,7 @@ module io.weft.comm {
   exports io.weft;
   exports io.weft.agent;
   exports io.weft.cluster;
+  exports io.weft.cluster.channel;
   exports io.weft.cluster.elastic;
   exports io.weft.cluster.store;
   exports io.weft.cluster.watch;

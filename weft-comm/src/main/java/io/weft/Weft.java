@@ -12,6 +12,8 @@ import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
 import io.weft.cluster.Topology;
+import io.weft.cluster.channel.MeshChannel;
+import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobIdentity;
@@ -64,6 +66,7 @@ public final class Weft implements AutoCloseable {
   private final Collectives collectives;
   private final Membership membership;
   private final Rendezvous rendezvous;
+  private final RequestChannel channel;
   private final AgentRunner runner;
   private final FlightWriter flights;
   private final TensorPool tensors;
@@ -76,6 +79,7 @@ public final class Weft implements AutoCloseable {
       Collectives collectives,
       Membership membership,
       Rendezvous rendezvous,
+      RequestChannel channel,
       AgentRunner runner,
       FlightWriter flights) {
     this.config = config;
@@ -83,6 +87,7 @@ public final class Weft implements AutoCloseable {
     this.collectives = collectives;
     this.membership = membership;
     this.rendezvous = rendezvous;
+    this.channel = channel;
     this.runner = runner;
     this.flights = flights;
     this.tensors = collectives.tensors();
@@ -180,12 +185,13 @@ public final class Weft implements AutoCloseable {
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     var rendezvous = new MeshRendezvous(rendezvous(config));
+    var channel = new MeshChannel(config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
     Mesh mesh =
         new Mesh(
             launch.rank(),
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            List.of(collectives, membership, rendezvous),
+            List.of(collectives, membership, rendezvous, channel),
             sink -> open(around.transport(), transportConfig, sink));
     try {
       Topology topology =
@@ -206,6 +212,7 @@ public final class Weft implements AutoCloseable {
     AgentRunner runner = runner(config, mesh, around.runners());
     collectives.runBy(runner);
     rendezvous.runBy(runner);
+    channel.runBy(runner);
     var recorder = new FlightRecorder();
     recorder.joined(
         FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
@@ -220,6 +227,7 @@ public final class Weft implements AutoCloseable {
         collectives,
         membership,
         rendezvous.client(),
+        channel,
         runner,
         FlightWriter.open(recorder, runner::nanos, sinks));
   }
@@ -394,6 +402,11 @@ public final class Weft implements AutoCloseable {
   /// this.
   public Rendezvous rendezvous() {
     return rendezvous;
+  }
+
+  /// Requests to other ranks and their replies; what peers ask goes to one handler. Any thread.
+  public RequestChannel channel() {
+    return channel;
   }
 
   /// Scheme of the transport in use: "shm", "tcp", "inproc".

@@ -3,39 +3,37 @@ package io.weft.tensorflow.session;
 
 import io.weft.CommException;
 import io.weft.Weft;
-import io.weft.rendezvous.Arrival;
-import io.weft.rendezvous.Edge;
-import io.weft.rendezvous.RendezvousKey;
+import io.weft.cluster.channel.IncomingRequest;
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestHandler;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
-/// Control messages between ranks, in order from each to each. A message is a tensor of bytes that
-/// goes through the rendezvous like any other, so it is authenticated, of any length, and costs one
-/// way: each rank asks for the next few messages of every other before there are any.
+/// Control messages between ranks, in order from each to each, of any length: payloads of requests
+/// whose replies are empty.
 final class Mailboxes {
 
-  /// All control messages are of this step, which ends with the server.
-  private static final long STEP = RendezvousKey.step(1, 0);
+  private static final MemorySegment NOTHING = MemorySegment.NULL;
 
-  private static final String EDGE = "control";
-
-  /// Messages of one rank that were asked for and have not come: so many may follow each other
-  /// without waiting.
-  private static final int WINDOW = 4;
-
-  /// A rank that says nothing is alive, or the mesh tells of its loss, which ends the receive.
+  /// A rank that says nothing is alive, or the mesh tells of its loss, which ends the request.
   private static final Duration UNTIL_LOST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
   private final Weft weft;
   private final Reader reader;
-  private final long[] sent;
+  private final List<Outbox> outboxes = new ArrayList<>();
   private final AtomicIntegerArray gone;
+  private volatile boolean closed;
 
   /// Who reads. Both are called on the progress thread and must neither block nor throw.
   interface Reader {
@@ -50,19 +48,14 @@ final class Mailboxes {
   Mailboxes(Weft weft, Reader reader) {
     this.weft = weft;
     this.reader = reader;
-    this.sent = new long[weft.size()];
     this.gone = new AtomicIntegerArray(weft.size());
+    for (int rank = 0; rank < weft.size(); rank++) {
+      outboxes.add(new Outbox(rank));
+    }
   }
 
   void open() {
-    for (int rank = 0; rank < weft.size(); rank++) {
-      if (rank != weft.rank()) {
-        var box = new Box(rank);
-        for (int i = 0; i < WINDOW; i++) {
-          box.ask(i);
-        }
-      }
-    }
+    weft.channel().serve(new Inbox());
   }
 
   /// Whether the rank is lost or has left.
@@ -78,81 +71,87 @@ final class Mailboxes {
     byte[] bytes = ControlCodec.encode(message);
     TensorLease tensor = weft.allocate(DType.UINT8, Shape.of(bytes.length));
     tensor.view().data().copyFrom(MemorySegment.ofArray(bytes));
-    Edge edge = new Edge(weft.rank(), 0, to, EDGE);
-    synchronized (sent) { // numbers and submissions in one order
-      var key = new RendezvousKey(edge, STEP, 0, sent[to]++);
-      weft.rendezvous().publish(key, tensor.view(), tensor::close);
-    }
+    outboxes.get(to).send(tensor);
   }
 
-  /// Asks for nothing any more.
+  /// Reads nothing any more.
   void close() {
-    weft.rendezvous().end(STEP);
+    closed = true;
   }
 
-  /// What comes from one rank. Confined to the progress thread once all was asked for.
-  private final class Box {
-    private final Edge edge;
-    private final @Nullable ControlMessage[] early = new ControlMessage[WINDOW];
-    private long next;
+  /// What is sent to one rank, in order. Keeps what is beyond the requests that the channel takes
+  /// at once: the steps of the sessions bound it. Any thread; no lock, since a receiver is told
+  /// while others may be inside the channel.
+  private final class Outbox {
+    private final int rank;
+    private final Queue<TensorLease> kept = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger entered = new AtomicInteger();
 
-    Box(int from) {
-      edge = new Edge(from, 0, weft.rank(), EDGE);
+    Outbox(int rank) {
+      this.rank = rank;
     }
 
-    void ask(long number) {
-      weft.rendezvous()
-          .receive(new RendezvousKey(edge, STEP, 0, number), UNTIL_LOST, it -> arrived(number, it));
+    void send(TensorLease message) {
+      kept.add(message);
+      submit();
     }
 
-    /// A long message may come after the short ones that followed it.
-    private void arrived(long number, Arrival arrival) {
-      switch (arrival) {
-        case Arrival.Live(TensorLease tensor) -> {
-          ControlMessage message = decode(tensor);
-          if (message != null) {
-            early[(int) (number % WINDOW)] = message;
-            deliver();
-          }
+    /// One thread at a time; who comes meanwhile has it look again.
+    private void submit() {
+      int calls = entered.incrementAndGet() == 1 ? 1 : 0;
+      while (calls > 0) {
+        TensorLease next = kept.peek();
+        while (next != null && isTaken(next)) {
+          kept.remove();
+          next = kept.peek();
         }
-        case Arrival.Dead() -> lost(new CommException.Aborted(edge + " sent nothing", null));
-        case Arrival.Failed(CommException cause) -> lost(cause);
+        calls = entered.addAndGet(-calls);
       }
     }
 
-    private @Nullable ControlMessage decode(TensorLease tensor) {
-      try (tensor) {
-        return ControlCodec.decode(tensor.view().data().toArray(ValueLayout.JAVA_BYTE));
+    private boolean isTaken(TensorLease message) {
+      Request request = Request.of(NOTHING, message.view().data(), UNTIL_LOST);
+      return weft.channel().tryRequest(rank, request, outcome -> over(message));
+    }
+
+    private void over(TensorLease message) {
+      message.close();
+      submit();
+    }
+  }
+
+  /// What comes from all ranks. On the progress thread.
+  private final class Inbox implements RequestHandler {
+
+    @Override
+    public void onRequest(IncomingRequest request) {
+      int from = request.fromRank();
+      ControlMessage message = closed ? null : decode(request);
+      if (message == null) {
+        request.fail("the server is closed, or it is no control message");
+      } else {
+        request.reply(NOTHING);
+        reader.onMessage(from, message);
+      }
+    }
+
+    private @Nullable ControlMessage decode(IncomingRequest request) {
+      try {
+        return ControlCodec.decode(request.payload().toArray(ValueLayout.JAVA_BYTE));
       } catch (IllegalArgumentException e) {
-        lost(
+        int from = request.fromRank();
+        onPeerGone(
+            from,
             new CommException.Aborted(
-                "rank " + edge.source() + " sent what is no control message: " + e.getMessage(),
-                edge.source(),
-                e));
+                "rank " + from + " sent what is no control message: " + e.getMessage(), from, e));
         return null;
       }
     }
 
-    private void deliver() {
-      for (ControlMessage message = take(); message != null; message = take()) {
-        ask(next + WINDOW - 1);
-        reader.onMessage(edge.source(), message);
-      }
-    }
-
-    private @Nullable ControlMessage take() {
-      int at = (int) (next % WINDOW);
-      ControlMessage message = early[at];
-      if (message != null) {
-        early[at] = null;
-        next++;
-      }
-      return message;
-    }
-
-    private void lost(CommException cause) {
-      if (gone.getAndSet(edge.source(), 1) == 0) {
-        reader.onLost(edge.source(), cause);
+    @Override
+    public void onPeerGone(int rank, CommException cause) {
+      if (!closed && gone.getAndSet(rank, 1) == 0) {
+        reader.onLost(rank, cause);
       }
     }
   }

@@ -107,11 +107,11 @@ final class EnduranceRank {
     }
   }
 
-  /// Only the step of the control messages is there, in which each side waits for the other.
+  /// Nothing is there of any step.
   private static boolean isIdle(Weft weft) {
     RendezvousCounts counts = weft.rendezvous().counts();
     return counts.queued() + counts.published() + counts.draining() + counts.leases() == 0
-        && counts.steps() == 1
+        && counts.steps() == 0
         && BorrowedTensors.live() == 0;
   }
 

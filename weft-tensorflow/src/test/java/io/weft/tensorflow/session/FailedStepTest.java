@@ -255,11 +255,10 @@ class FailedStepTest {
     void run() throws Exception;
   }
 
-  /// Besides the step of the control messages.
   private static CompletableFuture<Void> whenAStepRuns(Weft weft, Action action) {
     return CompletableFuture.runAsync(
         () -> {
-          while (weft.rendezvous().counts().steps() < 2) {
+          while (weft.rendezvous().counts().steps() < 1) {
             Thread.onSpinWait();
           }
           try {

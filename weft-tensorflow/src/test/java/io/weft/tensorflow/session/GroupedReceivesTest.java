@@ -53,8 +53,7 @@ class GroupedReceivesTest {
     return DeviceSpec.newBuilder().job(job).task(0).build();
   }
 
-  /// The request for the variables, and one for the next control message; or one for each variable
-  /// and one for that.
+  /// One for all variables, or one for each.
   @ParameterizedTest
   @CsvSource({
     "inproc, fused, 4, 1, 3",
@@ -62,7 +61,7 @@ class GroupedReceivesTest {
     "tcp, fused, 3000, 1, 3",
     "shm, fused, 4, 1, 3",
     "shm, fused, 3000, 1, 3",
-    "inproc, single, 4, 101, 103"
+    "inproc, single, 4, 100, 102"
   })
   void oneRequestAsksForAllOfAGroup(
       String transport, String requests, int elements, long least, long most) {
@@ -136,9 +135,7 @@ class GroupedReceivesTest {
     }
   }
 
-  /// Requests so far, once all that were submitted are sent. A step ends when the progress thread
-  /// has read the server's last control message; it has submitted the request for the next one just
-  /// before, and sends it, and counts it, in its next duty cycle.
+  /// Requests so far, once all that were submitted are sent.
   private static long requests(WeftServer server) {
     long end = System.nanoTime() + Clusters.LONG.toNanos();
     RendezvousCounts counts = server.weft().rendezvous().counts();

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.cluster.Mesh;
+import io.weft.transport.PostResult;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/// What this rank and another have to do with each other. Bounded by the requests of both that are
+/// not over. Confined to the progress thread, but for `tryOpen` and `close`.
+final class ChannelPeer {
+
+  private final int rank;
+  private final AtomicInteger open = new AtomicInteger();
+  private final ArrayDeque<Item> items = new ArrayDeque<>();
+  private final List<Item> batch = new ArrayList<>();
+
+  /// Of this rank, in the order of submission.
+  private final Set<OutboundRequest> asked = new LinkedHashSet<>();
+
+  /// Of the peer, in the order in which they came; the handler has not seen the first one.
+  private final ArrayDeque<InboundRequest> waiting = new ArrayDeque<>();
+
+  private final List<ChannelPeer> active;
+  private int unanswered;
+  private boolean isActive;
+  private boolean gone;
+
+  /// Something that leaves as part of a message.
+  interface Item {
+
+    /// As it is when it leaves; null = it does not need to any more.
+    @Nullable ChannelFrame frame();
+
+    /// It has left.
+    default void sent() {}
+  }
+
+  /// @param active to which it adds itself when there is something to do with it
+  ChannelPeer(int rank, List<ChannelPeer> active) {
+    this.rank = rank;
+    this.active = active;
+  }
+
+  int rank() {
+    return rank;
+  }
+
+  /// Counts a request that is about to be submitted; false if there are too many. Any thread.
+  boolean tryOpen() {
+    if (open.incrementAndGet() <= RequestChannel.MAX_OPEN) {
+      return true;
+    }
+    open.decrementAndGet();
+    return false;
+  }
+
+  /// One of them is over. Any thread.
+  void close() {
+    open.decrementAndGet();
+  }
+
+  Set<OutboundRequest> asked() {
+    return asked;
+  }
+
+  ArrayDeque<InboundRequest> waiting() {
+    return waiting;
+  }
+
+  /// The peer has asked, or was answered. False if it has asked more than it may.
+  boolean count(int change) {
+    unanswered += change;
+    return unanswered <= RequestChannel.MAX_OPEN;
+  }
+
+  boolean isGone() {
+    return gone;
+  }
+
+  /// It reaches nobody any more, and nobody it.
+  void leave() {
+    gone = true;
+    items.clear();
+  }
+
+  /// This rank leaves: it says what it owes and nothing more.
+  void quit() {
+    gone = true;
+  }
+
+  void post(Item item) {
+    if (!gone) {
+      items.add(item);
+      activate();
+    }
+  }
+
+  /// There is something to do with it.
+  void activate() {
+    if (!isActive) {
+      isActive = true;
+      active.add(this);
+    }
+  }
+
+  /// Whether there still is; if not, it was taken from those with which there is.
+  boolean remainsActive() {
+    isActive = !items.isEmpty() || !waiting.isEmpty();
+    return isActive;
+  }
+
+  boolean hasPending() {
+    return !items.isEmpty();
+  }
+
+  /// Sends what waits, as many items in a message as fit, as far as there is room. Returns how many
+  /// messages left.
+  ///
+  /// Hot path.
+  int flush(Mesh mesh, ChannelFrame.Writer writer) {
+    int messages = 0;
+    while (!items.isEmpty()) {
+      writer.begin();
+      for (Iterator<Item> each = items.iterator(); each.hasNext(); each.remove()) {
+        Item item = each.next();
+        ChannelFrame frame = item.frame();
+        if (frame != null && !writer.write(frame)) {
+          break;
+        }
+        batch.add(item);
+      }
+      PostResult result =
+          writer.items() == 0 ? PostResult.POSTED : mesh.endpoint(rank).trySend(writer.end());
+      if (result == PostResult.BACK_PRESSURED) {
+        for (int i = batch.size() - 1; i >= 0; i--) {
+          items.addFirst(batch.get(i));
+        }
+        batch.clear();
+        return messages;
+      }
+      messages += writer.items() == 0 ? 0 : 1;
+      batch.forEach(Item::sent);
+      batch.clear();
+    }
+    return messages;
+  }
+}

@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.CommException;
+import io.weft.agent.AgentRunner;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
+import io.weft.cluster.PeerExit;
+import io.weft.transport.Endpoint;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.pool.BufferPool;
+import io.weft.transport.pool.SliceLease;
+import io.weft.transport.spi.Capabilities;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The requests and replies of one rank over its mesh (docs/protocol/channel.md). What one duty
+/// cycle finds for a peer leaves as one message. Confined to the progress thread, but for
+/// `tryRequest`, `serve` and what users of a request call.
+public final class MeshChannel implements MeshService, RequestChannel {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MeshChannel.class);
+
+  private final long memoryBytes;
+  private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final ChannelFrame.Reader in = new ChannelFrame.Reader();
+  private final List<ChannelPeer> active = new ArrayList<>();
+  private final List<OutboundRequest> draining = new ArrayList<>();
+  private final List<InboundRequest.ReplyWrite> writing = new ArrayList<>();
+
+  /// Of peers that are gone or have withdrawn, with a read that is posted still.
+  private final List<InboundRequest> abandoned = new ArrayList<>();
+
+  private @Nullable AgentRunner runner;
+  private @Nullable Connected connected;
+  private @Nullable CommException failure;
+  private long earliest = Long.MAX_VALUE;
+  private int leases;
+  private int open;
+  private boolean poolClosed;
+  private volatile @Nullable RequestHandler handler;
+  private volatile boolean busy;
+  private volatile boolean over;
+
+  /// What there is once the mesh is connected.
+  private record Connected(
+      Mesh mesh,
+      ChannelPeer[] peers,
+      BufferPool pool,
+      ChannelFrame.Writer writer,
+      MemorySegment joined,
+      Capabilities transport) {
+
+    long inlineBytes() {
+      int room =
+          transport.maxMessageBytes() - ChannelFrame.HEADER_BYTES - ChannelFrame.REQUEST_BYTES;
+      return Math.min(transport.eagerBytes(), room - MAX_HEAD_BYTES);
+    }
+  }
+
+  /// @param memoryBytes most memory of payloads that were read and not answered yet; requests wait
+  ///   for room
+  public MeshChannel(long memoryBytes) {
+    this.memoryBytes = memoryBytes;
+  }
+
+  /// Tells whose thread turns this; before the first submission.
+  public void runBy(AgentRunner owner) {
+    runner = owner;
+  }
+
+  private Connected connected() {
+    return Objects.requireNonNull(connected, "the mesh is not connected");
+  }
+
+  // --- any thread
+
+  @Override
+  public boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver) {
+    ChannelPeer[] peers = connected().peers();
+    if (peer < 0 || peer >= peers.length || peer == connected().mesh().rank()) {
+      throw new IllegalArgumentException(
+          "rank " + peer + " of " + peers.length + " cannot be asked by this rank");
+    }
+    if (!peers[peer].tryOpen()) {
+      return false;
+    }
+    OutboundRequest asked = new OutboundRequest(this, peers[peer], request, receiver);
+    submit(() -> enter(asked));
+    return true;
+  }
+
+  @Override
+  public void serve(RequestHandler server) {
+    handler = server; // volatile: what it can see is released to the progress thread
+    submit(() -> {});
+  }
+
+  /// Bounded by the requests that are not over.
+  void submit(Runnable command) {
+    commands.add(command);
+    if (over) { // volatile: read after the command can be seen; pairs with onClosing
+      runLeft();
+    } else {
+      Objects.requireNonNull(runner, "no progress thread").commandQueued();
+    }
+  }
+
+  /// Nobody turns the agent any more: what is submitted fails, one thread at a time.
+  private synchronized void runLeft() {
+    int unused = runCommands();
+    closePool();
+  }
+
+  // --- for its parts
+
+  MemoryRegion register(MemorySegment memory) {
+    return connected().mesh().transport().register(memory, memory);
+  }
+
+  Endpoint endpoint(ChannelPeer peer) {
+    return connected().mesh().endpoint(peer.rank());
+  }
+
+  /// Both, one behind the other, until the next call.
+  MemorySegment joined(MemorySegment head, MemorySegment payload) {
+    MemorySegment both = connected().joined();
+    MemorySegment.copy(head, 0, both, 0, head.byteSize());
+    MemorySegment.copy(payload, 0, both, head.byteSize(), payload.byteSize());
+    return both.asSlice(0, head.byteSize() + payload.byteSize());
+  }
+
+  /// What a user has given, which must not throw.
+  void run(Runnable callback) {
+    try {
+      callback.run();
+    } catch (RuntimeException | Error thrown) {
+      LOG.error("rank {}: a callback of the request channel threw; it must not", rank(), thrown);
+    }
+  }
+
+  private int rank() {
+    return connected().mesh().rank();
+  }
+
+  private String describe(int peer) {
+    return connected().mesh().topology().describe(peer);
+  }
+
+  // --- requests of this rank
+
+  private void enter(OutboundRequest it) {
+    Connected on = connected();
+    CommException refusal = failure;
+    if (refusal == null && it.peer().isGone()) {
+      refusal =
+          new CommException.PeerLost(
+              describe(it.peer().rank()) + " is gone; it cannot be asked", it.peer().rank(), null);
+    }
+    if (refusal == null && on.mesh().tokens().isFull()) {
+      refusal =
+          new CommException.Aborted(
+              "too many operations are under way on " + describe(rank()) + "; await some", null);
+    }
+    if (refusal != null) {
+      it.fail(refusal);
+      return;
+    }
+    long deadline = on.mesh().attention().nanos() + it.limitNanos();
+    deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
+    earliest = Math.min(earliest, deadline);
+    try {
+      it.begin(on.mesh().tokens().take(it), deadline, on.inlineBytes());
+      open++;
+    } catch (RuntimeException | Error refused) {
+      it.fail(
+          new CommException.Aborted(
+              "the memory of a request to "
+                  + describe(it.peer().rank())
+                  + " cannot be registered: "
+                  + refused.getMessage(),
+              rank(),
+              refused));
+    }
+  }
+
+  /// Ends a request of this rank once; its receiver is told when no peer is inside its memory.
+  void end(OutboundRequest it, RequestOutcome with) {
+    if (it.isOver()) {
+      return;
+    }
+    if (it.peer().asked().remove(it)) {
+      open--;
+    }
+    if (connected().mesh().tokens().find(it.token()) == it) {
+      connected().mesh().tokens().free(it.token());
+    }
+    it.end(with);
+    if (it.isVisited()) {
+      it.keepOutcome();
+      draining.add(it);
+    } else {
+      run(it::tell);
+    }
+  }
+
+  private void checkDeadlines(long attention) {
+    if (attention < earliest) {
+      return;
+    }
+    earliest = Long.MAX_VALUE;
+    for (ChannelPeer peer : connected().peers()) {
+      for (OutboundRequest it : List.copyOf(peer.asked())) {
+        if (it.deadline() > attention) {
+          earliest = Math.min(earliest, it.deadline());
+        } else {
+          withdraw(it);
+        }
+      }
+    }
+  }
+
+  private void withdraw(OutboundRequest it) {
+    int peer = it.peer().rank();
+    if (it.hasLeft()) {
+      int token = it.token();
+      it.peer().post(() -> new ChannelFrame.Withdrawn(token));
+    }
+    it.fail(
+        new CommException.TimedOut(
+            describe(peer)
+                + " has not replied to a request of "
+                + describe(rank())
+                + " within "
+                + it.limitNanos() / 1_000_000
+                + " ms; see what it does, or raise the limit",
+            List.of(peer)));
+  }
+
+  // --- requests of peers
+
+  /// Posts the answer of a request of a peer, whose memory goes back.
+  void answer(InboundRequest it, ChannelFrame with) {
+    it.peer().post(() -> with);
+    answered(it);
+  }
+
+  /// The same where nobody waits for an answer.
+  void answered(InboundRequest it) {
+    boolean unused = it.peer().count(-1);
+    free(it);
+  }
+
+  /// Begins to write a reply.
+  void write(InboundRequest.ReplyWrite reply) {
+    if (!reply.advance(this, connected().transport().maxTransferBytes())) {
+      writing.add(reply);
+    }
+  }
+
+  private void free(InboundRequest it) {
+    if (it.isPosted()) {
+      abandoned.add(it);
+    } else if (it.hasMemory()) {
+      it.free();
+      leases--;
+    }
+  }
+
+  private int serve(ChannelPeer peer) {
+    int served = 0;
+    Connected on = connected();
+    for (InboundRequest it : peer.waiting()) {
+      if (it.needsMemory() && !lease(it)) {
+        break;
+      }
+      if (it.hasMemory() && it.read(endpoint(peer), on.transport().maxTransferBytes())) {
+        served++;
+      }
+    }
+    RequestHandler server = handler;
+    InboundRequest next = peer.waiting().peek();
+    while (server != null && next != null && next.isReady() && !next.isPosted()) {
+      InboundRequest it = peer.waiting().remove();
+      deliver(server, it);
+      served++;
+      next = peer.waiting().peek();
+    }
+    return served;
+  }
+
+  /// False if there is no room now.
+  private boolean lease(InboundRequest it) {
+    if (it.payloadBytes() > Long.highestOneBit(memoryBytes)) {
+      it.refuse(
+          "a payload of "
+              + it.payloadBytes()
+              + " bytes, rounded up to a power of two, is more than the "
+              + memoryBytes
+              + " that "
+              + describe(rank())
+              + " has for payloads; raise rendezvous-memory there");
+      return true;
+    }
+    Optional<SliceLease> memory = connected().pool().tryLease(it.payloadBytes());
+    if (memory.isPresent()) {
+      leases++;
+      it.lands(memory.get());
+    }
+    return memory.isPresent();
+  }
+
+  private void deliver(RequestHandler server, InboundRequest it) {
+    String unreadable = it.unreadable();
+    if (it.isWithdrawn()) {
+      answered(it);
+    } else if (unreadable != null) {
+      answer(it, new ChannelFrame.Refused(it.token(), unreadable));
+    } else {
+      try {
+        server.onRequest(it);
+      } catch (RuntimeException | Error thrown) {
+        LOG.error("rank {}: the handler of requests threw; it must not", rank(), thrown);
+        it.broken(thrown);
+      }
+    }
+  }
+
+  // --- the service
+
+  @Override
+  public byte id() {
+    return ChannelFrame.SERVICE;
+  }
+
+  @Override
+  public boolean busy() {
+    return busy;
+  }
+
+  @Override
+  public boolean hasCommands() {
+    return !commands.isEmpty();
+  }
+
+  @Override
+  public void onStart(Mesh mesh) {
+    Capabilities transport = mesh.transport().capabilities();
+    var peers = new ChannelPeer[mesh.topology().size()];
+    for (int rank = 0; rank < peers.length; rank++) {
+      peers[rank] = new ChannelPeer(rank, active);
+    }
+    MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
+    connected =
+        new Connected(
+            mesh,
+            peers,
+            BufferPool.of(mesh.transport(), memoryBytes),
+            new ChannelFrame.Writer(message),
+            Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
+            transport);
+  }
+
+  @Override
+  public int work(long nowNanos) {
+    Connected on = connected;
+    if (on == null) {
+      return 0;
+    }
+    int work = runCommands();
+    checkDeadlines(on.mesh().attention().nanos());
+    work += removeIf(draining, this::isTold) + removeIf(abandoned, this::isFreed);
+    work += removeIf(writing, it -> it.advance(this, on.transport().maxTransferBytes()));
+    boolean pending = false;
+    int kept = 0;
+    for (int i = 0; i < active.size(); i++) {
+      ChannelPeer peer = active.get(i);
+      work += serve(peer) + peer.flush(on.mesh(), on.writer());
+      pending |= peer.hasPending();
+      if (peer.remainsActive()) {
+        active.set(kept++, peer);
+      }
+    }
+    active.subList(kept, active.size()).clear();
+    // Who serves waits for requests, for which a little spinning is as good as for a reply.
+    busy =
+        handler != null
+            || pending
+            || open > 0
+            || !draining.isEmpty()
+            || !writing.isEmpty()
+            || !abandoned.isEmpty();
+    return work;
+  }
+
+  private static <T> int removeIf(List<T> all, Predicate<T> isOver) {
+    int before = all.size();
+    if (before > 0) {
+      for (T it : List.copyOf(all)) {
+        if (isOver.test(it)) {
+          all.remove(it);
+        }
+      }
+    }
+    return Math.max(0, before - all.size());
+  }
+
+  private boolean isTold(OutboundRequest it) {
+    if (it.isVisited()) {
+      return false;
+    }
+    run(it::tell);
+    return true;
+  }
+
+  private boolean isFreed(InboundRequest it) {
+    if (it.isPosted()) {
+      return false;
+    }
+    it.free();
+    leases--;
+    return true;
+  }
+
+  private int runCommands() {
+    int ran = 0;
+    for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
+      run(next);
+      ran++;
+    }
+    return ran;
+  }
+
+  @Override
+  public void onMessage(int fromRank, MemorySegment message) {
+    ChannelPeer from = connected().peers()[fromRank];
+    in.begin(message);
+    ChannelFrame frame = in.next();
+    while (frame != null && !from.isGone()) {
+      String wrong = hear(from, frame);
+      if (wrong != null) {
+        connected().mesh().drop(fromRank, wrong);
+        return;
+      }
+      frame = in.next();
+    }
+    if (!in.isSound()) {
+      connected()
+          .mesh()
+          .drop(fromRank, "it sent a message of the request channel that cannot be read");
+    }
+  }
+
+  /// Null, or what is wrong with it.
+  private @Nullable String hear(ChannelPeer from, ChannelFrame frame) {
+    switch (frame) {
+      case ChannelFrame.Asked asked -> {
+        if (!from.count(1)) {
+          return "it has more than " + MAX_OPEN + " requests open";
+        }
+        from.waiting().add(new InboundRequest(this, from, asked));
+        from.activate();
+      }
+      case ChannelFrame.Answered answered -> {
+        OutboundRequest it = own(from, answered.token());
+        if (it != null && !it.isWritten(answered.written())) {
+          return "it says that it has written what it has not";
+        }
+        if (it != null) {
+          end(it, new RequestOutcome.Replied(answered.body(), answered.written()));
+        }
+      }
+      case ChannelFrame.Refused refused -> {
+        OutboundRequest it = own(from, refused.token());
+        if (it != null) {
+          it.fail(
+              new CommException.Aborted(
+                  describe(from.rank())
+                      + " has refused a request of "
+                      + describe(rank())
+                      + ": "
+                      + refused.why(),
+                  from.rank(),
+                  null));
+        }
+      }
+      case ChannelFrame.Withdrawn withdrawn -> {
+        for (InboundRequest it : from.waiting()) {
+          if (it.token() == withdrawn.token()) {
+            it.withdraw();
+          }
+        }
+      }
+    }
+    return null;
+  }
+
+  /// What this rank has asked of this peer and is not over; null for what comes late.
+  private @Nullable OutboundRequest own(ChannelPeer from, int token) {
+    OutboundRequest it = connected().mesh().tokens().find(token, OutboundRequest.class);
+    return it != null && it.peer() == from ? it : null;
+  }
+
+  // --- failure
+
+  @Override
+  public boolean hasPending(int rank) {
+    return connected != null && connected.peers()[rank].hasPending();
+  }
+
+  @Override
+  public String onPeerGone(int rank, PeerExit how) {
+    String words =
+        switch (how) {
+          case PeerExit.Left _ -> describe(rank) + " has left the job; its requests fail";
+          case PeerExit.Lost lost ->
+              describe(rank)
+                  + " is lost: "
+                  + lost.why()
+                  + "; requests to it fail. Noticed by "
+                  + describe(lost.witness());
+        };
+    int witness = how instanceof PeerExit.Lost lost ? lost.witness() : rank;
+    ChannelPeer peer = connected().peers()[rank];
+    var cause = new CommException.PeerLost(words, rank, witness, null);
+    int asked = fail(peer, cause);
+    peer.leave();
+    return asked == 0 || how instanceof PeerExit.Left ? "" : asked + " requests to it";
+  }
+
+  /// All between this rank and a peer; how many requests of this one have failed.
+  private int fail(ChannelPeer peer, CommException cause) {
+    if (peer.isGone() || peer.rank() == rank()) {
+      return 0;
+    }
+    peer.quit();
+    List<OutboundRequest> asked = List.copyOf(peer.asked());
+    asked.forEach(it -> it.fail(cause));
+    List<InboundRequest> waiting = List.copyOf(peer.waiting());
+    peer.waiting().clear();
+    for (InboundRequest it : waiting) {
+      it.withdraw();
+      answered(it);
+    }
+    RequestHandler server = handler;
+    if (server != null) {
+      run(() -> server.onPeerGone(peer.rank(), cause));
+    }
+    return asked.size();
+  }
+
+  private void failAll(CommException cause) {
+    if (connected != null && failure == null) {
+      failure = cause;
+      for (ChannelPeer peer : connected.peers()) {
+        int unused = fail(peer, cause);
+      }
+      int unused = runCommands();
+    }
+  }
+
+  @Override
+  public void onExcluded(int witness, String why) {
+    failAll(new CommException.Excluded(why, witness));
+  }
+
+  @Override
+  public void onClose() {
+    if (connected != null) {
+      int unused = runCommands(); // what is answered leaves
+      failAll(new CommException.Aborted(describe(rank()) + " has left the job; ask before", null));
+    }
+  }
+
+  @Override
+  public void onCrash(Throwable cause) {
+    if (connected != null) {
+      failAll(
+          new CommException.Aborted(
+              "the progress thread of " + describe(rank()) + " has died of " + cause, cause));
+    }
+  }
+
+  @Override
+  public void onClosing() {
+    if (connected != null) {
+      over = true; // volatile: what was submitted before is run here, later by who submits
+      runLeft();
+    }
+  }
+
+  /// The transport is closed, so nothing is posted: frees what no handler has; the rest follows.
+  private void closePool() {
+    removeIf(draining, this::isTold);
+    removeIf(abandoned, this::isFreed);
+    if (leases == 0 && !poolClosed) {
+      poolClosed = true;
+      connected().pool().close();
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.CommException;
+import io.weft.cluster.TokenOwner;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.limit.Span;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// A request of this rank, from its submission until its receiver was told. Confined to the
+/// progress thread once it has entered.
+final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
+
+  private final MeshChannel channel;
+  private final ChannelPeer peer;
+  private final Request request;
+  private final MemorySegment head;
+  private final Consumer<? super RequestOutcome> receiver;
+  private int token;
+  private long deadline;
+  private boolean left;
+  private boolean written;
+  private boolean over;
+  private @Nullable MemoryRegion payload;
+  private @Nullable MemoryRegion into;
+  private @Nullable RequestOutcome outcome;
+
+  OutboundRequest(
+      MeshChannel channel,
+      ChannelPeer peer,
+      Request request,
+      Consumer<? super RequestOutcome> receiver) {
+    this.channel = channel;
+    this.peer = peer;
+    this.request = request;
+    this.receiver = receiver;
+    this.head = Arena.ofAuto().allocate(Math.max(1, request.head().byteSize()));
+    head.copyFrom(request.head());
+  }
+
+  ChannelPeer peer() {
+    return peer;
+  }
+
+  long limitNanos() {
+    return Span.nanos(request.limit());
+  }
+
+  long deadline() {
+    return deadline;
+  }
+
+  int token() {
+    return token;
+  }
+
+  /// Whether it was sent, so that the peer knows of it.
+  boolean hasLeft() {
+    return left;
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  /// It begins.
+  ///
+  /// @param inlineBytes longest payload that travels in the message
+  void begin(int number, long deadlineNanos, long inlineBytes) {
+    token = number;
+    deadline = deadlineNanos;
+    MemorySegment place = request.into();
+    if (request.payload().byteSize() > inlineBytes) {
+      payload = channel.register(request.payload());
+    }
+    if (place != null && place.byteSize() > 0) {
+      into = channel.register(place);
+    }
+    peer.asked().add(this);
+    peer.post(this);
+  }
+
+  @Override
+  public @Nullable ChannelFrame frame() {
+    if (over) {
+      return null;
+    }
+    MemorySegment there = request.payload();
+    long headBytes = request.head().byteSize();
+    RemoteRegion from = payload == null ? null : payload.export();
+    MemorySegment body = head.asSlice(0, headBytes);
+    if (from == null && there.byteSize() > 0) {
+      body = channel.joined(body, there);
+    }
+    return new ChannelFrame.Asked(
+        token, (int) headBytes, there.byteSize(), from, into == null ? null : into.export(), body);
+  }
+
+  @Override
+  public void sent() {
+    left = true;
+  }
+
+  @Override
+  public boolean onWritten(int fromRank) {
+    boolean may = fromRank == peer.rank() && into != null;
+    written |= may;
+    return may;
+  }
+
+  /// The peer says that it has written so much. False if it cannot have.
+  boolean isWritten(long bytes) {
+    MemoryRegion place = into;
+    return bytes == 0
+        || (written && place != null && bytes > 0 && bytes <= place.segment().byteSize());
+  }
+
+  /// Ends it; its memory is the caller's again when the receiver is told.
+  void end(RequestOutcome with) {
+    over = true;
+    outcome = with;
+    if (payload != null) {
+      payload.close();
+    }
+    if (into != null) {
+      into.close();
+    }
+  }
+
+  void fail(CommException cause) {
+    channel.end(this, new RequestOutcome.Failed(cause));
+  }
+
+  /// Whether a peer may still be inside its memory.
+  boolean isVisited() {
+    return (payload != null && payload.isVisited()) || (into != null && into.isVisited());
+  }
+
+  /// The outcome is told later, when what it was made of is gone.
+  void keepOutcome() {
+    if (outcome instanceof RequestOutcome.Replied replied) {
+      MemorySegment body = MemorySegment.ofArray(replied.body().toArray(JAVA_BYTE));
+      outcome = new RequestOutcome.Replied(body, replied.written());
+    }
+  }
+
+  void tell() {
+    RequestOutcome known = outcome;
+    if (known != null) {
+      peer.close();
+      receiver.accept(known);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.CommException;
+
+/// Serves the requests of other ranks. Called on the progress thread; must neither block nor throw.
+public interface RequestHandler {
+
+  /// A peer asks. Replies now or later, once.
+  void onRequest(IncomingRequest request);
+
+  /// Nothing more comes from this rank, and nothing reaches it: it has left, is lost, or this rank
+  /// itself ends. Said once for each, after the last of its requests.
+  default void onPeerGone(int rank, CommException cause) {}
+}

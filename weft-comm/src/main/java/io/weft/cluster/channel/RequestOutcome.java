@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.CommException;
+import java.lang.foreign.MemorySegment;
+
+/// What became of a request.
+public sealed interface RequestOutcome {
+
+  /// The peer has replied.
+  ///
+  /// @param body valid during the call
+  /// @param written bytes at the beginning of `Request.into` that the peer has written
+  record Replied(MemorySegment body, long written) implements RequestOutcome {}
+
+  /// There is no reply, and none will come.
+  record Failed(CommException cause) implements RequestOutcome {}
+}
