@@ -20,8 +20,10 @@ module io.weft.comm {
   exports io.weft.collective.schedule;
   exports io.weft.file;
   exports io.weft.flight;
+  exports io.weft.gradient;
   exports io.weft.memory;
   exports io.weft.natives;
+  exports io.weft.observer;
   exports io.weft.rendezvous;
 
   uses io.weft.natives.NativeLibraries;

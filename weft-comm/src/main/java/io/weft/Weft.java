@@ -31,6 +31,8 @@ import io.weft.flight.FlightSink;
 import io.weft.flight.FlightWriter;
 import io.weft.memory.TensorPool;
 import io.weft.natives.NativeLibraries;
+import io.weft.observer.Observers;
+import io.weft.observer.OperationObserver;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;
@@ -69,6 +71,7 @@ public final class Weft implements AutoCloseable {
   private final RequestChannel channel;
   private final AgentRunner runner;
   private final FlightWriter flights;
+  private final Observers observers;
   private final TensorPool tensors;
   private volatile Epoch epoch;
   private volatile Communicator all;
@@ -81,7 +84,8 @@ public final class Weft implements AutoCloseable {
       Rendezvous rendezvous,
       RequestChannel channel,
       AgentRunner runner,
-      FlightWriter flights) {
+      FlightWriter flights,
+      Observers observers) {
     this.config = config;
     this.mesh = mesh;
     this.collectives = collectives;
@@ -90,6 +94,7 @@ public final class Weft implements AutoCloseable {
     this.channel = channel;
     this.runner = runner;
     this.flights = flights;
+    this.observers = observers;
     this.tensors = collectives.tensors();
     this.epoch = membership.current();
     this.all = collectives.communicator(epoch.members(), epoch);
@@ -219,7 +224,9 @@ public final class Weft implements AutoCloseable {
         mesh.topology(),
         runner.nanos(),
         mesh::lastSeen);
-    collectives.observedBy(recorder);
+    var observers = new Observers();
+    collectives.observedBy(recorder, observers);
+    rendezvous.observedBy(observers);
     runner.start();
     return new Weft(
         config,
@@ -229,7 +236,8 @@ public final class Weft implements AutoCloseable {
         rendezvous.client(),
         channel,
         runner,
-        FlightWriter.open(recorder, runner::nanos, sinks));
+        FlightWriter.open(recorder, runner::nanos, sinks),
+        observers);
   }
 
   private static Transport open(
@@ -390,6 +398,17 @@ public final class Weft implements AutoCloseable {
   /// it must not block; what it throws, which it should not, is logged.
   public void onFailure(Consumer<? super CommException> action) {
     collectives.onFailure(action);
+  }
+
+  /// From now on `observer` is told of the operations of this rank, of all services and
+  /// communicators, until `unobserve`. Any thread.
+  public void observe(OperationObserver observer) {
+    observers.add(observer);
+  }
+
+  /// `observer` is told nothing more, but for what is under way on another thread. Any thread.
+  public void unobserve(OperationObserver observer) {
+    observers.remove(observer);
   }
 
   /// A tensor in memory of the transport: ranks on one host work on it where it lies, where the

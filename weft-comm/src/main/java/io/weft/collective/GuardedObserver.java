@@ -2,8 +2,12 @@
 package io.weft.collective;
 
 import io.weft.CommException;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationObserver;
+import io.weft.observer.OperationStage;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,9 +17,11 @@ final class GuardedObserver implements CollectiveObserver {
   private static final Logger LOG = LoggerFactory.getLogger(GuardedObserver.class);
 
   private volatile CollectiveObserver observer;
+  private final OperationObserver others;
 
-  GuardedObserver(CollectiveObserver observer) {
+  GuardedObserver(CollectiveObserver observer, OperationObserver others) {
     this.observer = observer;
+    this.others = others;
   }
 
   private void threw(Throwable defect) {
@@ -38,48 +44,42 @@ final class GuardedObserver implements CollectiveObserver {
 
   /// Hot path.
   @Override
-  public void onSubmitted(Subject operation) {
+  public void submitted(ObservedOperation operation) {
     try {
-      observer.onSubmitted(operation);
+      observer.submitted(operation);
     } catch (RuntimeException | Error defect) {
       threw(defect);
     }
+    others.submitted(operation);
+  }
+
+  @Override
+  public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
+    tell(o -> o.withdrawn(operation, cause, nanos));
+    others.withdrawn(operation, cause, nanos);
   }
 
   /// Hot path.
   @Override
-  public int onBegin(Subject operation, long nowNanos) {
+  public void reached(
+      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
     try {
-      return observer.onBegin(operation, nowNanos);
+      observer.reached(operation, stage, exchange, nanos);
     } catch (RuntimeException | Error defect) {
       threw(defect);
-      return 0;
     }
+    others.reached(operation, stage, exchange, nanos);
   }
 
   /// Hot path.
   @Override
-  public void onStage(int number, int phase, long nowNanos) {
+  public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
     try {
-      observer.onStage(number, phase, nowNanos);
+      observer.ended(operation, failure, nanos);
     } catch (RuntimeException | Error defect) {
       threw(defect);
     }
-  }
-
-  /// Hot path.
-  @Override
-  public void onDone(int number, long nowNanos) {
-    try {
-      observer.onDone(number, nowNanos);
-    } catch (RuntimeException | Error defect) {
-      threw(defect);
-    }
-  }
-
-  @Override
-  public void onFailed(int number, Subject operation, CommException cause, long nowNanos) {
-    tell(o -> o.onFailed(number, operation, cause, nowNanos));
+    others.ended(operation, failure, nanos);
   }
 
   @Override

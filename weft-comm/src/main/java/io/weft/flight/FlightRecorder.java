@@ -6,6 +6,8 @@ import io.weft.cluster.Topology;
 import io.weft.collective.CollectiveObserver;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationStage;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -115,28 +117,36 @@ public final class FlightRecorder implements CollectiveObserver {
   // --- the operations
 
   @Override
-  public void onSubmitted(Subject operation) {
+  public void submitted(ObservedOperation operation) {
     submitted.add(operation);
   }
 
   @Override
-  public int onBegin(Subject operation, long nowNanos) {
-    return operations.begin(operation, nowNanos);
+  public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
+    submitted.withdraw();
   }
 
   @Override
-  public void onStage(int number, int phase, long nowNanos) {
-    operations.stage(number, phase + 1);
+  public void reached(
+      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+    switch (stage) {
+      case STARTED -> operations.begin(operation, nanos);
+      case EXCHANGE -> operations.stage(operation, exchange + 1);
+      case NEGOTIATED, SENT, REDUCED -> {}
+    }
   }
 
   @Override
-  public void onDone(int number, long nowNanos) {
-    operations.done(number, nowNanos);
+  public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
+    if (failure == null) {
+      operations.done(operation, nanos);
+    } else {
+      failed(operation, failure, nanos);
+    }
   }
 
-  @Override
-  public void onFailed(int number, Subject operation, CommException cause, long nowNanos) {
-    boolean underWay = operations.failed(number, operation, nowNanos);
+  private void failed(ObservedOperation operation, CommException cause, long nowNanos) {
+    boolean underWay = operations.failed(operation, nowNanos);
     if (underWay || !eventLog.closed(operation.communicator())) {
       boolean news = fail(operation.communicator(), cause, operation.name(), nowNanos);
       if (underWay && !news) {

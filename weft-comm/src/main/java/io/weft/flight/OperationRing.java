@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.collective.CollectiveObserver.Subject;
+import io.weft.collective.group.LongMap;
+import io.weft.observer.ObservedOperation;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ final class OperationRing {
     }
   }
 
+  private final LongMap<OperationSlot> open = new LongMap<>();
   private final int[] ended;
   private int oldest;
   private int endedCount;
@@ -48,42 +50,44 @@ final class OperationRing {
     this.ended = new int[kept];
   }
 
-  /// Records an operation; returns its slot. Allocates only where more are under way than ever
-  /// before.
+  /// Records an operation. Allocates only where more are under way than ever before.
   ///
   /// Hot path.
-  int begin(Subject operation, long nowNanos) {
+  void begin(ObservedOperation operation, long nowNanos) {
     BEGUN.setOpaque(this, begun + 1);
     int slot = freeCount > 0 ? free[--freeCount] : another();
     if (slot != NO_SLOT) {
       at(slot).begin(operation, begun, nowNanos);
-    }
-    return slot;
-  }
-
-  /// Hot path.
-  void stage(int slot, int stage) {
-    if (slot != NO_SLOT) {
-      at(slot).stage(stage);
+      open.put(operation.id(), at(slot));
     }
   }
 
   /// Hot path.
-  void done(int slot, long nowNanos) {
-    if (slot != NO_SLOT) {
-      at(slot).done(nowNanos);
-      keep(slot);
+  void stage(ObservedOperation operation, int stage) {
+    OperationSlot slot = open.get(operation.id());
+    if (slot != null) {
+      slot.stage(stage);
+    }
+  }
+
+  /// Hot path.
+  void done(ObservedOperation operation, long nowNanos) {
+    OperationSlot slot = open.remove(operation.id());
+    if (slot != null) {
+      slot.done(nowNanos);
+      keep(slot.index);
     }
   }
 
   /// Returns whether a stage of it had begun.
-  boolean failed(int slot, Subject operation, long nowNanos) {
-    if (slot == NO_SLOT) {
+  boolean failed(ObservedOperation operation, long nowNanos) {
+    OperationSlot slot = open.remove(operation.id());
+    if (slot == null) {
       return true;
     }
-    at(slot).failed(operation.awaited(), operation.unsubmitted(), nowNanos);
-    keep(slot);
-    return at(slot).stage() > 0;
+    slot.failed(operation.awaited(), operation.unsubmitted(), nowNanos);
+    keep(slot.index);
+    return slot.stage() > 0;
   }
 
   /// How many were begun. Any thread.
@@ -128,7 +132,7 @@ final class OperationRing {
       slots = Arrays.copyOf(slots, made * 2);
     }
     OperationSlot[] table = slots;
-    table[made] = new OperationSlot();
+    table[made] = new OperationSlot(made);
     slots = table; // volatile: the slot before the reader that finds it
     return made++;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.collective.CollectiveObserver.Subject;
+import io.weft.observer.ObservedOperation;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -24,6 +24,9 @@ final class OperationSlot {
     }
   }
 
+  /// Of the ring it belongs to.
+  final int index;
+
   private int version;
   private long number;
   private long communicator;
@@ -39,8 +42,12 @@ final class OperationSlot {
   private List<Integer> awaited = List.of();
   private List<Integer> unsubmitted = List.of();
 
+  OperationSlot(int index) {
+    this.index = index;
+  }
+
   /// Hot path.
-  void begin(Subject operation, long count, long nowNanos) {
+  void begin(ObservedOperation operation, long count, long nowNanos) {
     open();
     number = count;
     communicator = operation.communicator();

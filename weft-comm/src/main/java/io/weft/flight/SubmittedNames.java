@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.collective.CollectiveObserver.Subject;
+import io.weft.observer.ObservedOperation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,6 +17,7 @@ final class SubmittedNames {
   private static final int KEPT = 64;
 
   private final AtomicLong submitted = new AtomicLong();
+  private final AtomicLong withdrawn = new AtomicLong();
   private final AtomicReferenceArray<@Nullable String> names = new AtomicReferenceArray<>(KEPT);
   private final AtomicReferenceArray<@Nullable String> words = new AtomicReferenceArray<>(KEPT);
   private final AtomicLongArray communicators = new AtomicLongArray(KEPT);
@@ -24,7 +25,7 @@ final class SubmittedNames {
   private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
 
   /// Hot path.
-  void add(Subject operation) {
+  void add(ObservedOperation operation) {
     int at = (int) (submitted.getAndIncrement() % KEPT);
     words.setPlain(at, operation.words());
     communicators.setPlain(at, operation.communicator());
@@ -33,15 +34,21 @@ final class SubmittedNames {
     names.setRelease(at, operation.name()); // pairs with the acquire in waiting
   }
 
+  /// One of them was withdrawn. Which of those that wait is then shown may be off by one.
+  void withdraw() {
+    withdrawn.incrementAndGet();
+  }
+
+  /// How many were submitted and not withdrawn.
   long count() {
-    return submitted.get();
+    return submitted.get() - withdrawn.get();
   }
 
   /// Those that came after the first `begun`, as far as they are kept.
   List<FlightLog.Flight> waiting(long begun, long originNanos) {
     List<FlightLog.Flight> waiting = new ArrayList<>();
     long end = submitted.get();
-    for (long i = Math.max(begun, end - KEPT); i < end; i++) {
+    for (long i = Math.max(begun + withdrawn.get(), end - KEPT); i < end; i++) {
       int at = (int) (i % KEPT);
       String name = names.getAcquire(at);
       String what = words.getPlain(at);

@@ -11,6 +11,7 @@ import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
 import io.weft.flight.FlightLog.Flight;
 import io.weft.flight.FlightLog.State;
+import io.weft.observer.OperationStage;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,11 @@ class FlightRecorderTest {
     return recorder;
   }
 
+  private Submission begin(Submission operation, long nanos) {
+    recorder.reached(operation, OperationStage.STARTED, 0, nanos);
+    return operation;
+  }
+
   private List<Flight> flights() {
     return recorder.log(1).operations();
   }
@@ -47,7 +53,7 @@ class FlightRecorderTest {
   @Test
   void onlyTheLastOperationsAreKept() {
     for (int i = 0; i < 1000; i++) {
-      recorder.onDone(recorder.onBegin(Submission.of("g", i), i), i);
+      recorder.ended(begin(Submission.of("g", i), i), null, i);
     }
     FlightLog log = recorder.log(1_000);
     assertThat(log.operations())
@@ -59,10 +65,10 @@ class FlightRecorderTest {
 
   @Test
   void operationThatHangsStaysWhateverComesAndGoes() {
-    int hanging = recorder.onBegin(Submission.of("hanging", 0), 5);
-    recorder.onStage(hanging, 0, 5);
+    Submission hanging = begin(Submission.of("hanging", 0), 5);
+    recorder.reached(hanging, OperationStage.EXCHANGE, 0, 5);
     for (int i = 0; i < 1000; i++) {
-      recorder.onDone(recorder.onBegin(Submission.of("g", i), i), i);
+      recorder.ended(begin(Submission.of("g", i), i), null, i);
     }
     Flight first = flights().getFirst();
     assertThat(first.name()).isEqualTo("hanging");
@@ -75,7 +81,7 @@ class FlightRecorderTest {
   @Test
   void logOfMoreThanFitsHasTheOldest() {
     for (int i = 0; i < OperationRing.MOST_OPEN + 1000; i++) {
-      recorder.onStage(recorder.onBegin(Submission.of("g" + i, 0), i), 0, i);
+      recorder.reached(begin(Submission.of("g" + i, 0), i), OperationStage.EXCHANGE, 0, i);
     }
     assertThat(flights()).hasSize(256).first().extracting(Flight::name).isEqualTo("g0");
     assertThat(recorder.log(1).counts().begun()).isEqualTo(OperationRing.MOST_OPEN + 1000);
@@ -85,13 +91,13 @@ class FlightRecorderTest {
   void failureIsKeptWithWhatWasMissingAndWhenPeersWereHeard() {
     var alarms = new AtomicInteger();
     recorder.onFailure(alarms::incrementAndGet);
-    var waiting = new Submission(7, "g", "allreduce", 4, 8, 1_000, List.of(0), List.of(2));
-    int number = recorder.onBegin(waiting, 2_000);
-    recorder.onStage(number, 0, 2_000);
+    var waiting = new Submission(1, 7, "g", "allreduce", 4, 8, 1_000, List.of(0), List.of(2));
+    Submission number = begin(waiting, 2_000);
+    recorder.reached(number, OperationStage.EXCHANGE, 0, 2_000);
     var cause = new CommException.Aborted("rank 2 is silent", null);
     recorder.onTold(0, cause, 9_000);
     recorder.onAborted(7, cause, 9_000);
-    recorder.onFailed(number, waiting, cause, 9_000);
+    recorder.ended(waiting, cause, 9_000);
     FlightLog log = recorder.log(10_000);
     assertThat(log.failures())
         .containsExactly(new FlightLog.Failure(9_000, 7, "Aborted", 0, "", "rank 2 is silent"));
@@ -110,9 +116,9 @@ class FlightRecorderTest {
   @Test
   void firstFailureStaysHoweverManyFollow() {
     for (int i = 0; i < 100; i++) {
-      int number = recorder.onBegin(Submission.of("g", i), i);
-      recorder.onStage(number, 0, i);
-      recorder.onFailed(number, Submission.of("g", i), new CommException.Mismatch("m" + i), i);
+      Submission number = begin(Submission.of("g", i), i);
+      recorder.reached(number, OperationStage.EXCHANGE, 0, i);
+      recorder.ended(Submission.of("g", i), new CommException.Mismatch("m" + i), i);
     }
     List<FlightLog.Failure> failures = recorder.log(1).failures();
     assertThat(failures).hasSize(16);
@@ -123,17 +129,17 @@ class FlightRecorderTest {
 
   @Test
   void closingInOrderIsNoFailureUnlessSomethingWasUnderWay() {
-    int running = recorder.onBegin(Submission.of("running", 0), 1);
-    recorder.onStage(running, 0, 1);
+    Submission running = begin(Submission.of("running", 0), 1);
+    recorder.reached(running, OperationStage.EXCHANGE, 0, 1);
     recorder.onOpen(8, 0, 2, List.of(0, 1));
     var closed = new CommException.Aborted("closed", null);
     recorder.onClosed(8, 2);
     recorder.onAborted(8, closed, 2);
-    var late = new Submission(8, "late", "barrier", 0, 1, 3, List.of(), List.of());
-    recorder.onFailed(recorder.onBegin(late, 3), late, closed, 3);
+    var late = new Submission(2, 8, "late", "barrier", 0, 1, 3, List.of(), List.of());
+    recorder.ended(begin(late, 3), closed, 3);
     assertThat(recorder.log(4).failures()).isEmpty();
     recorder.onClosed(7, 5);
-    recorder.onFailed(running, Submission.of("running", 0), closed, 5);
+    recorder.ended(Submission.of("running", 0), closed, 5);
     assertThat(recorder.log(6).failures())
         .extracting(FlightLog.Failure::operation)
         .containsExactly("running");
@@ -141,13 +147,22 @@ class FlightRecorderTest {
 
   @Test
   void whatTheRunnerHasNotTakenIsShown() {
-    recorder.onSubmitted(Submission.of("taken", 0));
-    recorder.onDone(recorder.onBegin(Submission.of("taken", 0), 1), 2);
+    recorder.submitted(Submission.of("taken", 0));
+    recorder.ended(begin(Submission.of("taken", 0), 1), null, 2);
     assertThat(recorder.busy()).isFalse();
-    recorder.onSubmitted(Submission.of("stuck", 0));
+    recorder.submitted(Submission.of("stuck", 0));
     assertThat(recorder.busy()).isTrue();
     assertThat(flights()).extracting(Flight::name).containsExactly("taken", "stuck");
     assertThat(flights().getLast().state()).isEqualTo(State.SUBMITTED);
+  }
+
+  @Test
+  void whatWasWithdrawnIsNotShownAsWaiting() {
+    Submission refused = Submission.of("refused", 0);
+    recorder.submitted(refused);
+    recorder.withdrawn(refused, new CommException.TimedOut("full", List.of()), 5);
+    assertThat(recorder.busy()).isFalse();
+    assertThat(flights()).isEmpty();
   }
 
   @Test
@@ -169,9 +184,9 @@ class FlightRecorderTest {
                 // Number n is named by n, and begins and ends at n.
                 count++;
                 var operation = Submission.of("g" + count, (int) count - 1);
-                int number = recorder.onBegin(operation, count);
-                recorder.onStage(number, 0, count);
-                recorder.onDone(number, count);
+                Submission number = begin(operation, count);
+                recorder.reached(number, OperationStage.EXCHANGE, 0, count);
+                recorder.ended(number, null, count);
               }
               return count;
             });

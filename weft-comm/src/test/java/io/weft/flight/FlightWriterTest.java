@@ -10,6 +10,7 @@ import io.weft.cluster.Topology;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import io.weft.observer.OperationStage;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,15 +33,15 @@ class FlightWriterTest {
 
   private void fail(String name, long nanos) {
     Submission operation = Submission.of(name, 0);
-    int number = recorder.onBegin(operation, nanos);
-    recorder.onStage(number, 0, nanos);
-    recorder.onFailed(number, operation, new CommException.Mismatch(name), nanos);
+    Submission number = begin(operation, nanos);
+    recorder.reached(number, OperationStage.EXCHANGE, 0, nanos);
+    recorder.ended(operation, new CommException.Mismatch(name), nanos);
   }
 
   @Test
   void withoutFailureNothingIsWritten() {
     try (var writer = FlightWriter.open(recorder, () -> 9, List.of(written::add))) {
-      recorder.onDone(recorder.onBegin(Submission.of("g", 0), 1), 2);
+      recorder.ended(begin(Submission.of("g", 0), 1), null, 2);
       assertThat(writer.log().operations()).hasSize(1);
     }
     assertThat(written).isEmpty();
@@ -101,5 +102,10 @@ class FlightWriterTest {
       assertThat(writer.log().failures()).hasSize(1);
     }
     assertThat(written).hasSize(1);
+  }
+
+  private Submission begin(Submission operation, long nanos) {
+    recorder.reached(operation, OperationStage.STARTED, 0, nanos);
+    return operation;
   }
 }

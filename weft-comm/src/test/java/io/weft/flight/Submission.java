@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.collective.CollectiveObserver.Subject;
+import io.weft.observer.ObservedOperation;
 import java.util.List;
 
 /// An operation as the collectives would show it.
 record Submission(
+    long id,
     long communicator,
     String name,
     String words,
@@ -14,10 +15,28 @@ record Submission(
     long submittedNanos,
     List<Integer> awaited,
     List<Integer> unsubmitted)
-    implements Subject {
+    implements ObservedOperation {
 
   static Submission of(String name, int sequence) {
     return new Submission(
-        7, name, "allreduce FLOAT32[2] SUM", sequence, 8, 1_000, List.of(), List.of());
+        (long) name.hashCode() << 32 | sequence,
+        7,
+        name,
+        "allreduce FLOAT32[2] SUM",
+        sequence,
+        8,
+        1_000,
+        List.of(),
+        List.of());
+  }
+
+  @Override
+  public Service service() {
+    return Service.COLLECTIVE;
+  }
+
+  @Override
+  public int lastHeard() {
+    return -1;
   }
 }

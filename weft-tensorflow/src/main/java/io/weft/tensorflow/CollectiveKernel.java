@@ -30,8 +30,8 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
   private final CollectiveOp collective;
   private final DType dtype;
-  private volatile Communicator communicator;
-  private final KernelMode mode;
+  private final long number;
+  private volatile CommunicatorTable.Served served;
   private final CollectiveOptions options;
 
   private final Status status = new Status();
@@ -49,15 +49,17 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   private long callback;
   private long output;
 
+  /// Of the communicator with this number. Throws `IllegalStateException` if that is unknown.
   CollectiveKernel(
       CollectiveOp collective,
       DType dtype,
-      CommunicatorTable.Served served,
+      CommunicatorTable communicators,
+      long number,
       CollectiveOptions options) {
     this.collective = collective;
     this.dtype = dtype;
-    this.communicator = served.communicator();
-    this.mode = served.mode();
+    this.number = number;
+    this.served = communicators.served(number);
     this.options = options;
   }
 
@@ -71,7 +73,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     }
     context = runContext;
     output = 0;
-    boolean moved = mode == KernelMode.ASYNCHRONOUS;
+    boolean moved = served.mode() == KernelMode.ASYNCHRONOUS;
     callback = moved ? DoneCallback.move(done) : done;
     Handle<TensorView> handle;
     try {
@@ -93,11 +95,16 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     finish(failure);
   }
 
-  /// Lets the next run use `to`, if this kernel uses `from`. No run may be under way.
-  void rebind(Communicator from, Communicator to) {
-    if (communicator == from) {
-      communicator = to;
+  /// Lets the next run use what the table has in place of `from` now, if this kernel uses that. No
+  /// run may be under way.
+  void rebind(Communicator from, CommunicatorTable communicators) {
+    if (communicator() == from) {
+      served = communicators.served(number);
     }
+  }
+
+  private Communicator communicator() {
+    return served.communicator();
   }
 
   /// TensorFlow has deleted the kernel.
@@ -117,7 +124,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     TensorView target = new TensorView(dtype, shape, to);
     TensorView source =
         from.address() == to.address() ? target : new TensorView(dtype, shape, from);
-    return collective.submit(communicator, source, target, options);
+    return collective.submit(served, source, target, options);
   }
 
   private void rememberShape(long tensor) {
@@ -150,7 +157,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
       KernelContext.fail(context, status);
     }
     running.set(false);
-    if (mode == KernelMode.ASYNCHRONOUS) {
+    if (served.mode() == KernelMode.ASYNCHRONOUS) {
       DoneCallback.runMoved(done);
     } else {
       DoneCallback.runInPlace(done);
@@ -167,8 +174,8 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
       case CommException.PeerLost lost -> {} // has ended it on all ranks
       case CommException.Aborted ended -> {}
       case CommException.Excluded ended -> {}
-      case CommException other -> communicator.abort(other);
-      default -> communicator.abort(new CommException.Aborted(messageOf(failure), failure));
+      case CommException other -> communicator().abort(other);
+      default -> communicator().abort(new CommException.Aborted(messageOf(failure), failure));
     }
   }
 
@@ -200,7 +207,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
         "tensor '"
             + options.name()
             + "' is still in flight on rank "
-            + communicator.rank()
+            + communicator().rank()
             + ": two runs of one graph at once cannot be told apart on the other ranks; let one"
             + " Session.run end before the next, or use a graph and a communicator per thread";
     try (Status refused = new Status()) {
@@ -208,7 +215,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
       KernelContext.fail(refusedContext, refused);
     }
     DoneCallback.runInPlace(done);
-    communicator.abort(new CommException.Aborted(why, null));
+    communicator().abort(new CommException.Aborted(why, null));
   }
 
   private static StatusCode codeOf(Throwable failure) {
@@ -233,7 +240,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     return "tensor '"
         + options.name()
         + "' on rank "
-        + communicator.rank()
+        + communicator().rank()
         + ": "
         + (text == null ? failure : text);
   }

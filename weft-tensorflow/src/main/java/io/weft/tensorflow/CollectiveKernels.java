@@ -31,7 +31,8 @@ record CollectiveKernels(
             new CollectiveKernel(
                 reader.read(node),
                 dtype,
-                communicators.served(node.integer("communicator")),
+                communicators,
+                node.integer("communicator"),
                 CollectiveOptions.named(node.string("tensor_name"))));
       } catch (RuntimeException e) {
         node.fail(StatusCode.FAILED_PRECONDITION, String.valueOf(e.getMessage()));

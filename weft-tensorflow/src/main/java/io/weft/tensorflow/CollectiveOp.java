@@ -4,6 +4,7 @@ package io.weft.tensorflow;
 import io.weft.Handle;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.KernelConstruction;
@@ -13,7 +14,10 @@ sealed interface CollectiveOp {
 
   /// Starts it. `output` is `input` itself where TensorFlow forwarded the memory.
   Handle<TensorView> submit(
-      Communicator communicator, TensorView input, TensorView output, CollectiveOptions options);
+      CommunicatorTable.Served served,
+      TensorView input,
+      TensorView output,
+      CollectiveOptions options);
 
   /// Reads a collective from the attributes of its node.
   interface Reader {
@@ -30,8 +34,14 @@ sealed interface CollectiveOp {
 
     @Override
     public Handle<TensorView> submit(
-        Communicator communicator, TensorView input, TensorView output, CollectiveOptions options) {
-      return communicator.allreduce(input, output, op, options);
+        CommunicatorTable.Served served,
+        TensorView input,
+        TensorView output,
+        CollectiveOptions options) {
+      GradientReducer reducer = served.reducer();
+      return reducer != null && op == ReduceOp.AVERAGE
+          ? reducer.reduce(options.name(), input, output)
+          : served.communicator().allreduce(input, output, op, options);
     }
   }
 
@@ -44,7 +54,11 @@ sealed interface CollectiveOp {
 
     @Override
     public Handle<TensorView> submit(
-        Communicator communicator, TensorView input, TensorView output, CollectiveOptions options) {
+        CommunicatorTable.Served served,
+        TensorView input,
+        TensorView output,
+        CollectiveOptions options) {
+      Communicator communicator = served.communicator();
       if (communicator.rank() == root && input.data().address() != output.data().address()) {
         output.data().copyFrom(input.data());
       }

@@ -2,6 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
 import java.lang.ref.WeakReference;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,22 +21,35 @@ final class CommunicatorTable {
   private final Map<Communicator, GraphNumbers> graphs = new WeakHashMap<>();
   private int next;
 
-  private record Entry(WeakReference<Communicator> communicator, KernelMode mode) {}
+  /// @param factory of the reducer, where the ops are gradients
+  private record Entry(
+      WeakReference<Communicator> communicator,
+      KernelMode mode,
+      GradientReducer.@Nullable Factory factory) {
+
+    boolean isFor(Communicator other, KernelMode wanted, GradientReducer.@Nullable Factory by) {
+      return mode == wanted && factory == by && communicator.refersTo(other);
+    }
+  }
 
   /// What a kernel needs to know of its communicator.
-  record Served(Communicator communicator, KernelMode mode) {}
+  ///
+  /// @param reducer of gradients over it; null for ops that are no gradients
+  record Served(Communicator communicator, KernelMode mode, @Nullable GradientReducer reducer) {}
 
   /// The number of this communicator for kernels of this mode; the same at each call.
-  synchronized int numberOf(Communicator communicator, KernelMode mode) {
+  ///
+  /// @param factory of the reducer, where the ops are gradients
+  synchronized int numberOf(
+      Communicator communicator, KernelMode mode, GradientReducer.@Nullable Factory factory) {
     entries.values().removeIf(entry -> entry.communicator.refersTo(null));
     for (Map.Entry<Integer, Entry> candidate : entries.entrySet()) {
-      Entry entry = candidate.getValue();
-      if (entry.mode == mode && entry.communicator.refersTo(communicator)) {
+      if (candidate.getValue().isFor(communicator, mode, factory)) {
         return candidate.getKey();
       }
     }
     int number = next++;
-    entries.put(number, new Entry(new WeakReference<>(communicator), mode));
+    entries.put(number, new Entry(new WeakReference<>(communicator), mode, factory));
     return number;
   }
 
@@ -49,7 +63,7 @@ final class CommunicatorTable {
     entries.replaceAll(
         (number, entry) ->
             entry.communicator.refersTo(from)
-                ? new Entry(new WeakReference<>(to), entry.mode)
+                ? new Entry(new WeakReference<>(to), entry.mode, entry.factory)
                 : entry);
     GraphNumbers kept = graphs.remove(from);
     if (kept != null) {
@@ -74,7 +88,9 @@ final class CommunicatorTable {
               + " is not known in this process: a graph with Weft's ops runs only where it was"
               + " built, and its communicator must stay reachable while its sessions run");
     }
-    return new Served(communicator, entry.mode);
+    GradientReducer.Factory factory = entry.factory;
+    return new Served(
+        communicator, entry.mode, factory == null ? null : factory.over(communicator));
   }
 
   /// Communicators that are still reachable.

@@ -2,6 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.tensorflow.types.family.TType;
 public final class DistributedOptimizer extends Optimizer {
 
   private final Communicator communicator;
+  private final GradientReducer.Factory reducers;
   private final Optimizer local;
   private final Updates updates;
 
@@ -49,8 +51,20 @@ public final class DistributedOptimizer extends Optimizer {
 
   /// The same with a choice of when variables change.
   public DistributedOptimizer(Communicator communicator, Optimizer local, Updates updates) {
+    this(communicator, GradientReducer.ALLREDUCE, local, updates);
+  }
+
+  /// The same with a choice of how gradients travel.
+  ///
+  /// @param reducers makes what averages them; holds no communicator
+  public DistributedOptimizer(
+      Communicator communicator,
+      GradientReducer.Factory reducers,
+      Optimizer local,
+      Updates updates) {
     super(graphOf(local), "Distributed" + local.getOptimizerName());
     this.communicator = communicator;
+    this.reducers = reducers;
     this.local = local;
     this.updates = updates;
   }
@@ -63,7 +77,8 @@ public final class DistributedOptimizer extends Optimizer {
     if (communicator.size() == 1) {
       return gradients;
     }
-    WeftOps weft = new WeftOps(graph, communicator);
+    WeftOps weft =
+        new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
     List<GradAndVar<?>> averaged = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
       averaged.add(gradient.getGradient().isClosed() ? gradient : averaged(weft, gradient));

@@ -4,6 +4,7 @@ package io.weft.tensorflow;
 import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.FrameworkLibrary;
@@ -130,7 +131,7 @@ public final class OpLibrary {
   /// may be under way.
   public void rebind(Communicator from, Communicator to) {
     communicators.rebind(from, to);
-    kernels.forEach(kernel -> kernel.rebind(from, to));
+    kernels.forEach(kernel -> kernel.rebind(from, communicators));
   }
 
   /// The number to put into the attribute `communicator`.
@@ -138,9 +139,14 @@ public final class OpLibrary {
     return numberOf(communicator, mode);
   }
 
+  /// The same for averages that are gradients, which reducers of this factory take.
+  int numberOf(Communicator communicator, GradientReducer.Factory reducers) {
+    return communicators.numberOf(communicator, mode, reducers);
+  }
+
   /// The number for kernels of another mode than this process's.
   int numberOf(Communicator communicator, KernelMode kernelMode) {
-    return communicators.numberOf(communicator, kernelMode);
+    return communicators.numberOf(communicator, kernelMode, null);
   }
 
   /// What the names of a graph's tensors on this communicator begin with; see `GraphNumbers`.

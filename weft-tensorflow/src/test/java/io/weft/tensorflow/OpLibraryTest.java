@@ -47,10 +47,10 @@ class OpLibraryTest {
     CommunicatorTable table = new CommunicatorTable();
     try (InMemoryRanks ranks = new InMemoryRanks(2)) {
       Communicator zero = ranks.of(0);
-      int number = table.numberOf(zero, KernelMode.ASYNCHRONOUS);
-      assertThat(table.numberOf(zero, KernelMode.ASYNCHRONOUS)).isEqualTo(number);
-      assertThat(table.numberOf(zero, KernelMode.BLOCKING)).isNotEqualTo(number);
-      assertThat(table.numberOf(ranks.of(1), KernelMode.ASYNCHRONOUS)).isNotEqualTo(number);
+      int number = table.numberOf(zero, KernelMode.ASYNCHRONOUS, null);
+      assertThat(table.numberOf(zero, KernelMode.ASYNCHRONOUS, null)).isEqualTo(number);
+      assertThat(table.numberOf(zero, KernelMode.BLOCKING, null)).isNotEqualTo(number);
+      assertThat(table.numberOf(ranks.of(1), KernelMode.ASYNCHRONOUS, null)).isNotEqualTo(number);
       assertThat(table.served(number).communicator()).isSameAs(zero);
       assertThat(table.size()).isEqualTo(3);
     }

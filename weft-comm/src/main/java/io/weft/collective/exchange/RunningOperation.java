@@ -3,6 +3,7 @@ package io.weft.collective.exchange;
 
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
+import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;
 
 /// An operation that runs, as its exchanges see it. Confined to the progress thread.
@@ -31,6 +32,12 @@ public interface RunningOperation {
   /// Something was thrown that ends this operation, and nothing else: a tensor is gone, or there is
   /// a defect.
   void broken(Throwable thrown);
+
+  /// It has come so far with the exchange that runs.
+  void reached(OperationStage stage);
+
+  /// Something of this member has come for it.
+  void heard(int member);
 
   /// A write to this member was not done.
   void writeFailed(int member, TransportException cause);

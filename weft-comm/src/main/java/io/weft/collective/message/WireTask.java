@@ -12,6 +12,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
@@ -48,6 +49,10 @@ final class WireTask implements StageTask, TokenOwner {
 
   /// Peers that are to tell that they have entered, and have not.
   private final BitSet outside = new BitSet();
+
+  // Told to the observer.
+  private boolean sent;
+  private boolean reduced;
 
   WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
     this.operation = operation;
@@ -191,6 +196,7 @@ final class WireTask implements StageTask, TokenOwner {
     if (member < 0) {
       return false;
     }
+    operation.heard(member);
     try {
       onWrite(member);
     } catch (RuntimeException | Error thrown) {
@@ -267,7 +273,21 @@ final class WireTask implements StageTask, TokenOwner {
       }
       work += departures.post();
     } while (work > before);
+    if (work > 0) {
+      tellHowFar();
+    }
     return work;
+  }
+
+  private void tellHowFar() {
+    if (!sent && departures.done()) {
+      sent = true;
+      operation.reached(OperationStage.SENT);
+    }
+    if (!reduced && Arrays.stream(incoming).allMatch(Incoming::acknowledged)) {
+      reduced = true;
+      operation.reached(OperationStage.REDUCED);
+    }
   }
 
   /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has

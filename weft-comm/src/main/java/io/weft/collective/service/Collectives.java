@@ -21,11 +21,13 @@ import io.weft.collective.group.NameUse;
 import io.weft.collective.group.Names;
 import io.weft.collective.slot.SharedMailboxes;
 import io.weft.memory.TensorPool;
+import io.weft.observer.OperationObserver;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +51,7 @@ public final class Collectives implements MeshService {
   private final Commands commands = new Commands(load);
   private final Groups groups = new Groups();
   private final Names names = new Names();
+  private final AtomicLong operations = new AtomicLong();
   private final ActiveOperations activeOperations = new ActiveOperations();
   private final List<Operation<?>> held = new ArrayList<>();
   private final Consumer<Operation<?>> finisher = this::acknowledge;
@@ -95,8 +98,20 @@ public final class Collectives implements MeshService {
   }
 
   /// Tells who watches; before the first communicator.
-  public void observedBy(CollectiveObserver onlooker) {
-    observer = CollectiveObserver.guarded(onlooker);
+  ///
+  /// @param others told of operations too
+  public void observedBy(CollectiveObserver recorder, OperationObserver others) {
+    observer = CollectiveObserver.guarded(recorder, others);
+  }
+
+  /// The number of one more operation, in its events. Any thread.
+  long nextOperation() {
+    return operations.incrementAndGet();
+  }
+
+  /// The time, not that of the turn.
+  long nanos() {
+    return mesh().nanos();
   }
 
   CollectiveObserver observer() {

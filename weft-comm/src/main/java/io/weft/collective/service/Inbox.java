@@ -192,6 +192,7 @@ final class Inbox {
     } else if (ahead == 0) {
       StageTask task = operation.task();
       if (task != null) {
+        operation.heard(member);
         try {
           deliver(task, type, member, message);
         } catch (RuntimeException | Error thrown) {

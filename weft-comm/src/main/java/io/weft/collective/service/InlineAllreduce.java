@@ -3,13 +3,14 @@ package io.weft.collective.service;
 
 import io.weft.CommException;
 import io.weft.agent.AgentRunner;
-import io.weft.collective.CollectiveObserver;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.slot.MailboxSlots;
 import io.weft.collective.slot.MailboxTask;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationStage;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// Made by a user thread; whoever takes it from the commands goes on with it where the progress
 /// thread runs.
 final class InlineAllreduce<T> extends PendingHandle<T>
-    implements Commands.Deferred, AgentRunner.InlineTask, CollectiveObserver.Subject {
+    implements Commands.Deferred, AgentRunner.InlineTask, ObservedOperation {
 
   private final Collectives collectives;
   private final Group group;
@@ -32,7 +33,6 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private final Duration limit;
   private final long submittedNanos;
   private int sequence;
-  private int observed;
   private boolean over;
 
   /// An allreduce or barrier by this plan, whose first stage the task is.
@@ -64,7 +64,9 @@ final class InlineAllreduce<T> extends PendingHandle<T>
 
   @Override
   public void refuse(CommException full) {
-    complete(null, owner().refused(operationName(), full));
+    CommException cause = owner().refused(operationName(), full);
+    collectives.observer().withdrawn(this, cause, runner().nanos());
+    complete(null, cause);
   }
 
   // --- where the progress thread runs
@@ -99,8 +101,8 @@ final class InlineAllreduce<T> extends PendingHandle<T>
       broken = thrown;
     }
     // What the others need not wait for comes after it.
-    observed = collectives.observer().onBegin(this, sinceNanos);
-    collectives.observer().onStage(observed, 0, sinceNanos);
+    collectives.observer().reached(this, OperationStage.STARTED, 0, sinceNanos);
+    collectives.observer().reached(this, OperationStage.EXCHANGE, 0, sinceNanos);
     if (!published) {
       becomeOperation(broken);
     }
@@ -139,11 +141,11 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     } catch (RuntimeException | Error thrown) {
       CommException cause =
           FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown);
-      collectives.observer().onFailed(observed, this, cause, runner().nanos());
+      collectives.observer().ended(this, cause, runner().nanos());
       complete(null, cause);
       return;
     }
-    collectives.observer().onDone(observed, runner().nanos());
+    collectives.observer().ended(this, null, runner().nanos());
     complete(result, null);
   }
 
@@ -158,8 +160,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private void becomeOperation(@Nullable Throwable broken) {
     over = true;
     Operation<T> operation = operation();
-    operation.resumes(
-        collectives, sequence, observed, task.resume(operation, collectives.context()));
+    operation.resumes(collectives, sequence, task.resume(operation, collectives.context()));
     collectives.resume(operation, broken, runner().nanos());
   }
 
@@ -193,6 +194,16 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   @Override
   public long submittedNanos() {
     return submittedNanos;
+  }
+
+  @Override
+  public Service service() {
+    return Service.COLLECTIVE;
+  }
+
+  @Override
+  public int lastHeard() {
+    return -1;
   }
 
   @Override

@@ -22,6 +22,7 @@ import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.shared.MappedPlans;
 import io.weft.collective.slot.MailboxReduce;
 import io.weft.memory.UserMemory;
+import io.weft.observer.ObservedOperation;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -459,8 +460,10 @@ final class MeshCommunicator implements Communicator {
       try {
         handle.owner().submit(this);
       } catch (CommException full) {
+        CommException cause = handle.owner().refused(handle.operationName(), full);
+        handle.owner().tellWithdrawn(this, cause);
         withdraw();
-        throw handle.owner().refused(handle.operationName(), full);
+        throw cause;
       } catch (RuntimeException | Error thrown) {
         withdraw();
         throw thrown;
@@ -479,11 +482,19 @@ final class MeshCommunicator implements Communicator {
   private void submit(Prepared<?> prepared) {
     Operation<?> operation = prepared.operation();
     if (operation != null) {
+      collectives.observer().submitted(operation);
       collectives.commands().submit(() -> collectives.begin(operation), prepared.limit());
-      collectives.observer().onSubmitted(operation);
     } else if (prepared.handle() instanceof InlineAllreduce<?> inline) {
+      collectives.observer().submitted(inline);
       collectives.commands().defer(inline, prepared.limit());
-      collectives.observer().onSubmitted(inline);
+    }
+  }
+
+  private void tellWithdrawn(Prepared<?> prepared, CommException cause) {
+    ObservedOperation operation =
+        prepared.handle() instanceof InlineAllreduce<?> inline ? inline : prepared.operation();
+    if (operation != null) {
+      collectives.observer().withdrawn(operation, cause, runner.nanos());
     }
   }
 

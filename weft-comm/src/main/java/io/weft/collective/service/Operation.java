@@ -2,7 +2,6 @@
 package io.weft.collective.service;
 
 import io.weft.CommException;
-import io.weft.collective.CollectiveObserver;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
@@ -11,6 +10,8 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.message.BadCount;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
@@ -24,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /// One collective of one rank, from submission to completion: its stages one after the other, its
 /// deadline, and what its peers said about it. Created by a user thread, then confined to the
 /// progress thread.
-final class Operation<T> implements RunningOperation, CollectiveObserver.Subject {
+final class Operation<T> implements RunningOperation, ObservedOperation {
 
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
 
@@ -37,7 +38,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   private final long submittedNanos;
   private final ProbeAnswers answers;
   private int sequence;
-  private int observed;
+  private int lastHeard = -1;
   private int phase = -1;
   private int worked;
   private @Nullable StageTask task;
@@ -164,7 +165,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   void taken(Collectives owner, int number) {
     collectives = owner;
     sequence = number;
-    observed = owner.observer().onBegin(this, owner.now());
+    reached(OperationStage.STARTED);
   }
 
   /// Begins the first stage. Returns whether the operation is already complete.
@@ -178,15 +179,25 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   }
 
   @Override
+  public void reached(OperationStage stage) {
+    Collectives owner = Objects.requireNonNull(collectives);
+    owner.observer().reached(this, stage, Math.max(0, phase), owner.nanos());
+  }
+
+  @Override
+  public void heard(int member) {
+    lastHeard = member;
+  }
+
+  @Override
   public void broken(Throwable thrown) {
     Objects.requireNonNull(collectives).broken(this, thrown);
   }
 
   /// Its first stage was begun without it, as this use of its name. Before `resume`.
-  void resumes(Collectives owner, int number, int watched, StageTask begun) {
+  void resumes(Collectives owner, int number, StageTask begun) {
     collectives = owner;
     sequence = number;
-    observed = watched;
     phase = 0;
     task = begun;
   }
@@ -248,7 +259,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
       }
       StageTask next = stage.task(this, phase, owner.context());
       task = next;
-      owner.observer().onStage(observed, phase, owner.now());
+      reached(OperationStage.EXCHANGE);
       next.start();
       owner.inbox().replayEarly(this);
       next.advance();
@@ -278,7 +289,7 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
       end();
       return;
     }
-    owner.observer().onDone(observed, owner.now());
+    owner.observer().ended(this, null, owner.nanos());
     handle.complete(result, null);
   }
 
@@ -287,7 +298,8 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
     if (failure == null) {
       failure = cause;
       failedNanos = nowNanos;
-      Objects.requireNonNull(collectives).observer().onFailed(observed, this, cause, nowNanos);
+      Collectives owner = Objects.requireNonNull(collectives);
+      owner.observer().ended(this, cause, owner.nanos());
     }
   }
 
@@ -388,6 +400,21 @@ final class Operation<T> implements RunningOperation, CollectiveObserver.Subject
   @Override
   public long submittedNanos() {
     return submittedNanos;
+  }
+
+  @Override
+  public Service service() {
+    return Service.COLLECTIVE;
+  }
+
+  @Override
+  public long id() {
+    return handle.id();
+  }
+
+  @Override
+  public int lastHeard() {
+    return lastHeard < 0 ? -1 : group.world(lastHeard);
   }
 
   @Override

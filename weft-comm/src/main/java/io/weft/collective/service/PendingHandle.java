@@ -31,6 +31,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   private final OperationName name;
   private final OperationSignature signature;
   private final CopyOut<T> copyOut;
+  private final long id;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
   private volatile boolean watched;
   private volatile boolean done;
@@ -47,6 +48,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
     this.name = name;
     this.signature = signature;
     this.copyOut = copyOut;
+    this.id = owner.collectives().nextOperation();
   }
 
   /// What is left to do when all ranks have done their part.
@@ -84,6 +86,11 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   final MeshCommunicator owner() {
     return owner;
+  }
+
+  /// Of the operation, in its events.
+  public final long id() {
+    return id;
   }
 
   /// Of the operation.

@@ -7,6 +7,7 @@ import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.slot.SharedMailbox.Sight;
+import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -206,9 +207,15 @@ public abstract class MailboxTask implements Stage, StageTask {
       if (!published) {
         return 0;
       }
+      boolean before = met;
       return switch (meet()) {
         case OPEN -> 0;
-        case SAME -> goOn();
+        case SAME -> {
+          if (!before) {
+            operation().reached(OperationStage.NEGOTIATED);
+          }
+          yield goOn();
+        }
         case OTHER -> {
           leaveSlots(true);
           yield 1;

@@ -4,6 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.CommException;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.cluster.TokenTable;
+import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.route.ReceiveBuffer;
@@ -70,6 +71,7 @@ final class DestinationSide {
 
   void enter(PendingReceive it) {
     waiting++;
+    owner.observer().reached(it, OperationStage.STARTED, 0, owner.nanos());
     long number = it.key.step();
     Step step = owner.steps().open(number);
     CommException refusal = step == null ? owner.words().ended(number) : step.failure();
@@ -211,7 +213,7 @@ final class DestinationSide {
       release(peer, token);
     } else if (place(it, like)) {
       RemoteRegion into = receiveBuffers.export(it.there());
-      peer.post(message -> message.destination(token, it.id(), like, into));
+      peer.post(message -> message.destination(token, it.request(), like, into));
     } else {
       owner.later(() -> offer(it, token, like));
     }
@@ -236,6 +238,8 @@ final class DestinationSide {
   private boolean fits(PendingReceive it, TensorSignature like) {
     if (receiveBuffers.canHold(like.bytes())) {
       it.route.expect(like);
+      it.signature = like;
+      owner.observer().reached(it, OperationStage.NEGOTIATED, 0, owner.nanos());
       return true;
     }
     owner.leave(it);
@@ -362,9 +366,11 @@ final class DestinationSide {
       owner.leave(it);
     }
     if (it.peer() != null) {
-      tokens.free(it.id());
+      tokens.free(it.request());
     }
     it.ends(with);
+    CommException failure = with instanceof Arrival.Failed failed ? failed.cause() : null;
+    owner.observer().ended(it, failure, owner.nanos());
     owner.due(it);
   }
 
@@ -394,7 +400,7 @@ final class DestinationSide {
     RendezvousPeer peer = it.peer();
     owner.leave(it);
     if (peer != null) {
-      int id = it.id();
+      int id = it.request();
       long step = it.key.step();
       peer.post(message -> message.cancel(id, step));
     }

@@ -7,6 +7,7 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.observer.OperationObserver;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +52,8 @@ public final class MeshRendezvous implements MeshService {
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final List<RendezvousPeer> talking = new ArrayList<>();
   private final AtomicInteger lent = new AtomicInteger();
+  private final AtomicLong receives = new AtomicLong();
+  private OperationObserver observer = new OperationObserver() {};
   private @Nullable Connected connected;
   private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile boolean busy;
@@ -73,6 +77,25 @@ public final class MeshRendezvous implements MeshService {
   /// Tells whose thread turns this; before the first submission.
   public void runBy(AgentRunner runner) {
     submissions.runBy(runner);
+  }
+
+  /// Tells who watches; before the first submission.
+  public void observedBy(OperationObserver all) {
+    observer = all;
+  }
+
+  OperationObserver observer() {
+    return observer;
+  }
+
+  /// The number of one more receive, in its events. Any thread.
+  long nextReceive() {
+    return receives.incrementAndGet();
+  }
+
+  /// The time. Any thread.
+  long nanos() {
+    return connected().mesh().nanos();
   }
 
   private Connected connected() {

@@ -3,6 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.cluster.TokenOwner;
+import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
@@ -12,12 +13,14 @@ import io.weft.rendezvous.route.Route;
 import io.weft.transport.Completion;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.TransportException;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A receive of this rank, from its submission to its arrival.
-final class PendingReceive extends PendingSide implements OutboundItem, TokenOwner {
+final class PendingReceive extends PendingSide
+    implements OutboundItem, TokenOwner, ObservedOperation {
 
   /// Where it stands.
   enum Stand {
@@ -48,6 +51,8 @@ final class PendingReceive extends PendingSide implements OutboundItem, TokenOwn
   byte @Nullable [] early;
 
   private final Consumer<? super Arrival> receiver;
+  private final long number;
+  private final long submittedNanos;
   private @Nullable DestinationSide side;
   private @Nullable RendezvousPeer peer;
   private int id;
@@ -62,8 +67,15 @@ final class PendingReceive extends PendingSide implements OutboundItem, TokenOwn
   private final Completion read = new PartRead();
 
   PendingReceive(
-      Route route, RendezvousKey key, long limitNanos, Consumer<? super Arrival> receiver) {
+      Route route,
+      RendezvousKey key,
+      long limitNanos,
+      Consumer<? super Arrival> receiver,
+      long number,
+      long submittedNanos) {
     super(route, key.frame(), key.iteration());
+    this.number = number;
+    this.submittedNanos = submittedNanos;
     this.key = key;
     this.limitNanos = limitNanos;
     this.receiver = receiver;
@@ -94,7 +106,8 @@ final class PendingReceive extends PendingSide implements OutboundItem, TokenOwn
     return peer;
   }
 
-  int id() {
+  /// At its source.
+  int request() {
     return id;
   }
 
@@ -175,6 +188,63 @@ final class PendingReceive extends PendingSide implements OutboundItem, TokenOwn
     }
     side().onWritten(this);
     return true;
+  }
+
+  // --- for the observer
+
+  @Override
+  public Service service() {
+    return Service.RENDEZVOUS;
+  }
+
+  @Override
+  public long id() {
+    return number;
+  }
+
+  @Override
+  public long communicator() {
+    return 0;
+  }
+
+  @Override
+  public String name() {
+    return edge().name();
+  }
+
+  @Override
+  public String words() {
+    return "receive" + (signature == null ? "" : " " + signature);
+  }
+
+  @Override
+  public int sequence() {
+    return Math.toIntExact(Math.min(Integer.MAX_VALUE, key.step()));
+  }
+
+  @Override
+  public long bytes() {
+    return signature == null ? 0 : signature.bytes();
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public int lastHeard() {
+    return signature == null ? -1 : edge().source();
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return stand == Stand.OVER ? List.of() : List.of(edge().source());
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return List.of();
   }
 
   // --- the end

@@ -58,7 +58,9 @@ final class RendezvousClient implements Rendezvous {
 
   @Override
   public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
-    submissions.submit(pendingReceive(key, limit, receiver), behind);
+    PendingReceive it = pendingReceive(key, limit, receiver);
+    behind.observer().submitted(it);
+    submissions.submit(it, behind);
   }
 
   @Override
@@ -67,13 +69,19 @@ final class RendezvousClient implements Rendezvous {
     for (ReceiveRequest request : wishes) {
       all.add(pendingReceive(request.key(), limit, request.receiver()));
     }
+    all.forEach(behind.observer()::submitted);
     submissions.submit(new Batch(all), behind);
   }
 
   private PendingReceive pendingReceive(
       RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
     return new PendingReceive(
-        route(key, key.edge().destination()), key, Span.nanos(limit), receiver);
+        route(key, key.edge().destination()),
+        key,
+        Span.nanos(limit),
+        receiver,
+        behind.nextReceive(),
+        behind.nanos());
   }
 
   private Route route(RendezvousKey key, int end) {

@@ -22,6 +22,7 @@ final class SystemRules {
     "io.weft.flight..",
     "io.weft.kv..",
     "io.weft.memory..",
+    "io.weft.observer..",
     "io.weft.rendezvous..",
     "io.weft.tensor..",
     "io.weft.transport.."

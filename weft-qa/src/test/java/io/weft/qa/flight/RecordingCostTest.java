@@ -7,9 +7,10 @@ import com.sun.management.ThreadMXBean;
 import io.weft.cluster.Member;
 import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
-import io.weft.collective.CollectiveObserver.Subject;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationStage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ class RecordingCostTest {
   private static final int OPERATIONS = 10_000;
 
   private record Submission(
+      long id,
       long communicator,
       String name,
       String words,
@@ -30,7 +32,18 @@ class RecordingCostTest {
       long submittedNanos,
       List<Integer> awaited,
       List<Integer> unsubmitted)
-      implements Subject {}
+      implements ObservedOperation {
+
+    @Override
+    public Service service() {
+      return Service.COLLECTIVE;
+    }
+
+    @Override
+    public int lastHeard() {
+      return -1;
+    }
+  }
 
   @Test
   void recordingAllocatesNothing() {
@@ -39,15 +52,15 @@ class RecordingCostTest {
             0, List.of(new Member(0, 0, 0, "node0", "77@0", Processors.UNKNOWN, List.of())));
     var recorder = new FlightRecorder();
     recorder.joined(FlightLog.Self.of("job", topology, 0), topology, 0, rank -> 0);
-    var operation = new Submission(7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
+    var operation = new Submission(1, 7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
     long least = Long.MAX_VALUE;
     for (int round = 0; round < 20; round++) {
       long before = THREADS.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < OPERATIONS; i++) {
-        recorder.onSubmitted(operation);
-        int number = recorder.onBegin(operation, i);
-        recorder.onStage(number, 0, i);
-        recorder.onDone(number, i);
+        recorder.submitted(operation);
+        recorder.reached(operation, OperationStage.STARTED, 0, i);
+        recorder.reached(operation, OperationStage.EXCHANGE, 0, i);
+        recorder.ended(operation, null, i);
         recorder.onTurn(i);
       }
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);

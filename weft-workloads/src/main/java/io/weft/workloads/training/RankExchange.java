@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.CommException;
 import io.weft.Handle;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
@@ -146,23 +146,12 @@ final class RankExchange {
     if (alone()) {
       return;
     }
-    var handles = new ArrayList<Handle<TensorView>>();
+    var requests = new ArrayList<AllreduceRequest>();
     for (int i = 0; i < tensors.size(); i++) {
-      TensorView tensor = tensors.get(i);
-      handles.add(
-          communicator().allreduce(tensor, tensor, ReduceOp.AVERAGE, named(what + "/" + i)));
+      requests.add(
+          new AllreduceRequest(tensors.get(i), ReduceOp.AVERAGE, named(what + "/" + i)));
     }
-    CommException failure = null;
-    for (Handle<TensorView> handle : handles) {
-      try {
-        var unused = await(handle);
-      } catch (CommException e) {
-        failure = failure == null ? e : failure; // the others still borrow their tensors
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
+    var unused = await(communicator().allreduceAll(requests));
   }
 
   private Communicator communicator() {

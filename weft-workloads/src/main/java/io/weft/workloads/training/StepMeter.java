@@ -3,21 +3,23 @@ package io.weft.workloads.training;
 
 import io.weft.CommException;
 import io.weft.agent.Ticker;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationObserver;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Watches the collectives of each step. All methods from any thread.
+/// Watches the collectives of each step, as an observer of the job. All methods from any thread.
 ///
 /// Of a step, `ready` is the time until its last collective was submitted: from then on this rank
 /// has nothing to compute but updates of weights. `exposed` is the time from there until the last
 /// collective was done: communication that no computation hides. `inFlight` is the time during
 /// which at least one collective was running, hidden or not.
-final class StepMeter {
+final class StepMeter implements OperationObserver {
 
   private final Ticker ticker;
-  private final Set<String> running = new HashSet<>();
+  private final Set<Long> running = new HashSet<>();
   private long begun;
   private long lastSubmitted;
   private long lastDone;
@@ -45,21 +47,35 @@ final class StepMeter {
     return new Step(total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
   }
 
-  synchronized void submitted(String name) {
-    lastSubmitted = ticker.nanos();
-    if (running.isEmpty()) {
-      inFlightSince = lastSubmitted;
+  @Override
+  public synchronized void submitted(ObservedOperation operation) {
+    if (operation.service() != ObservedOperation.Service.COLLECTIVE) {
+      return;
     }
-    running.add(name);
+    lastSubmitted = Math.max(lastSubmitted, operation.submittedNanos());
+    if (running.isEmpty()) {
+      inFlightSince = operation.submittedNanos();
+    }
+    running.add(operation.id());
   }
 
-  synchronized void done(String name, @Nullable CommException cause) {
-    lastDone = ticker.nanos();
+  @Override
+  public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
+    ended(operation, cause, nanos);
+  }
+
+  @Override
+  public synchronized void ended(
+      ObservedOperation operation, @Nullable CommException cause, long nanos) {
+    if (operation.service() != ObservedOperation.Service.COLLECTIVE) {
+      return;
+    }
+    lastDone = Math.max(lastDone, nanos);
     if (cause != null && failure == null) {
       failure = cause;
     }
-    if (running.remove(name) && running.isEmpty()) {
-      inFlight += lastDone - inFlightSince;
+    if (running.remove(operation.id()) && running.isEmpty()) {
+      inFlight += nanos - inFlightSince;
     }
   }
 

@@ -45,10 +45,10 @@ public final class Trainer {
     this.source = source;
     this.observer = observer;
     this.meter = new StepMeter(Ticker.SYSTEM);
-    this.job = job.size() == 1 ? job : new MeasuredJob(job, meter);
-    this.exchange = new RankExchange(this.job);
+    this.job = job;
+    this.exchange = new RankExchange(job);
     this.recorder = new TimingRecorder(exchange);
-    this.recovery = new Recovery(this.job, exchange, Ticker.SYSTEM);
+    this.recovery = new Recovery(job, exchange, Ticker.SYSTEM);
   }
 
   /// Reads, trains, tests. Collective. Throws `DataException` and `TrainingException`.
@@ -59,6 +59,7 @@ public final class Trainer {
   /// The same, and hands the outcome to `report` on rank 0 before any rank is let go, so that
   /// another one can do it if that rank is lost meanwhile.
   public TrainingOutcome run(Consumer<TrainingOutcome> report) {
+    job.observe(meter);
     try {
       while (true) {
         try {
@@ -80,6 +81,7 @@ public final class Trainer {
         }
       }
     } finally {
+      job.unobserve(meter);
       if (engine != null) {
         engine.close();
       }

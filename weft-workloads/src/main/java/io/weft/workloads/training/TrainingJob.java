@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.observer.OperationObserver;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -33,7 +34,8 @@ public interface TrainingJob {
   OnFailure onFailure();
 
   /// Goes on with the ranks that are left, which do the same: the others are out, and `rank`,
-  /// `size`, `members` and `communicator` speak of those that are left. Throws `CommException` if
+  /// `size`, `members` and `communicator` speak of those that are left. Graphs that were built on the
+  /// communicator go on with the next one. Throws `CommException` if
   /// that cannot be done.
   void shrink() throws InterruptedException;
 
@@ -42,6 +44,12 @@ public interface TrainingJob {
 
   /// The communicator of all present ranks. A job of one rank is never asked.
   Communicator communicator();
+
+  /// Tells `observer` of all operations of this rank, until `unobserve`.
+  void observe(OperationObserver observer);
+
+  /// Tells it nothing more.
+  void unobserve(OperationObserver observer);
 
   /// Scheme of the transport; "none" for one rank.
   String transport();

@@ -4,6 +4,8 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.observer.OperationObserver;
+import io.weft.tensorflow.OpLibrary;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -39,7 +41,8 @@ record WeftJob(Weft weft, OptionalInt wanted) implements TrainingJob {
 
   @Override
   public void shrink() throws InterruptedException {
-    var unused = weft.shrink(weft.config().deadline());
+    Communicator before = weft.communicator();
+    OpLibrary.load().rebind(before, weft.shrink(weft.config().deadline()));
   }
 
   @Override
@@ -50,6 +53,16 @@ record WeftJob(Weft weft, OptionalInt wanted) implements TrainingJob {
   @Override
   public Communicator communicator() {
     return weft.communicator();
+  }
+
+  @Override
+  public void observe(OperationObserver observer) {
+    weft.observe(observer);
+  }
+
+  @Override
+  public void unobserve(OperationObserver observer) {
+    weft.unobserve(observer);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import io.weft.WeftConfig.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.observer.OperationObserver;
 import java.util.List;
 
 /// A job of one rank.
@@ -57,4 +58,10 @@ public record SoloJob() implements TrainingJob {
   public long bytesSent() {
     return 0;
   }
+
+  @Override
+  public void observe(OperationObserver observer) {}
+
+  @Override
+  public void unobserve(OperationObserver observer) {}
 }

@@ -4,6 +4,9 @@ package io.weft.workloads.training;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.CommException;
+import io.weft.observer.ObservedOperation;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class StepMeterTest {
@@ -14,10 +17,10 @@ class StepMeterTest {
   @Test
   void onlyTimeAfterTheLastSubmissionIsExposed() {
     meter.begin();
-    at(10).submitted("a");
-    at(20).submitted("b");
-    at(25).done("b", null);
-    at(40).done("a", null);
+    submit("a", 10);
+    submit("b", 20);
+    end("b", 25, null);
+    end("a", 40, null);
     now = 1050;
     assertThat(meter.end()).isEqualTo(new StepMeter.Step(50, 20, 20, 30));
   }
@@ -25,10 +28,10 @@ class StepMeterTest {
   @Test
   void communicationThatEndsBeforeTheNextBeginsIsHidden() {
     meter.begin();
-    at(10).submitted("a");
-    at(15).done("a", null);
-    at(30).submitted("b");
-    at(32).done("b", null);
+    submit("a", 10);
+    end("a", 15, null);
+    submit("b", 30);
+    end("b", 32, null);
     now = 1040;
     assertThat(meter.end()).isEqualTo(new StepMeter.Step(40, 30, 2, 7));
   }
@@ -43,16 +46,66 @@ class StepMeterTest {
   @Test
   void theFirstFailureIsKept() {
     meter.begin();
-    meter.submitted("a");
-    meter.submitted("b");
+    submit("a", 0);
+    submit("b", 0);
     var lost = new CommException.PeerLost("rank 1 on here is gone", 1, null);
-    meter.done("b", lost);
-    meter.done("a", new CommException.Aborted("second", null));
+    end("b", 1, lost);
+    end("a", 1, new CommException.Aborted("second", null));
     assertThat(meter.failure()).contains(lost);
   }
 
-  private StepMeter at(long nanos) {
-    now = 1000 + nanos;
-    return meter;
+  private void submit(String name, long nanos) {
+    meter.submitted(new Collective(name, 1000 + nanos));
+  }
+
+  private void end(String name, long nanos, @Nullable CommException cause) {
+    meter.ended(new Collective(name, 0), cause, 1000 + nanos);
+  }
+
+  private record Collective(String name, long submittedNanos) implements ObservedOperation {
+    @Override
+    public Service service() {
+      return Service.COLLECTIVE;
+    }
+
+    @Override
+    public long id() {
+      return name.hashCode();
+    }
+
+    @Override
+    public long communicator() {
+      return 7;
+    }
+
+    @Override
+    public String words() {
+      return "allreduce";
+    }
+
+    @Override
+    public int sequence() {
+      return 0;
+    }
+
+    @Override
+    public long bytes() {
+      return 4;
+    }
+
+    @Override
+    public int lastHeard() {
+      return -1;
+    }
+
+    @Override
+    public List<Integer> awaited() {
+      return List.of();
+    }
+
+    @Override
+    public List<Integer> unsubmitted() {
+      return List.of();
+    }
   }
 }

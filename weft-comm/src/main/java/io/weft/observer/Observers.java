@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.observer;
+
+import io.weft.CommException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The observers of a rank as one. A defect of one of them harms neither operations nor the others:
+/// once it has thrown, it is told nothing any more. Thread-safe.
+public final class Observers implements OperationObserver {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
+
+  private volatile OperationObserver[] all = {};
+
+  /// Nobody watches.
+  public Observers() {}
+
+  /// All of these.
+  public static Observers of(OperationObserver... observers) {
+    var all = new Observers();
+    List.of(observers).forEach(all::add);
+    return all;
+  }
+
+  /// From now on this one is told.
+  public synchronized void add(OperationObserver observer) {
+    List<OperationObserver> more = new ArrayList<>(List.of(all));
+    more.add(observer);
+    all = more.toArray(OperationObserver[]::new);
+  }
+
+  /// From now on this one is not; events that are under way may still reach it.
+  public synchronized void remove(OperationObserver observer) {
+    List<OperationObserver> fewer = new ArrayList<>(List.of(all));
+    fewer.remove(observer);
+    all = fewer.toArray(OperationObserver[]::new);
+  }
+
+  private void threw(OperationObserver observer, Throwable defect) {
+    remove(observer);
+    LOG.error("an observer of operations threw, which it must not; it sees no more", defect);
+  }
+
+  /// Hot path.
+  @Override
+  public void submitted(ObservedOperation operation) {
+    for (OperationObserver observer : all) {
+      try {
+        observer.submitted(operation);
+      } catch (RuntimeException | Error defect) {
+        threw(observer, defect);
+      }
+    }
+  }
+
+  @Override
+  public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
+    for (OperationObserver observer : all) {
+      try {
+        observer.withdrawn(operation, cause, nanos);
+      } catch (RuntimeException | Error defect) {
+        threw(observer, defect);
+      }
+    }
+  }
+
+  /// Hot path.
+  @Override
+  public void reached(
+      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+    for (OperationObserver observer : all) {
+      try {
+        observer.reached(operation, stage, exchange, nanos);
+      } catch (RuntimeException | Error defect) {
+        threw(observer, defect);
+      }
+    }
+  }
+
+  /// Hot path.
+  @Override
+  public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
+    for (OperationObserver observer : all) {
+      try {
+        observer.ended(operation, failure, nanos);
+      } catch (RuntimeException | Error defect) {
+        threw(observer, defect);
+      }
+    }
+  }
+}
