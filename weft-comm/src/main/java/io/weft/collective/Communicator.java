@@ -70,6 +70,17 @@ public interface Communicator extends AutoCloseable {
   /// Completes after all ranks have entered.
   Handle<Void> barrier(CollectiveOptions options);
 
+  /// The sizes by which operations are cut that are submitted from now on.
+  Tuning tuning();
+
+  /// Changes these sizes, on all ranks: all call this with the same tuning, behind the same
+  /// submissions and before the same. What was submitted before keeps the sizes that it had, also
+  /// while it is under way; what is submitted from now on has the new ones. The handle completes
+  /// when all ranks have changed. Fails with `Mismatch` on all ranks if they give different ones or
+  /// have not changed equally often, and the former tuning holds again. One change at a time; and
+  /// not for several threads that submit at once, whose order all ranks must share.
+  Handle<Void> tune(Tuning next);
+
   /// Fails all pending and future operations on all ranks with `Aborted(cause)`. Idempotent, never
   /// blocks.
   void abort(CommException cause);

@@ -61,8 +61,7 @@ final class GuardedObserver implements CollectiveObserver {
 
   /// Hot path.
   @Override
-  public void reached(
-      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+  public void reached(ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
     try {
       observer.reached(operation, stage, exchange, nanos);
     } catch (RuntimeException | Error defect) {

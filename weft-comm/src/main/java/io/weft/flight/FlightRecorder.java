@@ -127,8 +127,7 @@ public final class FlightRecorder implements CollectiveObserver {
   }
 
   @Override
-  public void reached(
-      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+  public void reached(ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
     switch (stage) {
       case STARTED -> operations.begin(operation, nanos);
       case EXCHANGE -> operations.stage(operation, exchange + 1);

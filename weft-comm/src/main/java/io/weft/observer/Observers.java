@@ -70,8 +70,7 @@ public final class Observers implements OperationObserver {
 
   /// Hot path.
   @Override
-  public void reached(
-      ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+  public void reached(ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
     for (OperationObserver observer : all) {
       try {
         observer.reached(operation, stage, exchange, nanos);

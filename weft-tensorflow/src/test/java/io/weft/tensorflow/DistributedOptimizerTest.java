@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -63,6 +65,31 @@ class DistributedOptimizerTest {
     for (int i = 0; i < expected.length; i++) {
       assertThat(weights.get(0)[i]).as("weight %d", i).isCloseTo(expected[i], within(tolerance));
     }
+  }
+
+  @Test
+  void gradientsGoThroughTheReducerThatIsGiven() throws Exception {
+    List<String> names = Collections.synchronizedList(new ArrayList<>());
+    GradientReducer.Factory reducers =
+        communicator -> {
+          GradientReducer plain = GradientReducer.ALLREDUCE.over(communicator);
+          return (name, gradient, average) -> {
+            names.add(name);
+            return plain.reduce(name, gradient, average);
+          };
+        };
+    List<float[]> weights =
+        Together.run(
+            2,
+            rank ->
+                () -> {
+                  try (Mlp model = new Mlp(7, ranks.of(rank), reducers, optimizer("Momentum"))) {
+                    model.train(3, 2 * Mlp.BATCH, rank * Mlp.BATCH, Mlp.BATCH);
+                    return model.weights();
+                  }
+                });
+    assertThat(weights.get(1)).containsExactly(weights.get(0));
+    assertThat(names).hasSize(2 * 3 * 4).allMatch(name -> name.startsWith("weft/gradient/"));
   }
 
   @ParameterizedTest

@@ -6,6 +6,7 @@ import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -173,6 +174,16 @@ final class InMemoryRanks implements AutoCloseable {
     public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
       Contribution mine = new Contribution(inOut, inOut, new PendingHandle<>());
       return join(rank, inOut.signature() + " from " + root, null, root, mine, options.name());
+    }
+
+    @Override
+    public Tuning tuning() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Handle<Void> tune(Tuning next) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,14 @@ final class Mlp implements AutoCloseable {
   Session session;
 
   Mlp(long weightSeed, @Nullable Communicator communicator, Function<Graph, Optimizer> optimizer) {
+    this(weightSeed, communicator, GradientReducer.ALLREDUCE, optimizer);
+  }
+
+  Mlp(
+      long weightSeed,
+      @Nullable Communicator communicator,
+      GradientReducer.Factory reducers,
+      Function<Graph, Optimizer> optimizer) {
     Ops tf = Ops.create(graph);
     x = tf.withName("x").placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, 8)));
     y = tf.withName("y").placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, 3)));
@@ -53,7 +62,10 @@ final class Mlp implements AutoCloseable {
     var loss = tf.math.mean(tf.nn.softmaxCrossEntropyWithLogits(logits, y).loss(), tf.constant(0));
     Optimizer local = optimizer.apply(graph);
     train =
-        (communicator == null ? local : new DistributedOptimizer(communicator, local))
+        (communicator == null
+                ? local
+                : new DistributedOptimizer(
+                    communicator, reducers, local, DistributedOptimizer.Updates.AS_THEY_COME))
             .minimize(loss);
     session = new Session(graph, OpLibrary.load().sessionConfig(graph));
     session.initialize();

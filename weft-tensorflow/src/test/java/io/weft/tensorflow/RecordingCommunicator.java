@@ -6,6 +6,7 @@ import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -78,6 +79,16 @@ final class RecordingCommunicator implements Communicator {
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
     return target.barrier(options);
+  }
+
+  @Override
+  public Tuning tuning() {
+    return target.tuning();
+  }
+
+  @Override
+  public Handle<Void> tune(Tuning next) {
+    return target.tune(next);
   }
 
   @Override

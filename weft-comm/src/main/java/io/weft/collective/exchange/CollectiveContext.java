@@ -31,7 +31,6 @@ public final class CollectiveContext {
   public static final int BLOCK_BYTES = 16 << 10;
 
   private final Mesh mesh;
-  private final int eagerBytes;
   private final StagingPool staging;
   private final Outbox outbox;
   private final MemorySegment receiveBuffer;
@@ -39,20 +38,21 @@ public final class CollectiveContext {
   private final int hostPieceBytes;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
-  public CollectiveContext(Mesh mesh, Tuning tuning, long keepBytes) {
+  public CollectiveContext(Mesh mesh, long keepBytes) {
     this.mesh = mesh;
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
-    this.eagerBytes = eagerBytes(transport, tuning);
     this.staging = new StagingPool(mesh.transport(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
     this.hostPieceBytes = transport.hostPieceBytes();
-    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, eagerBytes), 64);
+    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, longest), 64);
   }
 
-  /// An eager limit that leaves room for a header in the transport's messages.
-  private static int eagerBytes(Capabilities transport, Tuning tuning) {
+  /// The longest chunk that travels inside messages: leaves room for a header in the transport's.
+  public int eagerBytes(RunningOperation operation) {
+    Capabilities transport = mesh.transport().capabilities();
+    Tuning tuning = operation.signature().tuning();
     int wanted = tuning.eagerBytes() == Tuning.AUTO ? transport.eagerBytes() : tuning.eagerBytes();
     return Math.min(wanted, transport.maxMessageBytes() - CollectiveFrame.HEADER_BYTES);
   }
@@ -100,7 +100,9 @@ public final class CollectiveContext {
   /// says what a segment is.
   public Segments segments(RunningOperation operation, AlgorithmPlan plan) {
     Segments agreed = operation.signature().segments();
-    if (hostPieceBytes < eagerBytes || !agreed.shipped() || !keepsStep(operation, plan)) {
+    if (hostPieceBytes < eagerBytes(operation)
+        || !agreed.shipped()
+        || !keepsStep(operation, plan)) {
       return agreed;
     }
     long window = agreed.offset(agreed.inFlight());
@@ -113,11 +115,6 @@ public final class CollectiveContext {
   public boolean keepsStep(RunningOperation operation, AlgorithmPlan plan) {
     return plan.keepsStep()
         && sharingKernel.get(operation.group().world(plan.outgoing().getFirst().peer()));
-  }
-
-  /// Chunks up to this travel inside messages.
-  public int eagerBytes() {
-    return eagerBytes;
   }
 
   /// Kept bytes, in native memory until the next call.

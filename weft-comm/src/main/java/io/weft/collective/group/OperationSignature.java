@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.group;
 
+import io.weft.collective.Tuning;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.frame.Hash;
 import io.weft.collective.plan.CollectiveKind;
@@ -16,11 +17,16 @@ import java.util.stream.Stream;
 /// @param hash of the words; 32 bits
 /// @param bytes length of this rank's own tensor, which need not be the others'
 /// @param segments in which it is sent, where it is
-public record OperationSignature(String words, int hash, long bytes, Segments segments) {
+/// @param tuning by which the communicator ran when it was submitted
+public record OperationSignature(
+    String words, int hash, long bytes, Segments segments, Tuning tuning) {
 
-  /// `segments` are part of it, since both sides of a transfer cut by them.
+  /// What the tuning makes of `table` is part of it, since both sides of a transfer cut by that.
+  ///
+  /// @param table the segments that the table of algorithms gives
   public static OperationSignature of(
-      CollectiveKind kind, DType dtype, Shape shape, String detail, Segments segments) {
+      CollectiveKind kind, DType dtype, Shape shape, String detail, Segments table, Tuning tuning) {
+    Segments segments = tuning.over(table);
     String extents = kind.sameBytes() ? shape.toString() : anyFirst(shape);
     String words = kind.words() + " " + dtype + extents + (detail.isEmpty() ? "" : " " + detail);
     words += segments.words();
@@ -28,7 +34,8 @@ public record OperationSignature(String words, int hash, long bytes, Segments se
         words,
         (int) Hash.of(0, words),
         Math.multiplyExact(shape.elements(), dtype.bytes()),
-        segments);
+        segments,
+        tuning);
   }
 
   private static String anyFirst(Shape shape) {

@@ -22,14 +22,16 @@ final class WireBuffers {
   private final BufferLayout place;
   private final CollectiveContext context;
   private final Segments segments;
+  private final long longestEager;
   private @Nullable MemoryRegion source;
   private @Nullable MemoryRegion target;
 
-  WireBuffers(WireStage stage, CollectiveContext context, Segments segments) {
+  WireBuffers(WireStage stage, CollectiveContext context, Segments segments, int eagerBytes) {
     this.stage = stage;
     this.place = stage.layout();
     this.context = context;
     this.segments = segments;
+    this.longestEager = Math.min(eagerBytes, segments.bytes());
   }
 
   /// Copies the chunks that no peer sends us from contribution to result.
@@ -119,7 +121,7 @@ final class WireBuffers {
 
   /// Whether the run travels inside a message.
   boolean eager(Run run) {
-    return bytes(run) <= Math.min(context.eagerBytes(), segments.bytes());
+    return bytes(run) <= longestEager;
   }
 
   int segments(Run run) {

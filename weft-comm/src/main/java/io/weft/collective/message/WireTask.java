@@ -61,7 +61,7 @@ final class WireTask implements StageTask, TokenOwner {
     this.context = context;
     AlgorithmPlan plan = stage.plan();
     this.segments = context.segments(operation, plan);
-    this.memory = new WireBuffers(stage, context, segments);
+    this.memory = new WireBuffers(stage, context, segments, context.eagerBytes(operation));
     this.incoming = new Incoming[plan.incoming().size()];
     for (int i = 0; i < incoming.length; i++) {
       AlgorithmPlan.Stream stream = plan.incoming().get(i);
@@ -103,9 +103,10 @@ final class WireTask implements StageTask, TokenOwner {
 
   @Override
   public boolean done() {
-    if (!departures.done() || !outside.isEmpty()) {
-      return false;
-    }
+    return departures.done() && outside.isEmpty() && received();
+  }
+
+  private boolean received() {
     for (Incoming in : incoming) {
       if (!in.acknowledged()) {
         return false;
@@ -273,18 +274,17 @@ final class WireTask implements StageTask, TokenOwner {
       }
       work += departures.post();
     } while (work > before);
-    if (work > 0) {
-      tellHowFar();
-    }
+    tellHowFar();
     return work;
   }
 
+  /// What comes is applied where it comes, so this is asked also when there was nothing to do here.
   private void tellHowFar() {
     if (!sent && departures.done()) {
       sent = true;
       operation.reached(OperationStage.SENT);
     }
-    if (!reduced && Arrays.stream(incoming).allMatch(Incoming::acknowledged)) {
+    if (!reduced && received()) {
       reduced = true;
       operation.reached(OperationStage.REDUCED);
     }

@@ -148,6 +148,7 @@ public final class Collectives implements MeshService {
     return table;
   }
 
+  /// What a communicator begins with.
   Tuning tuning() {
     return tuning;
   }
@@ -205,7 +206,7 @@ public final class Collectives implements MeshService {
   @Override
   public void onStart(Mesh connected) {
     mesh = connected;
-    CollectiveContext opened = new CollectiveContext(connected, tuning, keepBytes);
+    CollectiveContext opened = new CollectiveContext(connected, keepBytes);
     context = opened;
     mailboxes = new SharedMailboxes(connected, opened);
     tensors = new TensorPool(connected.transport(), keepBytes);

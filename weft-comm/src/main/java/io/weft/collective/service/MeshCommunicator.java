@@ -7,6 +7,7 @@ import io.weft.agent.AgentRunner;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.collective.WireHook;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.Way;
@@ -50,7 +51,7 @@ final class MeshCommunicator implements Communicator {
   private final AgentRunner runner;
   private final Duration defaultDeadline;
   private final AlgorithmSelection algorithms;
-  private final Signatures signatures;
+  private volatile Signatures signatures;
   private final Results results;
   private final Function<String, AlgorithmPlan> allreducePlans;
   private final Function<String, AlgorithmPlan> barrierPlans;
@@ -60,6 +61,7 @@ final class MeshCommunicator implements Communicator {
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final Object tunings = new Object();
   private final OperationNames names;
 
   MeshCommunicator(
@@ -67,7 +69,7 @@ final class MeshCommunicator implements Communicator {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
-    this.signatures = new Signatures(collectives.tuning());
+    this.signatures = new Signatures(collectives.tuning(), 0);
     Transport transport = collectives.mesh().transport();
     this.algorithms =
         new AlgorithmSelection(
@@ -321,25 +323,96 @@ final class MeshCommunicator implements Communicator {
   }
 
   @Override
+  public Tuning tuning() {
+    return signatures.tuning();
+  }
+
+  /// Operations keep the signature with which they were submitted, so nothing that is under way has
+  /// to end for this.
+  @Override
+  public Handle<Void> tune(Tuning next) {
+    Signatures before;
+    synchronized (tunings) {
+      before = signatures;
+      signatures = new Signatures(next, before.version() + 1);
+    }
+    long version = before.version() + 1;
+    try {
+      OperationSignature signature =
+          before.of(
+              CollectiveKind.BARRIER,
+              meeting,
+              "to tuning " + version + ", " + next,
+              barrier,
+              barrierSignature.segments());
+      return meet(
+          CollectiveOptions.named("weft/tuning"),
+          signature,
+          new TuningChange<Void>(before, version));
+    } catch (RuntimeException | Error thrown) {
+      restore(before, version);
+      throw thrown;
+    }
+  }
+
+  /// Takes a change back that not all ranks have made.
+  private final class TuningChange<T> implements PendingHandle.CopyOut<T> {
+
+    private final Signatures before;
+    private final long version;
+    private boolean agreed;
+
+    TuningChange(Signatures before, long version) {
+      this.before = before;
+      this.version = version;
+    }
+
+    @Override
+    public T result(T brought) {
+      agreed = true;
+      return brought;
+    }
+
+    @Override
+    public void end() {
+      if (!agreed) {
+        restore(before, version);
+      }
+    }
+  }
+
+  private void restore(Signatures before, long failed) {
+    synchronized (tunings) {
+      if (signatures.version() == failed) {
+        signatures = before;
+      }
+    }
+  }
+
+  @Override
   public Handle<Void> barrier(CollectiveOptions options) {
+    return meet(options, barrierSignature, PendingHandle.CopyOut.none());
+  }
+
+  private Handle<Void> meet(
+      CollectiveOptions options,
+      OperationSignature signature,
+      PendingHandle.CopyOut<Void> copyOut) {
     if (barrier.way() == Way.MAILBOX) {
       MailboxReduce<Void> task = small(meeting, meeting, ReduceOp.MAX, null, barrierPlans);
       Prepared<Void> prepared =
           prepared(
-              new InlineAllreduce<>(
-                  this,
-                  take(options),
-                  options,
-                  barrierSignature,
-                  task,
-                  task,
-                  PendingHandle.CopyOut.none()),
+              new InlineAllreduce<>(this, take(options), options, signature, task, task, copyOut),
               options);
       prepared.submit();
       return prepared.handle();
     }
     AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, barrier.algorithm(), 0, rank());
-    return submit(options, barrierSignature, WirePlans.barrier(plan, meeting.data()));
+    Prepared<Void> prepared =
+        prepared(
+            options, take(options), signature, WirePlans.barrier(plan, meeting.data()), copyOut);
+    prepared.submit();
+    return prepared.handle();
   }
 
   @Override

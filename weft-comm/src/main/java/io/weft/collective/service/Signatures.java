@@ -22,10 +22,21 @@ final class Signatures {
   private static final int PLACES = 64;
 
   private final Tuning tuning;
+  private final long version;
   private final @Nullable Entry[] latest = new Entry[PLACES];
 
-  Signatures(Tuning tuning) {
+  /// @param version counts the tunings of the communicator, from 0
+  Signatures(Tuning tuning, long version) {
     this.tuning = tuning;
+    this.version = version;
+  }
+
+  Tuning tuning() {
+    return tuning;
+  }
+
+  long version() {
+    return version;
   }
 
   private record Entry(
@@ -48,7 +59,7 @@ final class Signatures {
     if (entry == null || !entry.is(dtype, shape, op, by)) {
       OperationSignature signature =
           OperationSignature.of(
-              CollectiveKind.ALLREDUCE, dtype, shape, op + by(choice), tuning.over(segments));
+              CollectiveKind.ALLREDUCE, dtype, shape, op + by(choice), segments, tuning);
       entry = new Entry(dtype, shape, op, by, signature);
       latest[place] = entry;
     }
@@ -61,8 +72,7 @@ final class Signatures {
   OperationSignature of(
       CollectiveKind kind, TensorView tensor, String detail, Choice choice, Segments segments) {
     String words = (detail + by(choice)).strip();
-    return OperationSignature.of(
-        kind, tensor.dtype(), tensor.shape(), words, tuning.over(segments));
+    return OperationSignature.of(kind, tensor.dtype(), tensor.shape(), words, segments, tuning);
   }
 
   private String by(Choice choice) {

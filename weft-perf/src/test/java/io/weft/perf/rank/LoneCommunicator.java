@@ -6,6 +6,7 @@ import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
@@ -102,6 +103,16 @@ final class LoneCommunicator implements Communicator {
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
     return new Done<>(null);
+  }
+
+  @Override
+  public Tuning tuning() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public Handle<Void> tune(Tuning next) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

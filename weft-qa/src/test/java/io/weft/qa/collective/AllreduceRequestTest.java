@@ -12,6 +12,7 @@ import io.weft.Weft;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.WireHook;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.MemoryKind;
 import io.weft.tensor.OwnedTensor;
@@ -105,6 +106,26 @@ class AllreduceRequestTest {
               return true;
             });
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void reducerAveragesGradientsOnAllRanks(String transport) {
+    GradientReducer.Factory narrow = GradientReducer.allreduce(WireHook.narrowing(DType.BFLOAT16));
+    try (LocalJob job = LocalJob.over(transport, 3)) {
+      job.run(
+          weft -> {
+            try (Arena arena = Arena.ofShared()) {
+              TensorView first = floats(arena, 3_000, weft.rank());
+              TensorView second = floats(arena, 10, 2 * weft.rank());
+              var a = GradientReducer.ALLREDUCE.over(weft.communicator()).reduce("a", first);
+              var b = narrow.over(weft.communicator()).reduce("b", second);
+              assertThat(values(a.await())).containsOnly(1);
+              assertThat(values(b.await())).containsOnly(2);
+            }
+            return true;
+          });
     }
   }
 

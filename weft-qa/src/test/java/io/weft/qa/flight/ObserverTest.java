@@ -43,8 +43,7 @@ class ObserverTest {
     private final List<Event> events = new ArrayList<>();
 
     private synchronized void add(String what, ObservedOperation operation, long nanos) {
-      events.add(
-          new Event(what, operation.id(), operation.name(), nanos, operation.lastHeard()));
+      events.add(new Event(what, operation.id(), operation.name(), nanos, operation.lastHeard()));
     }
 
     @Override
@@ -87,7 +86,13 @@ class ObserverTest {
 
   @ParameterizedTest
   @CsvSource({
-    "inproc, 1", "inproc, 300000", "tcp, 1", "tcp, 300000", "shm, 1", "shm, 3000", "shm, 300000"
+    "inproc, 1",
+    "inproc, 300000",
+    "tcp, 1",
+    "tcp, 300000",
+    "shm, 1",
+    "shm, 3000",
+    "shm, 300000"
   })
   void operationIsSeenFromItsSubmissionToItsEnd(String transport, int elements) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
@@ -126,8 +131,7 @@ class ObserverTest {
               var unused =
                   ExpectedFailures.of(
                       weft.communicator()
-                          .allreduce(
-                              tensor.view(), tensor.view(), ReduceOp.SUM, named("differs")));
+                          .allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, named("differs")));
             }
             assertThat(recorder.words("differs"))
                 .startsWith("SUBMITTED", "STARTED")

@@ -148,8 +148,7 @@ final class RankExchange {
     }
     var requests = new ArrayList<AllreduceRequest>();
     for (int i = 0; i < tensors.size(); i++) {
-      requests.add(
-          new AllreduceRequest(tensors.get(i), ReduceOp.AVERAGE, named(what + "/" + i)));
+      requests.add(new AllreduceRequest(tensors.get(i), ReduceOp.AVERAGE, named(what + "/" + i)));
     }
     var unused = await(communicator().allreduceAll(requests));
   }

@@ -34,9 +34,8 @@ public interface TrainingJob {
   OnFailure onFailure();
 
   /// Goes on with the ranks that are left, which do the same: the others are out, and `rank`,
-  /// `size`, `members` and `communicator` speak of those that are left. Graphs that were built on the
-  /// communicator go on with the next one. Throws `CommException` if
-  /// that cannot be done.
+  /// `size`, `members` and `communicator` speak of those that are left. Graphs that were built on
+  /// the communicator go on with the next one. Throws `CommException` if that cannot be done.
   void shrink() throws InterruptedException;
 
   /// Threads that compute here; with one number, a rank adds in one order.
