@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -26,6 +27,10 @@ import java.util.stream.Stream;
 /// @param temporary what lies in the temporary directory and is Weft's
 record Resources(
     int files, Set<String> threads, long directBytes, long heapBytes, Set<String> temporary) {
+
+  /// What launchers, measurements, the fuzzer and torture keep there: other JVMs run them beside.
+  private static final Pattern OF_OTHERS =
+      Pattern.compile("^weft-(job|perf|fuzz|torture|strangers)-");
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
@@ -96,7 +101,7 @@ record Resources(
 
   private static Set<String> temporaryFiles() {
     return names(Path.of(System.getProperty("java.io.tmpdir"))).stream()
-        .filter(name -> name.startsWith("weft"))
+        .filter(name -> name.startsWith("weft") && !OF_OTHERS.matcher(name).find())
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
