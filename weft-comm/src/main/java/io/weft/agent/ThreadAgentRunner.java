@@ -26,8 +26,15 @@ final class ThreadAgentRunner implements AgentRunner {
   /// for waking it.
   private static final long LEFT_TO_CALLERS_NANOS = 20_000_000;
 
-  /// How soon it looks meanwhile whether someone has submitted and not waited.
+  /// How soon it looks meanwhile whether someone has submitted and not waited. While nobody does,
+  /// it looks half as often each time, down to once in `LONGEST_REST_NANOS`: on a machine with no
+  /// core to spare each look takes one from a rank that spins.
   private static final long REST_NANOS = 500_000;
+
+  private static final long LONGEST_REST_NANOS = 8_000_000;
+
+  /// After so many commands without a caller in between, nobody is about to wait for them.
+  private static final int COMMANDS_LEFT_ALONE = 2;
 
   private static final int INVOKER_TRIES = 2000;
 
@@ -40,6 +47,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private final IdleStrategy callerIdle;
   private final AtomicBoolean inside = new AtomicBoolean();
   private final AtomicInteger callers = new AtomicInteger();
+  private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
 
   /// Who is inside. Written inside the agent invoker and read without order: a thread finds itself
@@ -47,6 +55,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private @Nullable Thread insider;
 
   private volatile boolean parked;
+  private volatile boolean resting;
   private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
   private volatile boolean over;
@@ -72,6 +81,10 @@ final class ThreadAgentRunner implements AgentRunner {
   public void commandQueued() {
     if (parked) {
       agent.wake();
+    } else if (resting
+        && callers.get() == 0
+        && unattended.incrementAndGet() == COMMANDS_LEFT_ALONE) {
+      LockSupport.unpark(thread);
     }
   }
 
@@ -102,6 +115,7 @@ final class ThreadAgentRunner implements AgentRunner {
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
     callers.incrementAndGet();
+    unattended.setOpaque(0);
     try {
       if (parked) {
         agent.wake();
@@ -128,6 +142,7 @@ final class ThreadAgentRunner implements AgentRunner {
   /// Hot path.
   @Override
   public boolean lend(InlineTask inlineTask, long sinceNanos) {
+    unattended.setOpaque(0);
     if (!tryEnter()) {
       return false;
     }
@@ -215,17 +230,32 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private void turnWhereNobodyElseDoes() {
+    long rest = REST_NANOS;
     while (!closed) {
-      if (callers.get() > 0 || isLeftToCallers() || !tryEnter()) {
-        // Whoever is inside wakes it if there is more to do.
-        LockSupport.parkNanos(this, REST_NANOS);
-        continue;
+      if (callers.get() > 0 || isLeftToCallers()) {
+        rest(rest);
+        rest = Math.min(2 * rest, LONGEST_REST_NANOS);
+      } else if (tryEnter()) {
+        rest = REST_NANOS;
+        try {
+          turnUntilACallerComes();
+        } finally {
+          leave();
+        }
+      } else {
+        rest(REST_NANOS); // whoever is inside wakes it if there is more to do
       }
-      try {
-        turnUntilACallerComes();
-      } finally {
-        leave();
-      }
+    }
+  }
+
+  /// What is queued just before is found by the next look.
+  private void rest(long nanos) {
+    unattended.setOpaque(0);
+    resting = true;
+    try {
+      LockSupport.parkNanos(this, nanos);
+    } finally {
+      resting = false;
     }
   }
 
