@@ -57,7 +57,7 @@ public final class StagingPool implements AutoCloseable {
     try {
       return lease(bytes);
     } catch (TransportException.Registration noMemory) {
-      LOG.debug("no window of {} bytes stands in for a tensor", bytes, noMemory);
+      LOG.debug("no window of {} bytes for a bounce buffer", bytes, noMemory);
       return null;
     }
   }

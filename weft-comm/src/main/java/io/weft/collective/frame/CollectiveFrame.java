@@ -32,7 +32,7 @@ public final class CollectiveFrame {
     EAGER(1),
     /// Permission to write: the receiver's regions and its token.
     GRANT(2),
-    /// Staging slots are free again; the count is in `aux`.
+    /// Staging slots are free again, or parts stand in a bounce buffer; the count is in `aux`.
     CREDIT(3),
     /// Ranks disagree; the text says what this rank submitted.
     MISMATCH(4),
@@ -44,7 +44,7 @@ public final class CollectiveFrame {
     PROBE_REPLY(7),
     /// Memory on which peers may work where it lies, or that it is private.
     SHARE(8),
-    /// This rank no longer touches the others' memory; `aux` says whether it did its part.
+    /// How far this rank is with the others' memory, or that it no longer touches it.
     DONE(9),
     /// Where this rank's mailbox of slots lies; `aux` 0: it has none, or cannot reach another's.
     MAILBOX(10),

@@ -34,6 +34,10 @@ final class WireBuffers {
     this.longestEager = Math.min(eagerBytes, segments.bytes());
   }
 
+  Segments segments() {
+    return segments;
+  }
+
   /// Copies the chunks that no peer sends us from contribution to result.
   void copyUntouched() {
     if (place.inPlace()) {

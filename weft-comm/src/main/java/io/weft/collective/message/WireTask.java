@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.message;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.weft.cluster.TokenOwner;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.StageTask;
-import io.weft.collective.frame.CollectiveFrame;
-import io.weft.collective.frame.Grant;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
 import io.weft.observer.OperationStage;
-import io.weft.transport.MemoryRegion;
-import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange by messages and writes: a data-flow machine over the plan.
+/// An exchange by messages and writes: a data-flow machine over the plan, of a stream to each peer
+/// and one from each.
 ///
 /// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
 /// eager limit travels inside a message; a longer one is written into the peer's memory after the
@@ -35,17 +31,10 @@ import org.jspecify.annotations.Nullable;
 /// contribution, so also on what we sent from that place. Confined to the progress thread.
 final class WireTask implements StageTask, TokenOwner {
 
-  private final RunningOperation operation;
-  private final WireStage stage;
-  private final int phase;
-  private final CollectiveContext context;
+  private final WireExchange exchange;
   private final int token;
-  private final Incoming[] incoming;
-  private final long[] appliedBytes;
-  private final int[] arrivedSegments;
-  private final Segments segments;
-  private final WireBuffers memory;
-  private final Departures departures;
+  private final SendStream[] outgoing;
+  private final ReceiveStream[] incoming;
 
   /// Peers that are to tell that they have entered, and have not.
   private final BitSet outside = new BitSet();
@@ -55,60 +44,92 @@ final class WireTask implements StageTask, TokenOwner {
   private boolean reduced;
 
   WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
-    this.operation = operation;
-    this.stage = stage;
-    this.phase = phase;
-    this.context = context;
     AlgorithmPlan plan = stage.plan();
-    this.segments = context.segments(operation, plan);
-    this.memory = new WireBuffers(stage, context, segments, context.eagerBytes(operation));
-    this.incoming = new Incoming[plan.incoming().size()];
-    for (int i = 0; i < incoming.length; i++) {
-      AlgorithmPlan.Stream stream = plan.incoming().get(i);
-      incoming[i] = new Incoming(stream.peer(), stream.steps(), segments.inFlight());
-    }
-    this.appliedBytes = new long[plan.receives().size()];
-    this.arrivedSegments = new int[plan.receives().size()];
-    this.departures =
-        new Departures(
-            operation, stage, phase, context, memory, segments, appliedBytes, arrivedSegments);
+    Segments segments = context.segments(operation, plan);
+    this.exchange =
+        new WireExchange(
+            operation,
+            stage,
+            phase,
+            context,
+            new WireBuffers(stage, context, segments, context.eagerBytes(operation)));
+    boolean keepsStep = context.keepsStep(operation, plan);
+    this.outgoing =
+        plan.outgoing().stream()
+            .map(to -> new SendStream(exchange, to.peer(), to.steps(), keepsStep))
+            .toArray(SendStream[]::new);
+    this.incoming =
+        plan.incoming().stream()
+            .map(from -> new ReceiveStream(exchange, from.peer(), from.steps()))
+            .toArray(ReceiveStream[]::new);
+    link(plan);
     this.token = context.tokens().take(this);
     if (stage.entered()) {
-      departures.ungranted().forEach(outside::set);
+      Arrays.stream(outgoing).filter(SendStream::isUngranted).forEach(to -> outside.set(to.peer()));
     }
+  }
+
+  /// Tells each step which ones it follows.
+  private void link(AlgorithmPlan plan) {
+    var sends = new SendStream.Step[plan.sends().size()];
+    var receives = new ReceiveStream.Step[plan.receives().size()];
+    for (SendStream to : outgoing) {
+      for (SendStream.Step step : to.steps()) {
+        sends[step.number()] = step;
+      }
+    }
+    for (ReceiveStream from : incoming) {
+      for (ReceiveStream.Step step : from.steps()) {
+        receives[step.number()] = step;
+      }
+    }
+    for (SendStream.Step step : sends) {
+      Sending sending = step.sending();
+      ReceiveStream.Step beside = sending.hasBeside() ? receives[sending.beside()] : null;
+      step.follows(these(receives, sending.needs()), beside);
+    }
+    for (ReceiveStream.Step step : receives) {
+      Receiving receiving = step.receiving();
+      SendStream.Step[] after =
+          IntStream.of(receiving.after()).mapToObj(n -> sends[n]).toArray(SendStream.Step[]::new);
+      step.follows(these(receives, receiving.needs()), after);
+    }
+  }
+
+  private static ReceiveStream.Step[] these(ReceiveStream.Step[] all, int[] numbers) {
+    return IntStream.of(numbers).mapToObj(n -> all[n]).toArray(ReceiveStream.Step[]::new);
   }
 
   @Override
   public void start() {
-    memory.copyUntouched();
-    for (Incoming in : incoming) {
-      if (needsGrant(in.receives)) {
-        grant(in);
-      } else if (stage.entered()) {
-        context.send(
-            operation,
-            in.peer,
-            CollectiveFrame.Type.ENTERED,
-            phase,
-            0,
-            CollectiveFrame.HEADER_BYTES);
-      }
+    exchange.memory().copyUntouched();
+    for (ReceiveStream from : incoming) {
+      from.start(token);
     }
   }
 
   @Override
   public RunningOperation operation() {
-    return operation;
+    return exchange.operation();
   }
 
   @Override
   public boolean done() {
-    return departures.done() && outside.isEmpty() && received();
+    return isSent() && outside.isEmpty() && isReceived();
   }
 
-  private boolean received() {
-    for (Incoming in : incoming) {
-      if (!in.acknowledged()) {
+  private boolean isSent() {
+    for (SendStream to : outgoing) {
+      if (!to.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isReceived() {
+    for (ReceiveStream from : incoming) {
+      if (!from.isDone()) {
         return false;
       }
     }
@@ -117,35 +138,27 @@ final class WireTask implements StageTask, TokenOwner {
 
   @Override
   public List<Integer> usedBy() {
-    return departures.writingTo();
+    return Arrays.stream(outgoing).filter(SendStream::writesOut).map(SendStream::peer).toList();
   }
 
   @Override
   public void release() {
-    context.tokens().free(token);
-    for (Incoming in : incoming) {
-      MemoryRegion staging = in.staging;
-      if (staging != null) {
-        context.staging().giveBack(staging);
-        in.staging = null;
-      }
+    exchange.context().tokens().free(token);
+    for (ReceiveStream from : incoming) {
+      from.release();
     }
-    memory.release();
+    exchange.memory().release();
   }
 
   /// Not before the transport has read what it was told to write. Peers may still write into the
   /// staging windows, so these are not used again.
   @Override
   public boolean tryAbandon() {
-    if (departures.writesOut()) {
+    if (Arrays.stream(outgoing).anyMatch(SendStream::writesOut)) {
       return false;
     }
-    for (Incoming in : incoming) {
-      MemoryRegion staging = in.staging;
-      if (staging != null) {
-        context.staging().forget(staging);
-        in.staging = null;
-      }
+    for (ReceiveStream from : incoming) {
+      from.abandon();
     }
     release();
     return true;
@@ -158,15 +171,16 @@ final class WireTask implements StageTask, TokenOwner {
 
   @Override
   public boolean needs(int peer) {
-    Incoming in = incomingFrom(peer);
-    return (in != null && due(in) != null) || departures.hasPending(peer) || outside.get(peer);
+    ReceiveStream from = from(peer);
+    SendStream to = to(peer);
+    return (from != null && from.isDue()) || (to != null && !to.isPosted()) || outside.get(peer);
   }
 
   @Override
   public List<Integer> waitingFor() {
     return Stream.of(
-            Arrays.stream(incoming).filter(in -> !in.acknowledged()).map(in -> in.peer),
-            departures.waitingFor(),
+            Arrays.stream(incoming).filter(from -> !from.isDone()).map(ReceiveStream::peer),
+            Arrays.stream(outgoing).filter(to -> !to.isPosted()).map(SendStream::peer),
             outside.stream().boxed())
         .flatMap(peers -> peers)
         .distinct()
@@ -183,77 +197,54 @@ final class WireTask implements StageTask, TokenOwner {
 
   @Override
   public void onGrant(int peer, MemorySegment frame) {
-    departures.onGrant(peer, frame);
+    SendStream to = to(peer);
+    if (to == null) {
+      operation().brokenBy(peer, "a grant that its schedule does not have");
+    } else {
+      to.onGrant(frame);
+    }
   }
 
   @Override
   public void onCredit(int peer, int slots) {
-    departures.onCredit(peer, slots);
+    SendStream to = to(peer);
+    if (to == null) {
+      operation().brokenBy(peer, "credit for " + slots + " slots where none are due");
+    } else {
+      to.onCredit(slots);
+    }
   }
 
   @Override
   public boolean onWritten(int fromRank) {
-    int member = operation.group().member(fromRank);
+    int member = operation().group().member(fromRank);
     if (member < 0) {
       return false;
     }
-    operation.heard(member);
     try {
       onWrite(member);
     } catch (RuntimeException | Error thrown) {
-      operation.broken(thrown);
+      operation().broken(thrown);
     }
     return true;
   }
 
   private void onWrite(int peer) {
-    Incoming in = incomingFrom(peer);
-    Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || memory.eager(due)) {
-      operation.brokenBy(peer, "a write that its schedule does not have");
-      return;
+    ReceiveStream from = from(peer);
+    if (from == null) {
+      operation().brokenBy(peer, "a write that its schedule does not have");
+    } else {
+      from.onNotify();
     }
-    if (due.reduce() && ++in.stagedArrived - in.stagedApplied > in.slots) {
-      operation.brokenBy(peer, "a write to a slot of its window that is not free");
-      return;
-    }
-    arrived(in, due);
-    apply(in, null);
   }
 
   @Override
   public void onEager(int peer, MemorySegment body) {
-    Incoming in = incomingFrom(peer);
-    Receiving due = in == null ? null : due(in);
-    if (in == null || due == null || !memory.eager(due)) {
-      operation.brokenBy(peer, "a segment that its schedule does not have");
-      return;
-    }
-    long bytes = memory.bytes(due, in.dueSegment);
-    if (body.byteSize() != bytes) {
-      operation.brokenBy(peer, "a segment of " + body.byteSize() + " bytes, not " + bytes);
-      return;
-    }
-    arrived(in, due);
-    if (in.applied + 1 < in.arrived || !apply(in, body)) {
-      in.eager.addLast(body.toArray(JAVA_BYTE));
-    }
-  }
-
-  /// What this peer sends next, null if it has sent all.
-  private @Nullable Receiving due(Incoming in) {
-    return in.dueReceive == in.receives.length
-        ? null
-        : stage.plan().receives().get(in.receives[in.dueReceive]);
-  }
-
-  private void arrived(Incoming in, Receiving due) {
-    in.arrived++;
-    arrivedSegments[in.receives[in.dueReceive]]++;
-    in.dueSegment++;
-    if (in.dueSegment == memory.segments(due)) {
-      in.dueSegment = 0;
-      in.dueReceive++;
+    ReceiveStream from = from(peer);
+    if (from == null) {
+      operation().brokenBy(peer, "a segment that its schedule does not have");
+    } else {
+      from.onEager(body);
     }
   }
 
@@ -265,14 +256,13 @@ final class WireTask implements StageTask, TokenOwner {
     int before;
     do {
       before = work;
-      for (Incoming in : incoming) {
-        int applied = in.applied;
-        if (in.arrived > applied) {
-          var unused = apply(in, null);
-          work += in.applied - applied;
-        }
+      for (ReceiveStream from : incoming) {
+        work += from.apply();
       }
-      work += departures.post();
+      sortBySchedule();
+      for (SendStream to : outgoing) {
+        work += to.post();
+      }
     } while (work > before);
     tellHowFar();
     return work;
@@ -280,130 +270,43 @@ final class WireTask implements StageTask, TokenOwner {
 
   /// What comes is applied where it comes, so this is asked also when there was nothing to do here.
   private void tellHowFar() {
-    if (!sent && departures.done()) {
+    if (!sent && isSent()) {
       sent = true;
-      operation.reached(OperationStage.SENT);
+      operation().reached(OperationStage.SENT);
     }
-    if (!reduced && received()) {
+    if (!reduced && isReceived()) {
       reduced = true;
-      operation.reached(OperationStage.REDUCED);
+      operation().reached(OperationStage.REDUCED);
     }
   }
 
-  /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
-  /// not been kept yet; returns whether that one was applied.
-  private boolean apply(Incoming in, @Nullable MemorySegment body) {
-    while (in.applied < in.arrived && !in.acknowledged()) {
-      int index = in.receives[in.position];
-      Receiving receiving = stage.plan().receives().get(index);
-      if (!mayApply(receiving, in.segment)) {
-        return false;
+  /// What comes first in the schedule is posted first, since others wait for it. By insertion,
+  /// since hardly anything is out of order.
+  private void sortBySchedule() {
+    for (int i = 1; i < outgoing.length; i++) {
+      SendStream to = outgoing[i];
+      int at = i;
+      while (at > 0 && outgoing[at - 1].next() > to.next()) {
+        outgoing[at] = outgoing[at - 1];
+        at--;
       }
-      long bytes = memory.bytes(receiving, in.segment);
-      if (memory.eager(receiving)) {
-        byte[] kept = in.eager.pollFirst();
-        MemorySegment from = kept != null ? context.land(kept) : body;
-        if (from == null) {
-          return false;
-        }
-        memory.combine(receiving, in.segment, from, 0, bytes);
-      } else if (receiving.reduce()) {
-        long slot = in.stagedApplied % in.slots;
-        MemorySegment window = Objects.requireNonNull(in.staging).segment();
-        memory.combine(receiving, in.segment, window, segments.offset(slot), bytes);
-        in.stagedApplied++;
-        credit(in);
-      }
-      appliedBytes[index] += bytes;
-      in.applied++;
-      in.segment++;
-      if (in.segment == memory.segments(receiving)) {
-        appliedBytes[index] = Long.MAX_VALUE;
-        in.segment = 0;
-        in.position++;
-      }
-    }
-    return true;
-  }
-
-  private boolean mayApply(Receiving receiving, int segment) {
-    for (int before : receiving.needs()) {
-      if (memory.waits(
-          receiving, segment, stage.plan().receives().get(before), appliedBytes[before])) {
-        return false;
-      }
-    }
-    if (receiving.reduce() || memory.eager(receiving)) {
-      for (int send : receiving.after()) {
-        if (!departures.hasLeft(send, receiving, segment)) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  private void credit(Incoming in) {
-    in.uncredited++;
-    if (in.uncredited * 2 >= in.slots) {
-      context.send(
-          operation,
-          in.peer,
-          CollectiveFrame.Type.CREDIT,
-          phase,
-          in.uncredited,
-          CollectiveFrame.HEADER_BYTES);
-      in.uncredited = 0;
+      outgoing[at] = to;
     }
   }
 
-  // --- grants
-
-  private boolean needsGrant(int[] receives) {
-    for (int r : receives) {
-      if (!memory.eager(stage.plan().receives().get(r))) {
-        return true;
+  private @Nullable ReceiveStream from(int peer) {
+    for (ReceiveStream from : incoming) {
+      if (from.peer() == peer) {
+        return from;
       }
     }
-    return false;
+    return null;
   }
 
-  private void grant(Incoming in) {
-    long windowBytes = windowBytes(in);
-    if (windowBytes > 0) {
-      in.staging = context.staging().lease(windowBytes);
-    }
-    RemoteRegion target = memory.targetRegion().export();
-    RemoteRegion window = in.staging == null ? target : in.staging.export();
-    BufferLayout place = stage.layout();
-    int first = stage.plan().receives().get(in.receives[0]).chunk();
-    long base = place.uniform() ? 0 : place.targetOffset()[first];
-    new Grant(window, target, base, windowBytes > 0 ? in.slots : 0, segments.bytes())
-        .write(context.scratch());
-    context.send(operation, in.peer, CollectiveFrame.Type.GRANT, phase, token, Grant.MESSAGE_BYTES);
-  }
-
-  /// How much of a window the segments that are to be combined reach; 0 if there are none.
-  private long windowBytes(Incoming in) {
-    long most = 0;
-    int slot = 0;
-    for (int r : in.receives) {
-      Receiving receiving = stage.plan().receives().get(r);
-      int staged = receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
-      for (int s = 0; s < staged && slot < in.slots; s++) {
-        most = Math.max(most, segments.offset(slot++) + memory.bytes(receiving, s));
-      }
-      if (slot == in.slots) {
-        return segments.offset(slot);
-      }
-    }
-    return most;
-  }
-
-  private @Nullable Incoming incomingFrom(int peer) {
-    for (Incoming in : incoming) {
-      if (in.peer == peer) {
-        return in;
+  private @Nullable SendStream to(int peer) {
+    for (SendStream to : outgoing) {
+      if (to.peer() == peer) {
+        return to;
       }
     }
     return null;

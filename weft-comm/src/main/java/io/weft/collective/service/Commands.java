@@ -250,7 +250,7 @@ final class Commands {
       ended++;
     }
 
-    /// Shows users what has begun and ended.
+    /// Tells users what has begun and ended.
     ///
     /// @param count what the progress thread has to do something for
     void publish(int count) {
@@ -273,7 +273,7 @@ final class Commands {
 
     /// How many have ended; grows.
     long ended() {
-      var unused = operations; // volatile: acquires what was shown
+      var unused = operations; // volatile: acquires what was published
       return ended;
     }
   }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A short allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
 /// its user waits for it at once and nothing else is under way, it is done inside `await`: the
-/// caller, in the progress thread's place, shows in a slot what it brings, looks at the others' and
-/// does its part. In all other cases, and when the others keep it waiting, it becomes an
+/// caller, in the progress thread's place, publishes in a slot what it brings, looks at the others'
+/// and does its part. In all other cases, and when the others keep it waiting, it becomes an
 /// `Operation`, with all that belongs to one.
 ///
 /// Made by a user thread; whoever takes it from the commands goes on with it where the progress

@@ -105,7 +105,11 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
 
   @Override
   protected boolean needs(MailboxSlots open, int member, long at) {
-    return running().needs(member);
+    // What it has said since the last look counts: it may have left the job after that.
+    MappedReduce running = running();
+    running.onPublished(member, (int) open.peek(member, at, PUBLISHED));
+    running.onReduced(member, (int) open.peek(member, at, REDUCED));
+    return running.needs(member);
   }
 
   @Override

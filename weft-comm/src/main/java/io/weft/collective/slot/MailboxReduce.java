@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// An allreduce or barrier of a tensor that fits a slot: each member shows its contribution, and
-/// combines all for itself. What is left goes by messages.
+/// An allreduce or barrier of a tensor that fits a slot: each member publishes its contribution,
+/// and combines all for itself. What is left goes by messages.
 public final class MailboxReduce<T> extends MailboxTask implements OperationPlan<T> {
 
   private final MemorySegment input;

@@ -8,7 +8,7 @@ import io.weft.collective.frame.Hash;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.slot.SharedMailbox.Sight;
+import io.weft.collective.slot.SharedMailbox.SlotState;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
 import io.weft.transport.RemoteRegion;
@@ -27,22 +27,22 @@ public final class MailboxSlots {
   private final @Nullable MemoryRegion region;
   private final SharedMailbox mailbox;
   private final TreeSum sum;
-  private final Consumer<MailboxSlots> debtors;
+  private final Consumer<MailboxSlots> skipping;
   private boolean unusable;
 
-  /// `region` is null where there is no memory for a mailbox; `debtors` is told when there is
-  /// something to `pay`.
+  /// `region` is null where there is no memory for a mailbox; `skipping` is told when there is
+  /// something to `publishSkipped`.
   MailboxSlots(
       Group group,
       Mesh mesh,
       CollectiveContext context,
       @Nullable MemoryRegion region,
-      Consumer<MailboxSlots> debtors) {
+      Consumer<MailboxSlots> skipping) {
     this.group = group;
     this.mesh = mesh;
     this.context = context;
     this.region = region;
-    this.debtors = debtors;
+    this.skipping = skipping;
     this.unusable = region == null;
     MemorySegment memory =
         region == null
@@ -74,7 +74,7 @@ public final class MailboxSlots {
     unusable = true;
   }
 
-  /// Whether this rank may show something.
+  /// Whether this rank may publish something.
   public boolean isReady() {
     return mailbox.isReady() && !unusable;
   }
@@ -109,7 +109,7 @@ public final class MailboxSlots {
     mailbox.leave();
   }
 
-  /// Shows this rank's contribution and wakes who waits for it; false if there is no room yet.
+  /// Publishes this rank's contribution and wakes who waits for it; false if there is no room yet.
   /// Inside `enter`.
   ///
   /// Hot path.
@@ -121,7 +121,7 @@ public final class MailboxSlots {
     return true;
   }
 
-  /// Adds a word to what this rank shows, which was 0, and wakes who waits for it. Inside `enter`.
+  /// Stores a word of what this rank publishes, and wakes who waits for it. Inside `enter`.
   ///
   /// Hot path.
   public void tell(long number, long at, long word) {
@@ -141,6 +141,11 @@ public final class MailboxSlots {
     return mailbox.mayWrite(number);
   }
 
+  /// The same outside `enter`; 0 if the member's mailbox is closed.
+  public long peek(int member, long number, long at) {
+    return mailbox.publishes(member, number) ? mailbox.peekWord(member, number, at) : 0;
+  }
+
   /// A member's contribution; read after `look` has said SAME and before `acknowledge`.
   public MemorySegment contribution(int member, long number, long bytes) {
     return mailbox.mailbox(member).asSlice(SharedMailbox.payload(number), bytes);
@@ -156,15 +161,15 @@ public final class MailboxSlots {
     return context;
   }
 
-  /// Nothing is shown as this number, which has been taken.
+  /// Nothing is published as this number, which has been taken.
   void skip(long number) {
     mailbox.skip(number);
-    debtors.accept(this);
+    skipping.accept(this);
   }
 
-  /// Shows the others that nothing will be shown as the numbers that are owed. Returns whether all
-  /// is paid.
-  boolean pay() {
+  /// Says in slots that nothing is published as the numbers that are skipped. Returns whether all
+  /// is said.
+  boolean publishSkipped() {
     if (unusable) {
       return true; // nobody looks any more
     }
@@ -172,13 +177,13 @@ public final class MailboxSlots {
       return false;
     }
     try {
-      while (mailbox.tryPay()) {
+      while (mailbox.tryPublishSkipped()) {
         wakeWhoWaits();
       }
     } finally {
       leave();
     }
-    return !mailbox.skips();
+    return !mailbox.hasSkipped();
   }
 
   private void wakeWhoWaits() {
@@ -206,7 +211,7 @@ public final class MailboxSlots {
   }
 
   /// Hot path.
-  public Sight look(long number, long subject) {
+  public SlotState look(long number, long subject) {
     return mailbox.look(number, subject);
   }
 
@@ -226,7 +231,7 @@ public final class MailboxSlots {
   }
 
   /// Whether the mailbox's memory may serve another communicator.
-  boolean isForsaken() {
-    return mailbox.isForsaken(member -> mesh.isGone(group.world(member)));
+  boolean isUnused() {
+    return mailbox.isUnused(member -> mesh.isGone(group.world(member)));
   }
 }

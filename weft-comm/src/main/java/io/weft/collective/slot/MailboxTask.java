@@ -6,7 +6,7 @@ import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
-import io.weft.collective.slot.SharedMailbox.Sight;
+import io.weft.collective.slot.SharedMailbox.SlotState;
 import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 /// published stays until all have acknowledged the number, so all see the same; and who leaves the
 /// slots knows of a member that does not publish it there and never will: itself, one whose slot
 /// has another operation, or one that says so. A rank whose slot is not free yet, or that does not
-/// know all mailboxes yet, publishes later.
+/// know all mailboxes yet, leaves the slots too: to wait would be to let an operation wait for
+/// others, which members may have begun in another order.
 ///
 /// Driven by an operation or, where a caller waits for a short one, in place of one (`begin`,
 /// `step`). One object for one operation on one rank. Confined to the progress thread once it has
@@ -49,7 +50,7 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   // --- what is exchanged
 
-  /// What this rank publishes; copied at once. Asked again until there is room for it.
+  /// What this rank publishes; copied at once. Once.
   ///
   /// Hot path.
   protected abstract MemorySegment contribution(MailboxSlots slots);
@@ -120,11 +121,11 @@ public abstract class MailboxTask implements Stage, StageTask {
   ///
   /// Hot path.
   public final boolean step() {
-    Sight sight = meet();
-    if (sight == Sight.SAME) {
+    SlotState state = meet();
+    if (state == SlotState.SAME) {
       var unused = goOn();
     }
-    return over || sight == Sight.OTHER;
+    return over || state == SlotState.OTHER;
   }
 
   /// Leaves the slots after `begin`.
@@ -132,10 +133,10 @@ public abstract class MailboxTask implements Stage, StageTask {
     slots().leave();
   }
 
-  private Sight meet() {
-    Sight sight = met ? Sight.SAME : slots().look(number, subject);
-    met = sight == Sight.SAME;
-    return sight;
+  private SlotState meet() {
+    SlotState state = met ? SlotState.SAME : slots().look(number, subject);
+    met = state == SlotState.SAME;
+    return state;
   }
 
   private int goOn() {
@@ -166,10 +167,11 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   /// What was begun without an operation goes on with this one.
   public final StageTask resume(RunningOperation running, CollectiveContext used) {
+    var unused = task(running, 0, used);
     if (!over) {
-      beginWait();
+      begun();
     }
-    return task(running, 0, used);
+    return this;
   }
 
   @Override
@@ -179,12 +181,18 @@ public abstract class MailboxTask implements Stage, StageTask {
     if (begin(open, MailboxSlots.subject(running.key(), running.sequence(), running.signature()))) {
       open.leave();
     }
-    beginWait();
+    begun();
   }
 
-  private void beginWait() {
-    waits = true;
-    slots().beginWait();
+  /// Whatever has happened, the number is published or skipped.
+  private void begun() {
+    if (published) {
+      waits = true;
+      slots().beginWait();
+    } else {
+      slots().skip(number);
+      leaveSlots(!slots().isUnusable());
+    }
   }
 
   @Override
@@ -197,16 +205,10 @@ public abstract class MailboxTask implements Stage, StageTask {
       leaveSlots(false); // all have heard why
       return 1;
     }
-    if (!open.isReady() || !open.enter()) {
+    if (!open.enter()) {
       return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
     }
     try {
-      if (!published) {
-        published = tryPublish(open);
-      }
-      if (!published) {
-        return 0;
-      }
       boolean before = met;
       return switch (meet()) {
         case OPEN -> 0;
@@ -227,9 +229,6 @@ public abstract class MailboxTask implements Stage, StageTask {
   }
 
   private void leaveSlots(boolean tell) {
-    if (!published) {
-      slots().skip(number);
-    }
     end();
     undone = true;
     RunningOperation running = operation();
@@ -285,7 +284,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   public final boolean needs(int peer) {
     return !over
         && isOther(peer)
-        && (met ? needs(slots(), peer, number) : !published || !slots().publishes(peer, number));
+        && (met ? needs(slots(), peer, number) : !slots().publishes(peer, number));
   }
 
   @Override

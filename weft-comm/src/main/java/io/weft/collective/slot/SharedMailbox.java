@@ -10,18 +10,18 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank shows the other members of a communicator: a few slots, each with the contribution
-/// to one small operation; and the mailboxes of the others. Operations are numbered in the order in
-/// which a rank begins them; number n stands in slot n modulo `SLOTS`.
+/// What one rank publishes to the other members of a communicator: a few slots, each with the
+/// contribution to one small operation; and the mailboxes of the others. Operations are numbered in
+/// the order in which a rank begins them; number n stands in slot n modulo `SLOTS`.
 ///
-/// Vocabulary: a number is *finished* on a rank when that rank will not look at anybody's slot of
-/// that number any more. Each mailbox says up to which number all are finished.
+/// Vocabulary: a number is *acknowledged* by a rank when that rank will not look at anybody's slot
+/// of that number any more. Each mailbox says up to which number all are acknowledged.
 ///
 /// Why a slot is never overwritten too early: number n is written only when every member has said
-/// that it has finished n - SLOTS, the number that stands in the slot. Its saying so comes after
-/// its loads from the slot (release), and this rank's stores come after it has heard it (acquire).
-/// So who has not finished a number finds in the slot of a member an earlier number or this one,
-/// never a later one.
+/// that it has acknowledged n - SLOTS, the number that stands in the slot. Its saying so comes
+/// after its loads from the slot (release), and this rank's stores come after it has heard it
+/// (acquire). So who has not acknowledged a number finds in the slot of a member an earlier number
+/// or this one, never a later one.
 ///
 /// Confined to the progress thread.
 public final class SharedMailbox {
@@ -35,11 +35,11 @@ public final class SharedMailbox {
   /// Longest contribution.
   static final int PAYLOAD_BYTES = Way.SLOT_BYTES;
 
-  /// The subject of a slot in which nothing is shown; no operation has it.
+  /// The subject of a slot in which nothing is published; no operation has it.
   static final long NOTHING = 0;
 
   /// What stands in the members' slots of one number.
-  public enum Sight {
+  public enum SlotState {
     /// Somebody has not written it yet.
     OPEN,
     /// All have written it, for the same operation.
@@ -53,7 +53,7 @@ public final class SharedMailbox {
   /// Written once: whose mailbox it is.
   private static final long OWNER = 0;
 
-  /// All smaller numbers are finished here. Apart from the slots, which peers poll.
+  /// All smaller numbers are acknowledged here. Apart from the slots, which peers poll.
   private static final long ACKNOWLEDGED = 128;
 
   /// How many operations wait here whose caller may sleep.
@@ -74,13 +74,7 @@ public final class SharedMailbox {
   private final @Nullable PeerMemory[] peers;
   private final long[] acknowledgedBy;
   private final long[] written = new long[SLOTS];
-
-  /// Numbers that were taken and are neither written nor skipped: written in this order.
-  private final PendingNumbers waits = new PendingNumbers();
-
-  /// Numbers as which this rank publishes nothing, and has not said so.
-  private final PendingNumbers skipped = new PendingNumbers();
-
+  private final SkippedSlots skipped = new SkippedSlots();
   private int missing;
   private long next;
   private long acknowledged;
@@ -119,7 +113,6 @@ public final class SharedMailbox {
 
   /// The number of an operation that begins now.
   long take() {
-    waits.add(next);
     return next++;
   }
 
@@ -154,8 +147,8 @@ public final class SharedMailbox {
     }
   }
 
-  /// Shows this rank's contribution to all. False, and nothing is shown, if some member may still
-  /// look at what stands in the slot, or has not been shown what stood there before. Inside
+  /// Publishes this rank's contribution to all. False, and nothing is published, if some member may
+  /// still look at what stands in the slot, or a smaller number is to be published first. Inside
   /// `enter`.
   ///
   /// Hot path.
@@ -165,40 +158,39 @@ public final class SharedMailbox {
     }
     int index = (int) (number % SLOTS);
     MemorySegment.copy(from, 0, own, slot(number) + PAYLOAD, from.byteSize());
-    waits.remove(number);
     written[index] = number;
     unfinished |= 1 << index;
     stamp(number, subject);
     return true;
   }
 
-  /// Whether there is room for what is to be written as this number, and it is due. Inside `enter`.
+  /// Whether there is room for what is to be written as this number. Inside `enter`.
   ///
   /// Hot path.
   boolean mayWrite(long number) {
-    return waits.number(0) == number && !skipped.hasBefore(number) && hasRoom(number);
+    return !skipped.isSkippedIn(number) && hasRoom(number);
   }
 
-  /// This rank shows nothing as a number that it has taken. The others must see that, or they would
-  /// wait for it with what they show as this number: so it is said in the slot, by `tryPay`.
+  /// This rank publishes nothing as a number that it has taken. The others must see that, or they
+  /// would wait for it with what they publish as this number: so it is said in the slot, by
+  /// `tryPublishSkipped`.
   void skip(long number) {
-    waits.remove(number);
     skipped.add(number);
   }
 
-  /// Whether there is something to pay.
-  boolean skips() {
+  /// Whether there are such numbers of which no slot says it.
+  boolean hasSkipped() {
     return skipped.size() > 0;
   }
 
-  /// Says in a slot that nothing is shown as a number that is owed; false if there is none, or no
+  /// Says in a slot that nothing is published as a skipped number; false if there is none, or no
   /// room yet. Inside `enter`.
-  boolean tryPay() {
+  boolean tryPublishSkipped() {
     for (int i = 0; i < skipped.size(); i++) {
       long number = skipped.number(i);
-      if (!waits.hasBefore(number) && !skipped.hasBefore(number) && hasRoom(number)) {
+      if (hasRoom(number)) {
         stamp(number, NOTHING);
-        skipped.remove(number);
+        skipped.remove(i);
         return true;
       }
     }
@@ -256,12 +248,12 @@ public final class SharedMailbox {
     return (long) LONG.getOpaque(mailboxes[member], WAITING) != 0;
   }
 
-  /// What all members show as this number. Inside `enter`, until `acknowledge`.
+  /// What all members publish as this number. Inside `enter`, until `acknowledge`.
   ///
   /// Hot path.
-  Sight look(long number, long subject) {
+  SlotState look(long number, long subject) {
     long slot = slot(number);
-    Sight sight = Sight.SAME;
+    SlotState state = SlotState.SAME;
     for (int m = 0; m < mailboxes.length; m++) {
       if (m == rank) {
         continue;
@@ -269,18 +261,23 @@ public final class SharedMailbox {
       // Pairs with the release in `tryWrite`: with the stamp, the rest of the slot is seen.
       long stamp = (long) LONG.getAcquire(mailboxes[m], slot + STAMP);
       if (stamp <= number) {
-        sight = Sight.OPEN;
+        state = SlotState.OPEN;
       } else if (stamp != number + 1 || (long) LONG.get(mailboxes[m], slot + SUBJECT) != subject) {
-        return Sight.OTHER;
+        return SlotState.OTHER;
       }
     }
-    return sight;
+    return state;
   }
 
-  /// Whether another member shows something as this number; false if its mailbox is closed or not
-  /// known.
+  /// Whether another member publishes something as this number; false if its mailbox is closed or
+  /// not known.
   boolean publishes(int member, long number) {
     return peek(member, slot(number) + STAMP) > number;
+  }
+
+  /// What it publishes there; 0 if its mailbox is closed. After `publishes`.
+  long peekWord(int member, long number, long at) {
+    return peek(member, payload(number) + at);
   }
 
   private long peek(int member, long at) {
@@ -304,7 +301,7 @@ public final class SharedMailbox {
     return mailboxes[member];
   }
 
-  /// Adds a word to what this rank shows as this number, where it has shown 0. Inside `enter`.
+  /// Stores a word of what this rank publishes as this number. Inside `enter`.
   ///
   /// Hot path.
   void tell(long number, long at, long word) {
@@ -312,7 +309,7 @@ public final class SharedMailbox {
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
   }
 
-  /// What a member shows there; what it did before it said so is seen. As `mailbox`.
+  /// What a member publishes there; what it did before is seen. As `mailbox`.
   ///
   /// Hot path.
   long told(int member, long number, long at) {
@@ -328,7 +325,7 @@ public final class SharedMailbox {
   }
 
   /// This rank looks at nobody's slot of this number any more, whether it has written its own or
-  /// not. Each number that was taken is finished once.
+  /// not. Each number that was taken is acknowledged once.
   ///
   /// Hot path.
   void acknowledge(long number) {
@@ -339,7 +336,7 @@ public final class SharedMailbox {
     if (written[index] == number) {
       unfinished &= ~(1 << index);
     }
-    long until = waits.size() > 0 ? waits.number(0) : next;
+    long until = next;
     for (int left = unfinished; left != 0; left &= left - 1) {
       until = Math.min(until, written[Integer.numberOfTrailingZeros(left)]);
     }
@@ -360,16 +357,16 @@ public final class SharedMailbox {
   /// `end`.
   ///
   /// @param gone whether a member is gone
-  boolean isForsaken(IntPredicate gone) {
+  boolean isUnused(IntPredicate gone) {
     for (int m = 0; m < peers.length; m++) {
-      if (m != rank && !gone.test(m) && !isForsakenBy(m)) {
+      if (m != rank && !gone.test(m) && !isUnusedBy(m)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean isForsakenBy(int member) {
+  private boolean isUnusedBy(int member) {
     PeerMemory peer = peers[member];
     if (peer == null) {
       return true; // nothing was written before all mailboxes were known, so it finds nothing here

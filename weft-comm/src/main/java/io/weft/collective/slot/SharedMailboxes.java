@@ -31,7 +31,7 @@ public final class SharedMailboxes {
   private final LongMap<MailboxSlots> byGroup = new LongMap<>();
   private final List<MemoryRegion> regions = new ArrayList<>();
   private final List<MailboxSlots> retired = new ArrayList<>();
-  private final List<MailboxSlots> owing = new ArrayList<>();
+  private final List<MailboxSlots> skipping = new ArrayList<>();
 
   public SharedMailboxes(Mesh mesh, CollectiveContext context) {
     this.mesh = mesh;
@@ -47,25 +47,25 @@ public final class SharedMailboxes {
   MailboxSlots of(Group group) {
     MailboxSlots slots = find(group);
     if (slots == null) {
-      slots = new MailboxSlots(group, mesh, context, region(), owing::add);
+      slots = new MailboxSlots(group, mesh, context, region(), skipping::add);
       byGroup.put(group.key(), slots);
       tell(group, slots);
     }
     return slots;
   }
 
-  /// A turn: shows what is owed where there is room by now.
+  /// A turn: says what is skipped where there is room by now.
   ///
   /// Hot path.
   public void work() {
-    if (!owing.isEmpty()) {
-      owing.removeIf(MailboxSlots::pay);
+    if (!skipping.isEmpty()) {
+      skipping.removeIf(MailboxSlots::publishSkipped);
     }
   }
 
   private @Nullable MemoryRegion region() {
     for (int i = 0; i < retired.size(); i++) {
-      if (retired.get(i).isForsaken()) {
+      if (retired.get(i).isUnused()) {
         return retired.remove(i).region();
       }
     }
@@ -121,7 +121,7 @@ public final class SharedMailboxes {
     MailboxSlots slots = byGroup.remove(group.key());
     if (slots != null) {
       slots.end();
-      owing.removeIf(each -> each == slots);
+      skipping.removeIf(each -> each == slots);
       if (slots.region() != null) {
         retired.add(slots);
       }
@@ -133,6 +133,6 @@ public final class SharedMailboxes {
     regions.forEach(MemoryRegion::close);
     regions.clear();
     retired.clear();
-    owing.clear();
+    skipping.clear();
   }
 }

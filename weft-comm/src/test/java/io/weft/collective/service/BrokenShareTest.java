@@ -31,8 +31,6 @@ class BrokenShareTest {
   /// Of a slice of half of it.
   private static final int PARTS = 3;
 
-  private static final int MAILBOX = 10;
-
   private final PeerScene scene = new PeerScene();
 
   @AfterEach
@@ -42,27 +40,27 @@ class BrokenShareTest {
 
   /// The rank's own offer, said back: so rank 0 shares the rank's own memory.
   private byte[] offer() {
-    return scene.sent(SHARE).array().clone();
+    return offered(scene).array().clone();
+  }
+
+  /// After it has left the slots, where the others do not come, in the stage before.
+  private static ByteBuffer offered(PeerScene scene) {
+    return scene.rank.transport().sent().stream()
+        .filter(frame -> frame.length > 2 && frame[1] == SHARE && frame[2] == 1)
+        .map(frame -> ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN))
+        .findFirst()
+        .orElseThrow();
   }
 
   private byte[] aux(int type, int aux) {
-    byte[] frame = like(scene.sent(SHARE), type, new byte[0]);
+    byte[] frame = like(offered(scene), type, new byte[0]);
     ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN).putInt(20, aux);
     return frame;
   }
 
-  /// Of ranks of which one has no mailbox.
-  private static Handle<?> submit(PeerScene scene, int communicator) {
-    Handle<?> handle = scene.submit(communicator, SHARED, LONG);
-    byte[] none = like(scene.sent(MAILBOX), MAILBOX, new byte[0]);
-    ByteBuffer.wrap(none).order(ByteOrder.LITTLE_ENDIAN).putInt(20, 0);
-    scene.says(none);
-    return handle;
-  }
-
   @Test
   void offerAndEndCompleteTheOperation() {
-    Handle<?> handle = submit(scene, PAIR);
+    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     scene.says(offer());
     for (int piece = 0; piece < 4; piece++) {
       scene.rank.turn(0);
@@ -76,7 +74,7 @@ class BrokenShareTest {
 
   @Test
   void memoryThatCannotBeReachedIsLeftUndone() {
-    Handle<?> handle = submit(scene, PAIR);
+    Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     byte[] unknown = offer();
     ByteBuffer.wrap(unknown)
         .order(ByteOrder.LITTLE_ENDIAN)
@@ -92,7 +90,7 @@ class BrokenShareTest {
 
   @Test
   void privateMemoryOfOneIsTheEndOfSharing() {
-    Handle<?> handle = submit(scene, WORLD);
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.two.says(offer());
     scene.says(aux(SHARE, 0));
     scene.rank.turn(0);
@@ -103,7 +101,7 @@ class BrokenShareTest {
 
   @Test
   void aSecondOfferAborts() {
-    Handle<?> handle = submit(scene, WORLD);
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(offer());
     scene.says(offer());
     scene.rank.turn(0);
@@ -112,7 +110,7 @@ class BrokenShareTest {
 
   @Test
   void anOfferThatIsTooShortAborts() {
-    Handle<?> handle = submit(scene, WORLD);
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(aux(SHARE, 1));
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of 32 bytes");
@@ -120,7 +118,7 @@ class BrokenShareTest {
 
   @Test
   void anEndWithoutAnOfferAborts() {
-    Handle<?> handle = submit(scene, WORLD);
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
     assertThat(failure(handle)).hasMessageContaining("nothing was begun");
@@ -128,7 +126,7 @@ class BrokenShareTest {
 
   @Test
   void aSecondEndAborts() {
-    Handle<?> handle = submit(scene, WORLD);
+    Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(offer());
     scene.says(aux(DONE, PARTS));
     scene.says(aux(DONE, PARTS));
@@ -140,8 +138,8 @@ class BrokenShareTest {
   void whatBelongsToMessagesAndWritesAborts() {
     for (int type : new int[] {EAGER, GRANT, CREDIT}) {
       try (var fresh = new PeerScene()) {
-        Handle<?> handle = submit(fresh, WORLD);
-        fresh.says(like(fresh.sent(SHARE), type, new byte[68]));
+        Handle<?> handle = fresh.submit(WORLD, SHARED, LONG);
+        fresh.says(like(offered(fresh), type, new byte[68]));
         fresh.rank.turn(0);
         assertThat(failure(handle)).as("type " + type).hasMessageContaining("is due");
       }

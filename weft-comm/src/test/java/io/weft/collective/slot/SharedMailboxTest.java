@@ -3,7 +3,7 @@ package io.weft.collective.slot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.collective.slot.SharedMailbox.Sight;
+import io.weft.collective.slot.SharedMailbox.SlotState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -30,13 +29,12 @@ class SharedMailboxTest {
   private static final int NUMBERS = 3_000;
 
   /// What one member of a random run does: begins numbers in order, some without writing them, some
-  /// for another operation than the others; writes them when there is room, or gives up to; looks
-  /// at those it has written, in any order; says of which it writes nothing.
+  /// for another operation than the others; looks at those it has written, in any order; pays what
+  /// it owes.
   private static final class Actor {
     private final SharedMailbox mailbox;
     private final int rank;
     private final Map<Long, Long> open = new HashMap<>();
-    private final TreeMap<Long, Long> unwritten = new TreeMap<>();
     private final MemorySegment part = Arena.ofAuto().allocate(8);
     private long begun;
 
@@ -49,42 +47,21 @@ class SharedMailboxTest {
       long number = mailbox.take();
       assertThat(number).isEqualTo(begun++);
       long subject = random.nextInt(12) == 0 ? 1000 + rank : (number + 1) * 31; // never NOTHING
-      unwritten.put(number, subject);
-      if (random.nextInt(12) == 0) {
-        skip(number);
-      }
-    }
-
-    private void skip(long number) {
-      unwritten.remove(number);
-      mailbox.skip(number);
-      mailbox.acknowledge(number);
-    }
-
-    void write(SplittableRandom random) {
-      if (unwritten.size() > 3 && random.nextInt(20) == 0) {
-        List<Long> numbers = List.copyOf(unwritten.keySet());
-        skip(numbers.get(random.nextInt(numbers.size())));
-      }
+      part.set(ValueLayout.JAVA_LONG, 0, value(rank, number));
       assertThat(mailbox.enter()).isTrue();
-      while (!unwritten.isEmpty()) {
-        long number = unwritten.firstKey();
-        part.set(ValueLayout.JAVA_LONG, 0, value(rank, number));
-        if (!mailbox.tryWrite(number, unwritten.get(number), part)) {
-          break;
-        }
-        open.put(number, unwritten.remove(number));
-      }
+      boolean written = random.nextInt(12) > 0 && mailbox.tryWrite(number, subject, part);
       mailbox.leave();
-    }
-
-    boolean isBusy() {
-      return !open.isEmpty() || !unwritten.isEmpty();
+      if (written) {
+        open.put(number, subject);
+      } else {
+        mailbox.skip(number);
+        mailbox.acknowledge(number);
+      }
     }
 
     void pay() {
       assertThat(mailbox.enter()).isTrue();
-      while (mailbox.tryPay()) {
+      while (mailbox.tryPublishSkipped()) {
         assertThat(begun).isPositive();
       }
       mailbox.leave();
@@ -104,7 +81,7 @@ class SharedMailboxTest {
     List<SharedMailbox> mailboxes = Mailboxes.of(members);
     List<Actor> actors = new ArrayList<>();
     mailboxes.forEach(mailbox -> actors.add(new Actor(mailbox, actors.size())));
-    Map<Long, Sight> outcomes = new HashMap<>();
+    Map<Long, SlotState> outcomes = new HashMap<>();
     int shared = 0;
     while (actors.stream().anyMatch(a -> a.begun < NUMBERS)) {
       Actor slowest = actors.stream().min(Comparator.comparingLong(a -> a.begun)).orElseThrow();
@@ -117,24 +94,22 @@ class SharedMailboxTest {
         shared += look(actor, number, actors, outcomes) ? 1 : 0;
       }
       actors.get(random.nextInt(members)).pay();
-      actors.get(random.nextInt(members)).write(random);
     }
-    for (int turn = 0; turn < NUMBERS && actors.stream().anyMatch(Actor::isBusy); turn++) {
+    for (int turn = 0; turn < NUMBERS && actors.stream().anyMatch(a -> !a.open.isEmpty()); turn++) {
       for (Actor actor : actors) {
-        actor.write(random);
         actor.pay();
         List.copyOf(actor.open.keySet()).forEach(number -> look(actor, number, actors, outcomes));
       }
     }
-    assertThat(actors).as("nobody waits for ever, seed %d", SEED).noneMatch(Actor::isBusy);
+    assertThat(actors).as("nobody waits for ever, seed %d", SEED).allMatch(a -> a.open.isEmpty());
     assertThat(shared).as("numbers that went by slots, seed %d", SEED).isGreaterThan(20);
   }
 
   private static boolean look(
-      Actor actor, long number, List<Actor> actors, Map<Long, Sight> outcomes) {
+      Actor actor, long number, List<Actor> actors, Map<Long, SlotState> outcomes) {
     assertThat(actor.mailbox.enter()).isTrue();
-    Sight sight = actor.mailbox.look(number, actor.open.get(number));
-    if (sight == Sight.SAME) {
+    SlotState state = actor.mailbox.look(number, actor.open.get(number));
+    if (state == SlotState.SAME) {
       for (int m = 0; m < actors.size(); m++) {
         long seen =
             actor.mailbox.mailbox(m).get(ValueLayout.JAVA_LONG, SharedMailbox.payload(number));
@@ -144,14 +119,14 @@ class SharedMailboxTest {
       }
     }
     actor.mailbox.leave();
-    if (sight != Sight.OPEN) {
-      assertThat(outcomes.merge(number, sight, (first, now) -> first))
+    if (state != SlotState.OPEN) {
+      assertThat(outcomes.merge(number, state, (first, now) -> first))
           .as("number %d, seed %d", number, SEED)
-          .isEqualTo(sight);
+          .isEqualTo(state);
       actor.open.remove(number);
       actor.mailbox.acknowledge(number);
     }
-    return sight == Sight.SAME;
+    return state == SlotState.SAME;
   }
 
   /// Two threads, as two processes would, one number after the other.
@@ -173,7 +148,7 @@ class SharedMailboxTest {
       }
       assertThat(mailbox.enter()).isTrue();
       assertThat(mailbox.tryWrite(number, 5, part)).as("room for number %d", number).isTrue();
-      while (mailbox.look(number, 5) == Sight.OPEN) {
+      while (mailbox.look(number, 5) == SlotState.OPEN) {
         Thread.yield();
       }
       int peer = 1 - rank;
@@ -202,26 +177,9 @@ class SharedMailboxTest {
     }
     assertThat(fast.tryWrite(next, 1, part)).as("the peer's is not finished").isFalse();
     SharedMailbox slow = mailboxes.get(1);
-    acknowledgeUnwritten(slow);
+    slow.acknowledge(slow.take());
     assertThat(fast.tryWrite(next, 1, part)).isTrue();
     assertThat(slow.publishes(0, next)).isTrue();
-  }
-
-  private static void acknowledgeUnwritten(SharedMailbox mailbox) {
-    long number = mailbox.take();
-    mailbox.skip(number);
-    mailbox.acknowledge(number);
-  }
-
-  @Test
-  void numbersAreWrittenInTheOrderInWhichTheyWereTaken() {
-    SharedMailbox mailbox = Mailboxes.of(2).getFirst();
-    MemorySegment part = Arena.ofAuto().allocate(8);
-    long first = mailbox.take();
-    long second = mailbox.take();
-    assertThat(mailbox.tryWrite(second, 1, part)).isFalse();
-    assertThat(mailbox.tryWrite(first, 1, part)).isTrue();
-    assertThat(mailbox.tryWrite(second, 1, part)).isTrue();
   }
 
   @Test
@@ -231,11 +189,11 @@ class SharedMailboxTest {
     MemorySegment part = Arena.ofAuto().allocate(8);
     assertThat(mine.tryWrite(mine.take(), 1, part)).isTrue();
     mine.end();
-    assertThat(mine.isForsaken(m -> false)).isFalse();
-    acknowledgeUnwritten(mailboxes.get(1));
-    assertThat(mine.isForsaken(m -> false)).isFalse();
-    assertThat(mine.isForsaken(m -> m == 2)).isTrue();
+    assertThat(mine.isUnused(m -> false)).isFalse();
+    mailboxes.get(1).acknowledge(mailboxes.get(1).take());
+    assertThat(mine.isUnused(m -> false)).isFalse();
+    assertThat(mine.isUnused(m -> m == 2)).isTrue();
     mailboxes.get(2).end();
-    assertThat(mine.isForsaken(m -> false)).isTrue();
+    assertThat(mine.isUnused(m -> false)).isTrue();
   }
 }

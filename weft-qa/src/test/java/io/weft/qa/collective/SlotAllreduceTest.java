@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -262,13 +263,13 @@ class SlotAllreduceTest {
 
   /// Of ranks that leave right after the last operation, nobody misses it.
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "shm"})
-  void theLastOperationBeforeTheEndIsDoneByAll(String scheme) {
+  @CsvSource({"inproc, 1", "shm, 1", "inproc, 5000", "shm, 5000", "shm, 500000"})
+  void theLastOperationBeforeTheEndIsDoneByAll(String scheme, int elements) {
     for (int i = 0; i < 5; i++) {
       try (LocalJob job = job(scheme, 2, Set.of())) {
         job.run(
             weft -> {
-              try (OwnedTensor t = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {
+              try (OwnedTensor t = OwnedTensor.allocate(DType.INT32, Shape.of(elements))) {
                 for (int n = 0; n < 8; n++) {
                   fill(t.view(), 1);
                   assertThat(value(sum(weft, t, "last").await())).isEqualTo(2);
