@@ -26,7 +26,7 @@ final class SendStream {
   private final Step[] steps;
 
   /// Segments that may have been posted beyond what has come of the receive beside them
-  /// (docs/adr/0065-ranks-of-a-host-keep-step.md).
+  /// (docs/adr/0065-limit-bytes-in-flight-per-host.md).
   private final int lead;
 
   private @Nullable Grant grant;

@@ -149,7 +149,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     complete(result, null);
   }
 
-  /// Patience is over.
+  /// The caller has waited long enough.
   @Override
   public void giveUp() {
     task.leave();

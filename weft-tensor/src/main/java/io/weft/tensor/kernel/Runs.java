@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// is constant to the JIT. Of the segments that callers bring it is not: C2 moves the checks of
 /// their classes and owners before the loop, by how often they passed wherever else this JVM uses
 /// segments, and where one of them fails there it throws the loop away and compiles it again,
-/// without end, while the kernel runs interpreted (docs/adr/0063-kernels-work-on-addresses.md).
+/// without end, while the kernel runs interpreted (docs/adr/0063-kernels-on-addresses.md).
 final class Runs {
 
   /// Null where this Java was not allowed native access: loops then work on their callers'
