@@ -12,7 +12,9 @@ public final class TokenTable {
 
   private static final int SLOT_BITS = 18;
   private static final int MOST = 1 << SLOT_BITS;
-  private static final int GENERATION_MASK = (1 << (32 - SLOT_BITS)) - 1;
+
+  /// One less than fit, so that no token is -1, which messages use for "all" and "none".
+  private static final int GENERATIONS = (1 << (32 - SLOT_BITS)) - 1;
 
   /// Left for those who cannot do without a token, when `isFull` has refused others.
   private static final int RESERVED = MOST / 8;
@@ -49,7 +51,7 @@ public final class TokenTable {
     int slot = cursor++ & (owners.length - 1);
     used++;
     owners[slot] = owner;
-    generations[slot] = (generations[slot] + 1) & GENERATION_MASK;
+    generations[slot] = (generations[slot] + 1) % GENERATIONS;
     return generations[slot] << SLOT_BITS | slot;
   }
 

@@ -57,6 +57,19 @@ class TokenTableTest {
   }
 
   @Test
+  void noGenerationHasAllBitsSoThatNoTokenIsMinusOne() {
+    var owner = new Owner(0);
+    int slots = 256;
+    int most = 0;
+    for (int i = 0; i < slots << 14; i++) {
+      int token = tokens.take(owner);
+      most = Math.max(most, token >>> 18);
+      tokens.free(token);
+    }
+    assertThat(most).isEqualTo((1 << 14) - 2);
+  }
+
+  @Test
   void whatComesLateForAnEarlierOwnerFindsNobody() {
     int first = tokens.take(new Owner(1));
     tokens.free(first);

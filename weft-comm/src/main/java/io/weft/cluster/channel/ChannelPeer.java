@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
+import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.transport.PostResult;
 import java.util.ArrayDeque;
@@ -30,7 +31,9 @@ final class ChannelPeer {
   private final List<ChannelPeer> active;
   private int unanswered;
   private boolean isActive;
-  private boolean gone;
+
+  /// Why requests to it fail; null = they do not.
+  private @Nullable CommException goneBy;
 
   /// Something that leaves as part of a message.
   interface Item {
@@ -81,22 +84,26 @@ final class ChannelPeer {
   }
 
   boolean isGone() {
-    return gone;
+    return goneBy != null;
   }
 
-  /// It reaches nobody any more, and nobody it.
+  /// Why it cannot be asked; null = it can.
+  @Nullable CommException goneBy() {
+    return goneBy;
+  }
+
+  /// After `quit`: what waits for it reaches nobody.
   void leave() {
-    gone = true;
     items.clear();
   }
 
-  /// This rank leaves: it says what it owes and nothing more.
-  void quit() {
-    gone = true;
+  /// The peer is gone, or this rank leaves: what is posted already still leaves, and nothing more.
+  void quit(CommException cause) {
+    goneBy = cause;
   }
 
   void post(Item item) {
-    if (!gone) {
+    if (goneBy == null) {
       items.add(item);
       activate();
     }

@@ -8,15 +8,12 @@ import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
-import io.weft.transport.pool.BufferPool;
-import io.weft.transport.pool.SliceLease;
 import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -45,9 +42,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private @Nullable Connected connected;
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
-  private int leases;
   private int open;
-  private boolean poolClosed;
   private volatile @Nullable RequestHandler handler;
   private volatile boolean busy;
   private volatile boolean over;
@@ -56,7 +51,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private record Connected(
       Mesh mesh,
       ChannelPeer[] peers,
-      BufferPool pool,
+      PayloadMemory payloads,
       ChannelFrame.Writer writer,
       MemorySegment joined,
       Capabilities transport) {
@@ -161,12 +156,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private void enter(OutboundRequest it) {
     Connected on = connected();
-    CommException refusal = failure;
-    if (refusal == null && it.peer().isGone()) {
-      refusal =
-          new CommException.PeerLost(
-              describe(it.peer().rank()) + " is gone; it cannot be asked", it.peer().rank(), null);
-    }
+    CommException refusal = failure == null ? it.peer().goneBy() : failure;
     if (refusal == null && on.mesh().tokens().isFull()) {
       refusal =
           new CommException.Aborted(
@@ -272,8 +262,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (it.isPosted()) {
       abandoned.add(it);
     } else if (it.hasMemory()) {
-      it.free();
-      leases--;
+      connected().payloads().free(it);
     }
   }
 
@@ -301,23 +290,19 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   /// False if there is no room now.
   private boolean lease(InboundRequest it) {
-    if (it.payloadBytes() > Long.highestOneBit(memoryBytes)) {
-      it.refuse(
-          "a payload of "
-              + it.payloadBytes()
-              + " bytes, rounded up to a power of two, is more than the "
-              + memoryBytes
-              + " that "
-              + describe(rank())
-              + " has for payloads; raise rendezvous-memory there");
-      return true;
+    PayloadMemory payloads = connected().payloads();
+    if (payloads.fits(it.payloadBytes())) {
+      return payloads.tryLease(it);
     }
-    Optional<SliceLease> memory = connected().pool().tryLease(it.payloadBytes());
-    if (memory.isPresent()) {
-      leases++;
-      it.lands(memory.get());
-    }
-    return memory.isPresent();
+    it.refuse(
+        "a payload of "
+            + it.payloadBytes()
+            + " bytes, rounded up to a power of two, is more than the "
+            + payloads.mostBytes()
+            + " that "
+            + describe(rank())
+            + " has for payloads; raise rendezvous-memory there");
+    return true;
   }
 
   private void deliver(RequestHandler server, InboundRequest it) {
@@ -365,7 +350,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
         new Connected(
             mesh,
             peers,
-            BufferPool.of(mesh.transport(), memoryBytes),
+            new PayloadMemory(mesh.transport(), memoryBytes),
             new ChannelFrame.Writer(message),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
@@ -427,8 +412,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (it.isPosted()) {
       return false;
     }
-    it.free();
-    leases--;
+    connected().payloads().free(it);
     return true;
   }
 
@@ -543,7 +527,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (peer.isGone() || peer.rank() == rank()) {
       return 0;
     }
-    peer.quit();
+    peer.quit(cause);
     List<OutboundRequest> asked = List.copyOf(peer.asked());
     asked.forEach(it -> it.fail(cause));
     List<InboundRequest> waiting = List.copyOf(peer.waiting());
@@ -603,9 +587,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);
-    if (leases == 0 && !poolClosed) {
-      poolClosed = true;
-      connected().pool().close();
-    }
+    connected().payloads().closeIfUnused();
   }
 }

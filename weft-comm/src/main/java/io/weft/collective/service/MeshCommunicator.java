@@ -51,7 +51,7 @@ final class MeshCommunicator implements Communicator {
   private final AgentRunner runner;
   private final Duration defaultDeadline;
   private final AlgorithmSelection algorithms;
-  private volatile Signatures signatures;
+  private final TuningVersions tunings;
   private final Results results;
   private final Function<String, AlgorithmPlan> allreducePlans;
   private final Function<String, AlgorithmPlan> barrierPlans;
@@ -61,7 +61,6 @@ final class MeshCommunicator implements Communicator {
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final Object tunings = new Object();
   private final OperationNames names;
 
   MeshCommunicator(
@@ -69,7 +68,7 @@ final class MeshCommunicator implements Communicator {
     this.collectives = collectives;
     this.group = group;
     this.names = new OperationNames(group.key());
-    this.signatures = new Signatures(collectives.tuning(), 0);
+    this.tunings = new TuningVersions(collectives.tuning());
     Transport transport = collectives.mesh().transport();
     this.algorithms =
         new AlgorithmSelection(
@@ -171,7 +170,7 @@ final class MeshCommunicator implements Communicator {
     Choice choice = choose(CollectiveKind.ALLREDUCE, options, input.bytes());
     Choice apart = apart(CollectiveKind.ALLREDUCE, choice, input.bytes());
     OperationSignature signature =
-        signatures.allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
+        tunings.current().allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
     return switch (choice.way()) {
       case MAILBOX -> {
         var task = small(input, output, op, output, allreducePlans);
@@ -324,68 +323,27 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Tuning tuning() {
-    return signatures.tuning();
+    return tunings.current().tuning();
   }
 
   /// Operations keep the signature with which they were submitted, so nothing that is under way has
   /// to end for this.
   @Override
   public Handle<Void> tune(Tuning next) {
-    Signatures before;
-    synchronized (tunings) {
-      before = signatures;
-      signatures = new Signatures(next, before.version() + 1);
-    }
-    long version = before.version() + 1;
+    TuningVersions.Change<Void> change = tunings.change(next);
+    Signatures before = change.before();
     try {
       OperationSignature signature =
           before.of(
               CollectiveKind.BARRIER,
               meeting,
-              "to tuning " + version + ", " + next,
+              "to tuning " + (before.version() + 1) + ", " + next,
               barrier,
               barrierSignature.segments());
-      return meet(
-          CollectiveOptions.named("weft/tuning"),
-          signature,
-          new TuningChange<Void>(before, version));
+      return meet(CollectiveOptions.named("weft/tuning"), signature, change);
     } catch (RuntimeException | Error thrown) {
-      restore(before, version);
+      change.end();
       throw thrown;
-    }
-  }
-
-  /// Takes a change back that not all ranks have made.
-  private final class TuningChange<T> implements PendingHandle.CopyOut<T> {
-
-    private final Signatures before;
-    private final long version;
-    private boolean agreed;
-
-    TuningChange(Signatures before, long version) {
-      this.before = before;
-      this.version = version;
-    }
-
-    @Override
-    public T result(T brought) {
-      agreed = true;
-      return brought;
-    }
-
-    @Override
-    public void end() {
-      if (!agreed) {
-        restore(before, version);
-      }
-    }
-  }
-
-  private void restore(Signatures before, long failed) {
-    synchronized (tunings) {
-      if (signatures.version() == failed) {
-        signatures = before;
-      }
     }
   }
 
@@ -449,7 +407,7 @@ final class MeshCommunicator implements Communicator {
   private OperationSignature sign(
       CollectiveKind kind, TensorView tensor, String detail, Choice choice) {
     Choice apart = apart(kind, choice, tensor.bytes());
-    return signatures.of(kind, tensor, detail, choice, apart.segments());
+    return tunings.current().of(kind, tensor, detail, choice, apart.segments());
   }
 
   Collectives collectives() {
