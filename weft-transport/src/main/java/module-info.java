@@ -9,7 +9,7 @@ module io.weft.transport {
   exports io.weft.transport.spi;
   exports io.weft.transport.limit;
   exports io.weft.transport.pool;
-  // The bootstrap store, which is no transport, encrypts in the same way.
+  // The job's store, which is no transport, encrypts in the same way.
   exports io.weft.transport.tls to
       io.weft.comm;
   // Shared memory and verbs carry on where TCP has proved the peer, with the same regions.

@@ -137,6 +137,7 @@ public abstract sealed class CommException extends RuntimeException {
   }
 
   /// This rank could not join its job: environment, secret, store or address. Nothing was started.
+  /// Or, once it has joined, the job's store did not do what it was asked; all else works on.
   public static final class Setup extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final transient List<Integer> ranks;

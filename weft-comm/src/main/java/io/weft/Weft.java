@@ -19,6 +19,7 @@ import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
+import io.weft.cluster.store.PrefixStore;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Algorithms;
 import io.weft.collective.Communicator;
@@ -50,6 +51,7 @@ import io.weft.transport.spi.TransportProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
@@ -63,6 +65,9 @@ public final class Weft implements AutoCloseable {
 
   private static final long FIRST_EPOCH = 0;
 
+  /// Of the keys of programs: those of Weft itself have another one.
+  private static final String STORE_PREFIX = "job/";
+
   private final WeftConfig config;
   private final Mesh mesh;
   private final Collectives collectives;
@@ -75,6 +80,10 @@ public final class Weft implements AutoCloseable {
   private final TensorPool tensors;
   private volatile Epoch epoch;
   private volatile Communicator all;
+  private final Store store;
+
+  /// Ends the store where this rank keeps it, once.
+  private final AtomicReference<Runnable> storeEnd = new AtomicReference<>(() -> {});
 
   private Weft(
       WeftConfig config,
@@ -85,8 +94,10 @@ public final class Weft implements AutoCloseable {
       RequestChannel channel,
       AgentRunner runner,
       FlightWriter flights,
-      Observers observers) {
+      Observers observers,
+      Store store) {
     this.config = config;
+    this.store = new PrefixStore(store, STORE_PREFIX);
     this.mesh = mesh;
     this.collectives = collectives;
     this.membership = membership;
@@ -124,7 +135,23 @@ public final class Weft implements AutoCloseable {
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
-    try (JobStore job = JobStore.open(launch, config, environment)) {
+    try {
+      JobStore job = JobStore.open(launch, config, environment);
+      Weft joined = join(config, launch, environment, job);
+      warmUp.join(config.startDeadline());
+      Transports.tellOfTcp(joined);
+      return joined;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommException.Setup("interrupted while joining the job", e);
+    }
+  }
+
+  /// Takes `job`, which is closed with the result or when this fails.
+  private static Weft join(
+      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment, JobStore job)
+      throws InterruptedException {
+    try {
       var nodeEnvironment =
           new NodeEnvironment(
               job.store(),
@@ -136,12 +163,12 @@ public final class Weft implements AutoCloseable {
               JobProcess.current());
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
       Weft joined = join(config, launch, nodeEnvironment, sinks);
-      warmUp.join(config.startDeadline());
-      Transports.tellOfTcp(joined);
+      joined.storeEnd.set(job::close);
+      job.store().disconnect(); // a connection for each rank would stand idle at the keeper's
       return joined;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new CommException.Setup("interrupted while joining the job", e);
+    } catch (InterruptedException | RuntimeException | Error e) {
+      job.close();
+      throw e;
     }
   }
 
@@ -237,7 +264,8 @@ public final class Weft implements AutoCloseable {
         channel,
         runner,
         FlightWriter.open(recorder, runner::nanos, sinks),
-        observers);
+        observers,
+        around.store());
   }
 
   private static Transport open(
@@ -428,6 +456,14 @@ public final class Weft implements AutoCloseable {
     return channel;
   }
 
+  /// The job's key-value store, for what few ranks need to know of others: addresses, roles,
+  /// settings; not for data. It serves until its keeper ends: the launcher, or rank 0 when it
+  /// leaves; a call after that throws `CommException.Setup`. Closing it has no effect. User
+  /// threads.
+  public Store store() {
+    return store;
+  }
+
   /// Scheme of the transport in use: "shm", "tcp", "inproc".
   public String transport() {
     return mesh.transport().address().scheme();
@@ -445,12 +481,19 @@ public final class Weft implements AutoCloseable {
   }
 
   /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
-  /// seconds for theirs, then ends connections and thread. A second call has no effect. Throws
+  /// seconds for theirs, then ends connections and thread. Where this rank keeps the store, that
+  /// ends first, so that no rank that has left finds it. A second call has no effect. Throws
   /// `IllegalStateException` in a callback, on a thread that turns the agent.
   @Override
   public void close() {
-    runner.close();
-    flights.close();
-    tensors.close();
+    try {
+      if (!runner.isInside()) {
+        storeEnd.getAndSet(() -> {}).run();
+      }
+    } finally {
+      runner.close();
+      flights.close();
+      tensors.close();
+    }
   }
 }

@@ -226,7 +226,7 @@ public final class WeftConfig {
     return value(ConfigOption.TLS_CA);
   }
 
-  /// `HOST:PORT` of the bootstrap store.
+  /// `HOST:PORT` of the job's store.
   public Optional<String> store() {
     return value(ConfigOption.STORE);
   }

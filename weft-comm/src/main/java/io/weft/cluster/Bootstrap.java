@@ -39,9 +39,8 @@ public final class Bootstrap {
   }
 
   /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
-  /// each host, cross ranks in order of rank among equal local ranks. A store that rank 0 keeps may
-  /// be closed when rank 0 is connected with all others: each calls rank 0 when it has read all.
-  /// Throws `CommException.Setup` naming the ranks that never came, or what they disagree on.
+  /// each host, cross ranks in order of rank among equal local ranks. Throws `CommException.Setup`
+  /// naming the ranks that never came, or what they disagree on.
   ///
   /// @param self the calling rank's process
   /// @param mine where its transports listen

@@ -7,7 +7,7 @@ import io.weft.transport.spi.TransportProvider;
 
 /// What a rank finds around it when it joins a job: the real machine, or a simulated one.
 ///
-/// @param store where the ranks meet; borrowed until the rank has joined
+/// @param store where the ranks meet; borrowed until the rank has left
 /// @param secret of the job
 /// @param job its name
 /// @param bind where the transport listens

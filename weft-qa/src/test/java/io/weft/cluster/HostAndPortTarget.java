@@ -6,7 +6,7 @@ import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Where the bootstrap store is said to be.
+/// Where the job's store is said to be.
 public final class HostAndPortTarget implements FuzzTarget {
 
   /// For the fuzzer.

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// How rank 0 gets the address at which its job's ranks meet: another job whose ranks meet there is
-/// waited for, because a store is gone when all ranks have met. User thread.
+/// waited for, because its store is gone when its rank 0 leaves. User thread.
 final class AddressClaim {
 
   private static final Logger LOG = LoggerFactory.getLogger(AddressClaim.class);
@@ -52,7 +52,7 @@ final class AddressClaim {
       }
       if (deadline.passed()) {
         throw new CommException.Setup(
-            "rank 0 cannot keep the bootstrap store at "
+            "rank 0 cannot keep the job's store at "
                 + TcpStore.location(host, port)
                 + ": for "
                 + deadline
@@ -113,7 +113,7 @@ final class AddressClaim {
           throw new CommException.Setup(
               "rank 0 cannot resolve '"
                   + host
-                  + "', where it must keep the bootstrap store; set"
+                  + "', where it must keep the job's store; set"
                   + " WEFT_STORE to HOST:PORT of rank 0",
               notYet);
         }

@@ -31,7 +31,7 @@ record Deadline(long endNanos, Duration total) {
   void pause(Duration little) throws InterruptedException {
     LockSupport.parkNanos(Math.min(Span.nanos(little), remainingNanos()));
     if (Thread.interrupted()) {
-      throw new InterruptedException("interrupted while waiting for the bootstrap store");
+      throw new InterruptedException("interrupted while waiting for the job's store");
     }
   }
 

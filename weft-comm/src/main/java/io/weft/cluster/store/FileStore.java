@@ -1,30 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
+import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.net.URLEncoder;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /// A store in a directory that only this user can enter: one file for each key, which appears by
-/// renaming and is therefore never seen half-written. Thread-safe, also between processes.
+/// renaming and is therefore never seen half-written. Who changes something holds the lock of the
+/// file `lock`, in which entries and bytes are counted. Thread-safe, also between processes.
 final class FileStore implements Store {
 
   private static final Duration PAUSE = Duration.ofMillis(5);
   private static final int MAX_NAME = 200;
+  private static final String LOCK = "lock";
+
+  private static final Duration CHANGE_PAUSE = Duration.ofMillis(20);
+  private static final Duration LOCK_PAUSE = Duration.ofMillis(1);
+  private static final Duration LOCK_LIMIT = Duration.ofSeconds(10);
 
   private final Path directory;
+  private final ReentrantLock here = new ReentrantLock();
+
+  /// One as long as this object is in use: the system ends all locks of a process on a file when it
+  /// closes one channel.
+  private @Nullable FileChannel channel;
 
   FileStore(Path directory) {
     this.directory = directory;
@@ -33,12 +59,138 @@ final class FileStore implements Store {
   @Override
   public void put(String key, byte[] value) {
     InMemoryStore.requireShort(key, value.length);
-    try {
-      publish(file(key), value);
-    } catch (IOException unwritable) {
-      throw outOfReach(unwritable);
+    boolean unused = change(key, value, before -> true);
+  }
+
+  @Override
+  public boolean putIfAbsent(String key, byte[] value) {
+    InMemoryStore.requireShort(key, value.length);
+    return change(key, value, Optional::isEmpty);
+  }
+
+  @Override
+  public boolean compareAndSet(String key, byte[] expected, byte[] value) {
+    InMemoryStore.requireShort(key, Math.max(expected.length, value.length));
+    return change(
+        key, value, before -> before.isPresent() && Arrays.equals(before.get(), expected));
+  }
+
+  @Override
+  public void remove(String key) {
+    locked(
+        () -> {
+          Optional<byte[]> before = find(key);
+          if (before.isPresent()) {
+            Files.deleteIfExists(file(key));
+            Usage.of(channel()).with(-1, -key.length() - before.get().length).write(channel());
+          }
+          return true;
+        });
+  }
+
+  private boolean change(String key, byte[] value, Predicate<Optional<byte[]>> when) {
+    return locked(
+        () -> {
+          Optional<byte[]> before = find(key);
+          if (!when.test(before)) {
+            return false;
+          }
+          Usage usage = Usage.of(channel());
+          Usage after =
+              before.isPresent()
+                  ? usage.with(0, value.length - before.get().length)
+                  : usage.with(1, key.length() + value.length);
+          if (after.entries > InMemoryStore.MAX_ENTRIES || after.bytes > InMemoryStore.MAX_BYTES) {
+            throw InMemoryStore.full(Math.toIntExact(usage.entries), usage.bytes);
+          }
+          publish(file(key), value);
+          after.write(channel());
+          return true;
+        });
+  }
+
+  /// What the directory holds.
+  private record Usage(long entries, long bytes) {
+
+    private static final int BYTES = 16;
+
+    static Usage of(FileChannel channel) throws IOException {
+      ByteBuffer counts = ByteBuffer.allocate(BYTES);
+      while (counts.hasRemaining() && channel.read(counts, counts.position()) > 0) {
+        // The rest.
+      }
+      return counts.hasRemaining()
+          ? new Usage(0, 0)
+          : new Usage(Math.max(0, counts.getLong(0)), Math.max(0, counts.getLong(8)));
+    }
+
+    Usage with(int moreEntries, long moreBytes) {
+      return new Usage(Math.max(0, entries + moreEntries), Math.max(0, bytes + moreBytes));
+    }
+
+    void write(FileChannel channel) throws IOException {
+      ByteBuffer counts = ByteBuffer.allocate(BYTES).putLong(entries).putLong(bytes).flip();
+      while (counts.hasRemaining()) {
+        int unused = channel.write(counts, counts.position());
+      }
     }
   }
+
+  // --- the lock
+
+  /// What is done while no other rank changes anything.
+  @FunctionalInterface
+  private interface Change {
+    boolean make() throws IOException;
+  }
+
+  private boolean locked(Change change) {
+    here.lock();
+    try (FileLock lock = lock()) {
+      assert lock.isValid();
+      return change.make();
+    } catch (IOException unwritable) {
+      throw outOfReach(unwritable);
+    } finally {
+      here.unlock();
+    }
+  }
+
+  private FileLock lock() throws IOException {
+    FileChannel open = channel();
+    Deadline deadline = Deadline.after(LOCK_LIMIT);
+    while (true) {
+      FileLock lock = tryLock(open);
+      if (lock != null) {
+        return lock;
+      }
+      if (deadline.passed()) {
+        throw new IOException(
+            "another rank has held the lock of " + directory.resolve(LOCK) + " for " + deadline);
+      }
+      LockSupport.parkNanos(Span.nanos(LOCK_PAUSE));
+    }
+  }
+
+  private static @Nullable FileLock tryLock(FileChannel open) throws IOException {
+    try {
+      return open.tryLock();
+    } catch (OverlappingFileLockException anotherRankOfThisProcess) {
+      return null;
+    }
+  }
+
+  private FileChannel channel() throws IOException {
+    FileChannel open = channel;
+    if (open == null) {
+      open =
+          FileChannel.open(directory.resolve(LOCK), CREATE, READ, WRITE, LinkOption.NOFOLLOW_LINKS);
+      channel = open;
+    }
+    return open;
+  }
+
+  // --- looking
 
   @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
@@ -69,6 +221,22 @@ final class FileStore implements Store {
     }
   }
 
+  @Override
+  public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
+      throws InterruptedException {
+    Deadline deadline = Deadline.after(timeout);
+    while (true) {
+      Optional<byte[]> value = find(key);
+      if (value.isPresent() && !Arrays.equals(value.get(), known)) {
+        return value;
+      }
+      if (deadline.passed()) {
+        return Optional.empty();
+      }
+      deadline.pause(CHANGE_PAUSE);
+    }
+  }
+
   /// The run's directory has a name of its own.
   @Override
   public String meeting() {
@@ -76,7 +244,26 @@ final class FileStore implements Store {
   }
 
   @Override
-  public void close() {}
+  public void disconnect() {
+    here.lock();
+    try {
+      FileChannel open = channel;
+      channel = null;
+      if (open != null) {
+        open.close();
+      }
+    } catch (IOException alreadyGone) {
+      // Nothing of value is lost: no change is under way.
+      assert channel == null;
+    } finally {
+      here.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    disconnect();
+  }
 
   /// Writes beside `file`, then renames; readers see nothing or everything.
   static void publish(Path file, byte[] content) throws IOException {
@@ -102,10 +289,7 @@ final class FileStore implements Store {
 
   private CommException.Setup outOfReach(IOException cause) {
     return new CommException.Setup(
-        "the bootstrap store in "
-            + directory
-            + " is out of reach (rank 0 may have ended): "
-            + cause,
+        "the job's store in " + directory + " is out of reach (rank 0 may have ended): " + cause,
         cause);
   }
 }

@@ -6,18 +6,28 @@ import io.weft.cluster.Store;
 import io.weft.transport.limit.Span;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /// A store inside one process, for jobs of one rank, for tests, and behind the server. Bounded:
 /// 65,536 entries, 64 MiB. Thread-safe.
 public final class InMemoryStore implements Store {
 
-  private static final int MAX_ENTRIES = 1 << 16;
-  private static final long MAX_BYTES = 64L << 20;
+  static final int MAX_ENTRIES = 1 << 16;
+  static final long MAX_BYTES = 64L << 20;
+
+  /// What a full store says of itself.
+  static final String BOUNDS =
+      "at most "
+          + MAX_ENTRIES
+          + " entries and "
+          + (MAX_BYTES >> 20)
+          + " MiB); it is for addresses and settings, not for data: remove keys that nobody needs";
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -32,39 +42,91 @@ public final class InMemoryStore implements Store {
     requireShort(key, value.length);
     lock.lock();
     try {
-      byte[] before = values.get(key);
-      long after = bytes + value.length - (before == null ? -key.length() : before.length);
-      if (after > MAX_BYTES || (before == null && values.size() == MAX_ENTRIES)) {
-        throw new CommException.Setup(
-            "the bootstrap store is full ("
-                + values.size()
-                + " entries, "
-                + bytes
-                + " bytes); it is for addresses, not for data",
-            null);
-      }
-      values.put(key, value.clone());
-      bytes = after;
-      changed.signalAll();
+      replace(key, value);
     } finally {
       lock.unlock();
     }
   }
 
   @Override
+  public boolean putIfAbsent(String key, byte[] value) {
+    requireShort(key, value.length);
+    lock.lock();
+    try {
+      boolean absent = !values.containsKey(key);
+      if (absent) {
+        replace(key, value);
+      }
+      return absent;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean compareAndSet(String key, byte[] expected, byte[] value) {
+    requireShort(key, Math.max(expected.length, value.length));
+    lock.lock();
+    try {
+      boolean same = Arrays.equals(values.get(key), expected);
+      if (same) {
+        replace(key, value);
+      }
+      return same;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void remove(String key) {
+    lock.lock();
+    try {
+      byte[] before = values.remove(key);
+      bytes -= before == null ? 0 : key.length() + before.length;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// With the lock held.
+  private void replace(String key, byte[] value) {
+    byte[] before = values.get(key);
+    long after = bytes + value.length - (before == null ? -key.length() : before.length);
+    if (after > MAX_BYTES || (before == null && values.size() == MAX_ENTRIES)) {
+      throw full(values.size(), bytes);
+    }
+    values.put(key, value.clone());
+    bytes = after;
+    changed.signalAll();
+  }
+
+  @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
+    return await(key, null, timeout)
+        .orElseThrow(() -> absent(key, "the in-process store", timeout));
+  }
+
+  @Override
+  public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
+      throws InterruptedException {
+    return await(key, known, timeout);
+  }
+
+  private Optional<byte[]> await(String key, byte @Nullable [] known, Duration timeout)
+      throws InterruptedException {
     long left = Span.nanos(timeout);
     lock.lock();
     try {
       byte[] value = values.get(key);
-      while (value == null) {
+      while (value == null || Arrays.equals(value, known)) {
         if (left <= 0) {
-          throw absent(key, "the in-process store", timeout);
+          return Optional.empty();
         }
         left = changed.awaitNanos(left);
         value = values.get(key);
       }
-      return value.clone();
+      return Optional.of(value.clone());
     } finally {
       lock.unlock();
     }
@@ -96,6 +158,12 @@ public final class InMemoryStore implements Store {
               + " and "
               + valueBytes);
     }
+  }
+
+  static CommException.Setup full(int entries, long bytes) {
+    return new CommException.Setup(
+        "the store is full, it has " + entries + " entries and " + bytes + " bytes (" + BOUNDS,
+        null);
   }
 
   static CommException.Setup absent(String key, String store, Duration timeout) {

@@ -15,9 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// This rank's way into its job: the store, the secret and the name that all its ranks share, and
-/// the address at which they can reach this rank. Rank 0 keeps the store where no launcher does,
-/// and must therefore close last; when all others are connected with it, they have read all. Owned;
-/// thread-safe.
+/// the address at which they can reach this rank. Rank 0 keeps the store where no launcher does: it
+/// serves until rank 0 closes this, when it leaves the job. Owned; thread-safe.
 ///
 /// @param store where ranks find each other
 /// @param secret what only this job's ranks know
@@ -103,7 +102,19 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     Path run = directory.create();
     Secret secret = given.orElseGet(() -> SecretFile.create(run.resolve("secret")));
     directory.publish(run);
-    return new JobStore(new FileStore(run), secret, job, bind, directory::remove);
+    // A program may end without leaving its job; what is killed is swept by the next rank 0.
+    Thread atExit = Thread.ofPlatform().name("weft-store-end").unstarted(directory::remove);
+    Runtime.getRuntime().addShutdownHook(atExit);
+    return new JobStore(new FileStore(run), secret, job, bind, () -> end(directory, atExit));
+  }
+
+  private static void end(JobDirectory directory, Thread atExit) {
+    directory.remove();
+    try {
+      boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException endsAlready) {
+      LOG.debug("{} was removed while the process ends", directory);
+    }
   }
 
   /// Where a store is on the network.
@@ -145,7 +156,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
           LOG.warn("{} is a loopback address here: no other host can reach this rank", at);
         }
         store.beware(
-            "; rank 0 keeps the bootstrap store at "
+            "; rank 0 keeps the job's store at "
                 + at
                 + ", which here is the loopback address "
                 + address.getHostAddress()

@@ -106,25 +106,24 @@ final class StoreSession {
         switch (request) {
           case StoreWire.PUT -> put(key, in, out);
           case StoreWire.GET -> get(key, in, out);
+          case StoreWire.COMPARE_AND_SET -> compareAndSet(key, in, out);
+          case StoreWire.REMOVE -> {
+            values.remove(key);
+            out.writeByte(StoreWire.DONE);
+          }
+          case StoreWire.GET_OTHER -> getOther(key, in, out);
           default -> throw new IOException("unknown request " + request);
         }
         out.flush();
       }
     } catch (IOException gone) {
       LOG.debug(
-          "{} left the bootstrap store: {}",
-          line.socket().getRemoteSocketAddress(),
-          gone.toString());
+          "{} left the job's store: {}", line.socket().getRemoteSocketAddress(), gone.toString());
     }
   }
 
   private void put(String key, DataInputStream in, DataOutputStream out) throws IOException {
-    int length = in.readInt();
-    if (length < 0 || length > Store.MAX_VALUE_BYTES) {
-      throw new IOException("a value of " + length + " bytes");
-    }
-    byte[] value = new byte[length];
-    in.readFully(value);
+    byte[] value = value(in, in.readInt());
     int status = StoreWire.DONE;
     try {
       values.put(key, value);
@@ -134,17 +133,46 @@ final class StoreSession {
     out.writeByte(status);
   }
 
+  private void compareAndSet(String key, DataInputStream in, DataOutputStream out)
+      throws IOException {
+    int length = in.readInt();
+    byte[] expected = length == StoreWire.NO_VALUE ? null : value(in, length);
+    byte[] value = value(in, in.readInt());
+    int status;
+    try {
+      boolean put =
+          expected == null
+              ? values.putIfAbsent(key, value)
+              : values.compareAndSet(key, expected, value);
+      status = put ? StoreWire.DONE : StoreWire.DIFFERENT;
+    } catch (CommException.Setup full) {
+      status = StoreWire.FULL;
+    }
+    out.writeByte(status);
+  }
+
   private void get(String key, DataInputStream in, DataOutputStream out)
       throws IOException, InterruptedException {
-    int millis = Math.clamp(in.readInt(), 0, StoreWire.MAX_WAIT_MILLIS);
+    Duration wait = wait(in);
     Optional<byte[]> value = values.find(key);
-    if (value.isEmpty() && millis > 0) {
+    if (value.isEmpty() && !wait.isZero()) {
       try {
-        value = Optional.of(values.get(key, Duration.ofMillis(millis)));
+        value = Optional.of(values.get(key, wait));
       } catch (CommException.Setup absent) {
         value = Optional.empty();
       }
     }
+    reply(value, out);
+  }
+
+  private void getOther(String key, DataInputStream in, DataOutputStream out)
+      throws IOException, InterruptedException {
+    Duration wait = wait(in);
+    byte[] known = value(in, in.readInt());
+    reply(values.awaitChange(key, known, wait), out);
+  }
+
+  private static void reply(Optional<byte[]> value, DataOutputStream out) throws IOException {
     if (value.isEmpty()) {
       out.writeByte(StoreWire.ABSENT);
     } else {
@@ -152,6 +180,19 @@ final class StoreSession {
       out.writeInt(value.get().length);
       out.write(value.get());
     }
+  }
+
+  private static Duration wait(DataInputStream in) throws IOException {
+    return Duration.ofMillis(Math.clamp(in.readInt(), 0, StoreWire.MAX_WAIT_MILLIS));
+  }
+
+  private static byte[] value(DataInputStream in, int length) throws IOException {
+    if (length < 0 || length > Store.MAX_VALUE_BYTES) {
+      throw new IOException("a value of " + length + " bytes");
+    }
+    byte[] value = new byte[length];
+    in.readFully(value);
+    return value;
   }
 
   private static String key(DataInputStream in) throws IOException {

@@ -26,10 +26,8 @@ import javax.crypto.spec.SecretKeySpec;
 /// answers `SAME_JOB` (1) and the same with its meeting's name in place of the job, or `OTHER_JOB`
 /// (1) and the same with the job that it keeps a store for, and the end.
 ///
-/// Then, for each request of the client, one reply: `PUT` (1), key length (2), key, value length
-/// (4), value -> status (1); `GET` (1), key length (2), key, milliseconds to wait (4) -> status (1)
-/// and, if that is `FOUND`, value length (4), value. Lengths are checked before anything is
-/// allocated.
+/// Then, for each request of the client, one reply, as docs/protocol/store.md has them. Lengths are
+/// checked before anything is allocated.
 final class StoreWire {
 
   static final int NONCE_BYTES = 32;
@@ -37,6 +35,9 @@ final class StoreWire {
 
   static final int PUT = 1;
   static final int GET = 2;
+  static final int COMPARE_AND_SET = 3;
+  static final int REMOVE = 4;
+  static final int GET_OTHER = 5;
 
   static final int WELCOME = 1;
   static final int REFUSED = 2;
@@ -46,11 +47,15 @@ final class StoreWire {
   static final int FULL = 6;
   static final int SAME_JOB = 7;
   static final int OTHER_JOB = 8;
+  static final int DIFFERENT = 9;
+
+  /// Length of an expected value where the key must not be there.
+  static final int NO_VALUE = -1;
 
   /// Longest wait that a client asks the server for at once.
   static final int MAX_WAIT_MILLIS = 1_000;
 
-  private static final byte[] MAGIC = "WEFTSTO2".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] MAGIC = "WEFTSTO3".getBytes(StandardCharsets.US_ASCII);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private StoreWire() {}

@@ -5,21 +5,14 @@ import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
-import io.weft.transport.spi.Secret;
-import io.weft.transport.tls.TlsMark;
 import io.weft.transport.tls.TlsParty;
 import io.weft.transport.tls.TlsPipe;
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.Socket;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,30 +21,42 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
-/// A rank's connection to a `TcpStoreServer`. Thread-safe; requests go one after the other, a long
-/// wait lets others in every second.
+/// A rank's way to a `TcpStoreServer`: one connection, made again when it is needed and gone. A
+/// request whose connection breaks is repeated, but for `compareAndSet`, of which nobody knows
+/// whether it took effect. Thread-safe; requests go one after the other in the order in which they
+/// came, a long wait lets others in every second.
 public final class TcpStore implements Store {
 
   private static final Duration RETRY = Duration.ofMillis(50);
   private static final Duration RETRY_OTHER = Duration.ofMillis(200);
   private static final int CONNECT_MILLIS = 5_000;
-  private static final int REPLY_MILLIS = 10_000;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Socket socket;
-  private final DataInputStream in;
-  private final DataOutputStream out;
-  private final String location;
-  private String meeting = "";
+  /// How long a request tries to make a connection again.
+  private static final Duration RECONNECT = Duration.ofSeconds(2);
+
+  private final ReentrantLock lock = new ReentrantLock(true);
+  private final At at;
+  private final String meeting;
+  private final InetAddress localAddress;
+  private @Nullable StoreConnection connection;
+  private boolean closed;
   private volatile String caution = "";
 
-  /// A line on which nothing has been said.
-  TcpStore(StoreLine line, String location) {
-    this.socket = line.socket();
-    this.location = location;
-    this.in = new DataInputStream(new BufferedInputStream(line.in()));
-    this.out = new DataOutputStream(new BufferedOutputStream(line.out()));
+  /// Where a store is, and what it must prove.
+  private record At(String host, int port, JobTrust trust) {
+
+    String location() {
+      return TcpStore.location(host, port);
+    }
+  }
+
+  private TcpStore(StoreConnection connection, At at) {
+    this.connection = connection;
+    this.at = at;
+    this.meeting = connection.meeting();
+    this.localAddress = connection.socket().getLocalAddress();
   }
 
   /// Connects, and tries again while nobody listens there yet, or another job's ranks meet there.
@@ -64,14 +69,14 @@ public final class TcpStore implements Store {
     var attempts = new Attempts();
     var parties = new HashMap<InetAddress, Optional<TlsParty>>();
     while (true) {
-      Optional<TcpStore> store =
+      Optional<StoreConnection> connection =
           connectToAny(host, port, trust, deadline, attempts, parties, openFiles);
-      if (store.isPresent()) {
-        return store.get();
+      if (connection.isPresent()) {
+        return new TcpStore(connection.get(), new At(host, port, trust));
       }
       if (deadline.passed()) {
         throw new CommException.Setup(
-            "the bootstrap store at "
+            "the job's store at "
                 + location(host, port)
                 + " was out of reach for "
                 + deadline
@@ -87,7 +92,7 @@ public final class TcpStore implements Store {
 
   /// One try at each address of the host. Throws `CommException.Setup` where all of them answered,
   /// and none with this job's store.
-  private static Optional<TcpStore> connectToAny(
+  private static Optional<StoreConnection> connectToAny(
       String host,
       int port,
       JobTrust trust,
@@ -163,7 +168,9 @@ public final class TcpStore implements Store {
     for (InetAddress address : InetAddress.getAllByName(host)) {
       try {
         var at = new InetSocketAddress(address, port);
-        return open(at, location(host, port), trust, trust.party(address), millis, deadline);
+        StoreConnection connection =
+            open(at, location(host, port), trust, trust.party(address), millis, deadline);
+        return new TcpStore(connection, new At(host, port, trust));
       } catch (SSLException refused) {
         throw refused(location(host, port), refused);
       } catch (IOException unreachable) {
@@ -175,7 +182,7 @@ public final class TcpStore implements Store {
 
   /// This host's address towards the store: where peers can reach this rank.
   public InetAddress localAddress() {
-    return socket.getLocalAddress();
+    return localAddress;
   }
 
   /// Says what may keep other ranks from this store, for the message when some do not come.
@@ -196,38 +203,71 @@ public final class TcpStore implements Store {
   @Override
   public void put(String key, byte[] value) {
     InMemoryStore.requireShort(key, value.length);
-    lock.lock();
-    try {
-      socket.setSoTimeout(REPLY_MILLIS);
-      request(StoreWire.PUT, key);
-      out.writeInt(value.length);
-      out.write(value);
-      out.flush();
-      int status = in.readUnsignedByte();
-      if (status == StoreWire.FULL) {
-        throw new CommException.Setup("the bootstrap store at " + location + " is full", null);
-      }
-      if (status != StoreWire.DONE) {
-        throw new IOException("unexpected reply " + status);
-      }
-    } catch (IOException gone) {
-      throw outOfReach(gone);
-    } finally {
-      lock.unlock();
+    if (!request(to -> to.put(key, value), Repeat.YES)) {
+      throw full();
     }
   }
 
   @Override
+  public boolean putIfAbsent(String key, byte[] value) {
+    return exchange(key, null, value);
+  }
+
+  @Override
+  public boolean compareAndSet(String key, byte[] expected, byte[] value) {
+    InMemoryStore.requireShort(key, expected.length);
+    return exchange(key, expected, value);
+  }
+
+  private boolean exchange(String key, byte @Nullable [] expected, byte[] value) {
+    InMemoryStore.requireShort(key, value.length);
+    int status = request(to -> to.compareAndSet(key, expected, value), Repeat.NO);
+    if (status == StoreWire.FULL) {
+      throw full();
+    }
+    return status == StoreWire.DONE;
+  }
+
+  @Override
+  public void remove(String key) {
+    InMemoryStore.requireShort(key, 0);
+    boolean unused =
+        request(
+            to -> {
+              to.remove(key);
+              return true;
+            },
+            Repeat.YES);
+  }
+
+  @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
+    InMemoryStore.requireShort(key, 0);
+    return await(key, timeout, (to, millis) -> to.find(key, millis))
+        .orElseThrow(() -> InMemoryStore.absent(key, "the store at " + at.location(), timeout));
+  }
+
+  @Override
+  public Optional<byte[]> find(String key) {
+    InMemoryStore.requireShort(key, 0);
+    return request(to -> to.find(key, 0), Repeat.YES);
+  }
+
+  @Override
+  public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
+      throws InterruptedException {
+    InMemoryStore.requireShort(key, known.length);
+    return await(key, timeout, (to, millis) -> to.findOther(key, known, millis));
+  }
+
+  private Optional<byte[]> await(String key, Duration timeout, Wait wait)
+      throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     while (true) {
       int millis = deadline.passed() ? 0 : deadline.remainingMillis(StoreWire.MAX_WAIT_MILLIS);
-      Optional<byte[]> value = find(key, millis);
-      if (value.isPresent()) {
-        return value.get();
-      }
-      if (millis == 0) {
-        throw InMemoryStore.absent(key, "the store at " + location, timeout);
+      Optional<byte[]> value = request(to -> wait.ask(to, millis), Repeat.YES);
+      if (value.isPresent() || millis == 0) {
+        return value;
       }
       if (Thread.interrupted()) {
         throw new InterruptedException("interrupted while waiting for '" + key + "'");
@@ -236,54 +276,133 @@ public final class TcpStore implements Store {
   }
 
   @Override
-  public Optional<byte[]> find(String key) {
-    return find(key, 0);
-  }
-
-  @Override
-  public void close() {
-    try {
-      socket.close();
-    } catch (IOException alreadyGone) {
-      // Nothing of value is lost: every request has been answered.
-      assert socket.isClosed();
-    }
-  }
-
-  private Optional<byte[]> find(String key, int waitMillis) {
-    InMemoryStore.requireShort(key, 0);
+  public void disconnect() {
     lock.lock();
     try {
-      socket.setSoTimeout(waitMillis + REPLY_MILLIS);
-      request(StoreWire.GET, key);
-      out.writeInt(waitMillis);
-      out.flush();
-      int status = in.readUnsignedByte();
-      if (status == StoreWire.ABSENT) {
-        return Optional.empty();
-      }
-      int length = status == StoreWire.FOUND ? in.readInt() : -1;
-      if (length < 0 || length > MAX_VALUE_BYTES) {
-        throw new IOException("unexpected reply " + status + " with length " + length);
-      }
-      byte[] value = new byte[length];
-      in.readFully(value);
-      return Optional.of(value);
-    } catch (IOException gone) {
-      throw outOfReach(gone);
+      drop();
     } finally {
       lock.unlock();
     }
   }
 
-  private void request(int kind, String key) throws IOException {
-    byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
-    out.writeByte(kind);
-    out.writeShort(bytes.length);
-    out.write(bytes);
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      drop();
+    } finally {
+      lock.unlock();
+    }
   }
 
-  private static TcpStore open(
+  private void drop() {
+    StoreConnection open = connection;
+    connection = null;
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  // --- one request
+
+  /// A request to the server at the other end of a connection.
+  @FunctionalInterface
+  private interface Exchange<T> {
+    T with(StoreConnection to) throws IOException;
+  }
+
+  /// A request for which the server waits a while.
+  @FunctionalInterface
+  private interface Wait {
+    Optional<byte[]> ask(StoreConnection to, int millis) throws IOException;
+  }
+
+  /// Whether a request may reach the server twice.
+  private enum Repeat {
+    YES,
+    NO
+  }
+
+  private <T> T request(Exchange<T> exchange, Repeat repeat) {
+    lock.lock();
+    try {
+      boolean fresh = connection == null;
+      StoreConnection to = connected();
+      try {
+        return exchange.with(to);
+      } catch (IOException broken) {
+        drop();
+        if (repeat == Repeat.NO) {
+          throw unknown(broken);
+        }
+        if (fresh) {
+          throw outOfReach(broken);
+        }
+        return exchange.with(connected());
+      }
+    } catch (IOException again) {
+      drop();
+      throw outOfReach(again);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// The connection, made where there is none. Throws `CommException.Setup` where the store is out
+  /// of reach, or another one is there.
+  private StoreConnection connected() {
+    StoreConnection present = connection;
+    if (present != null) {
+      return present;
+    }
+    if (closed) {
+      throw new CommException.Setup(
+          "this rank's way to the store at " + at.location() + " is closed: it has left the job",
+          null);
+    }
+    StoreConnection made;
+    try {
+      made = reconnect();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CommException.Setup(
+          "interrupted while connecting to the store at " + at.location(), interrupted);
+    }
+    if (!made.meeting().equals(meeting)) {
+      made.close();
+      throw new CommException.Setup(
+          "the store at "
+              + at.location()
+              + " is another one than this rank's: its keeper (the launcher or rank 0) has ended"
+              + " and was started again, and what was put there before is lost; start the job"
+              + " again",
+          null);
+    }
+    connection = made;
+    return made;
+  }
+
+  private StoreConnection reconnect() throws InterruptedException {
+    OpenFiles openFiles = OpenFiles.ofThisProcess();
+    Deadline deadline = Deadline.after(RECONNECT);
+    var attempts = new Attempts();
+    var parties = new HashMap<InetAddress, Optional<TlsParty>>();
+    while (true) {
+      Optional<StoreConnection> made =
+          connectToAny(at.host(), at.port(), at.trust(), deadline, attempts, parties, openFiles);
+      if (made.isPresent()) {
+        return made.get();
+      }
+      if (deadline.passed()) {
+        throw outOfReach(
+            new IOException("for " + deadline + ": " + attempts.reasons(), attempts.cause()));
+      }
+      deadline.pause(RETRY);
+    }
+  }
+
+  private static StoreConnection open(
       InetSocketAddress address,
       String location,
       JobTrust trust,
@@ -298,93 +417,44 @@ public final class TcpStore implements Store {
       socket.connect(address, deadline.remainingMillis(connectMillis));
       socket.setSoTimeout(deadline.remainingMillis(CONNECT_MILLIS));
       StoreLine line = StoreLine.call(socket, party);
-      var store = new TcpStore(line, location);
+      var connection = new StoreConnection(line, location);
       try {
-        store.prove(trust.secret(), trust.job(), line.binding());
+        connection.prove(trust.secret(), trust.job(), line.binding());
       } catch (SSLException refused) {
         // The server looks at our certificate when our part of the handshake is over.
         throw TlsPipe.explained(refused);
       }
-      return store;
+      return connection;
     } catch (IOException | RuntimeException refused) {
       socket.close();
       throw refused;
     }
   }
 
-  /// Proves secret and job to the server, and has it prove them. Throws `CommException.Setup` where
-  /// it is no store or has another secret, `JobMismatch` where it is kept for another job, and
-  /// `IOException` where the line ends before that is known.
-  void prove(Secret secret, String job, byte[] binding) throws IOException {
-    // Said at once, so that a server that waits for TLS sees who is there.
-    out.write(StoreWire.magic());
-    out.flush();
-    byte[] magic = new byte[StoreWire.magicBytes()];
-    in.readFully(magic, 0, TlsMark.BYTES);
-    if (TlsMark.isTls(magic[0], magic[1])) {
-      throw new CommException.Setup(
-          "the bootstrap store at "
-              + location
-              + " encrypts; give the launcher and all ranks the same --secure (WEFT_SECURE), it is"
-              + " off here",
-          null);
-    }
-    in.readFully(magic, TlsMark.BYTES, magic.length - TlsMark.BYTES);
-    if (!Arrays.equals(magic, StoreWire.magic())) {
-      throw new CommException.Setup(
-          "something else than a Weft store answers at "
-              + location
-              + "; set WEFT_STORE to the address of this job's store",
-          null);
-    }
-    byte[] serverNonce = new byte[StoreWire.NONCE_BYTES];
-    in.readFully(serverNonce);
-    byte[] clientNonce = StoreWire.nonce();
-    out.write(clientNonce);
-    out.write(StoreWire.clientProof(secret, serverNonce, clientNonce, binding));
-    out.flush();
-    int status = in.readUnsignedByte();
-    if (status == StoreWire.REFUSED) {
-      throw differentSecret();
-    }
-    byte[] proof = new byte[StoreWire.PROOF_BYTES];
-    in.readFully(proof);
-    if (status != StoreWire.WELCOME
-        || !StoreWire.same(
-            StoreWire.serverProof(secret, serverNonce, clientNonce, binding), proof)) {
-      throw differentSecret();
-    }
-    byte[] nonces = StoreWire.nonces(serverNonce, clientNonce);
-    StoreWire.writeText(out, secret, 0, nonces, job);
-    out.flush();
-    int agreed = in.readUnsignedByte();
-    String text = StoreWire.readText(in, secret, agreed, nonces);
-    if (agreed != StoreWire.SAME_JOB) {
-      throw new JobMismatch(
-          "the store there is of job '" + text + "', this rank is of job '" + job + "'");
-    }
-    meeting = text;
-  }
-
   private static CommException.Setup refused(String location, SSLException refused) {
     return new CommException.Setup(
-        "the bootstrap store at " + location + " answered with " + refused.getMessage(), refused);
+        "the job's store at " + location + " answered with " + refused.getMessage(), refused);
   }
 
-  private CommException.Setup differentSecret() {
+  private CommException.Setup full() {
     return new CommException.Setup(
-        "the bootstrap store at "
-            + location
-            + " has another secret than this rank; give all ranks"
-            + " of the job the same WEFT_SECRET_FILE or WEFT_SECRET, or, if it is another job's,"
-            + " another WEFT_STORE",
-        null);
+        "the store at " + at.location() + " is full (" + InMemoryStore.BOUNDS, null);
+  }
+
+  private CommException.Setup unknown(IOException cause) {
+    return new CommException.Setup(
+        "the connection to the store at "
+            + at.location()
+            + " broke before it answered a compare-and-set: "
+            + cause
+            + "; read the key to learn whether it took effect",
+        cause);
   }
 
   private CommException.Setup outOfReach(IOException cause) {
     return new CommException.Setup(
-        "the bootstrap store at "
-            + location
+        "the job's store at "
+            + at.location()
             + " is out of reach: "
             + cause
             + "; its keeper (the launcher or rank 0) may have ended",

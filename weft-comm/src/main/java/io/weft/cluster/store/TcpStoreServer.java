@@ -82,7 +82,7 @@ public final class TcpStoreServer implements AutoCloseable {
       return server;
     } catch (IOException refused) {
       throw new CommException.Setup(
-          "cannot keep the bootstrap store at "
+          "cannot keep the job's store at "
               + address.getHostAddress()
               + ":"
               + port
@@ -153,7 +153,7 @@ public final class TcpStoreServer implements AutoCloseable {
   /// Connections wait in the backlog meanwhile.
   private void pause(IOException limited) {
     LOG.warn(
-        "the bootstrap store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
+        "the job's store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
     LockSupport.parkNanos(Span.nanos(PAUSE));
   }
 

@@ -68,12 +68,12 @@ final class UnprovenConnections {
         periodStart = now;
         lines = 0;
         if (leftOut > 0) {
-          logger.warn("the bootstrap store: {} similar lines were left out", leftOut);
+          logger.warn("the job's store: {} similar lines were left out", leftOut);
           leftOut = 0;
         }
       }
       if (lines++ < LINES_PER_PERIOD) {
-        logger.warn("the bootstrap store {}", message);
+        logger.warn("the job's store {}", message);
       } else {
         leftOut++;
       }

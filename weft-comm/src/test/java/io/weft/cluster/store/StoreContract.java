@@ -8,6 +8,8 @@ import io.weft.CommException;
 import io.weft.cluster.Store;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,96 @@ abstract class StoreContract {
           .isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> store.put(key, new byte[value.length + 1]))
           .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void onlyTheFirstPutsIfAbsent() throws Exception {
+    try (Store one = open();
+        Store other = open()) {
+      assertThat(one.putIfAbsent("leader", bytes("0"))).isTrue();
+      assertThat(other.putIfAbsent("leader", bytes("1"))).isFalse();
+      assertThat(other.find("leader")).contains(bytes("0"));
+      one.remove("leader");
+      one.remove("leader");
+      assertThat(other.find("leader")).isEmpty();
+      assertThat(other.putIfAbsent("leader", new byte[0])).isTrue();
+      assertThat(one.putIfAbsent("leader", bytes("0"))).isFalse();
+    }
+  }
+
+  @Test
+  void valueIsReplacedOnlyWhereTheExpectedOneIs() throws Exception {
+    try (Store store = open()) {
+      assertThat(store.compareAndSet("k", bytes("1"), bytes("2"))).isFalse();
+      assertThat(store.find("k")).isEmpty();
+      store.put("k", bytes("1"));
+      assertThat(store.compareAndSet("k", bytes("0"), bytes("2"))).isFalse();
+      assertThat(store.compareAndSet("k", bytes("1"), bytes("2"))).isTrue();
+      assertThat(store.find("k")).contains(bytes("2"));
+      assertThatThrownBy(
+              () -> store.compareAndSet("k", new byte[Store.MAX_VALUE_BYTES + 1], bytes("3")))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void noIncrementOfSeveralClientsIsLost() throws Exception {
+    int each = 40;
+    var counts = new ArrayList<CompletableFuture<Void>>();
+    try (Store view = open()) {
+      view.put("count", bytes("0"));
+      for (int client = 0; client < 3; client++) {
+        Store own = open();
+        counts.add(CompletableFuture.runAsync(() -> increment(own, each)));
+      }
+      for (CompletableFuture<Void> count : counts) {
+        count.get(60, TimeUnit.SECONDS);
+      }
+      assertThat(view.find("count")).contains(bytes("" + 3 * each));
+    }
+  }
+
+  private static void increment(Store store, int times) {
+    for (int done = 0; done < times; ) {
+      byte[] before = store.find("count").orElseThrow();
+      int next = Integer.parseInt(new String(before, StandardCharsets.UTF_8)) + 1;
+      done += store.compareAndSet("count", before, bytes("" + next)) ? 1 : 0;
+    }
+  }
+
+  @Test
+  void changeIsAwaited() throws Exception {
+    try (Store reader = open();
+        Store writer = open()) {
+      assertThat(reader.awaitChange("watched", bytes("1"), SHORT)).isEmpty();
+      writer.put("watched", bytes("1"));
+      assertThat(reader.awaitChange("watched", bytes("1"), SHORT)).isEmpty();
+      assertThat(reader.awaitChange("watched", bytes("0"), SHORT)).contains(bytes("1"));
+      CompletableFuture<Optional<byte[]>> read =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return reader.awaitChange("watched", bytes("1"), LONG);
+                } catch (InterruptedException interrupted) {
+                  throw new IllegalStateException(interrupted);
+                }
+              });
+      writer.put("watched", bytes("2"));
+      assertThat(read.get(20, TimeUnit.SECONDS)).contains(bytes("2"));
+    }
+  }
+
+  @Test
+  void whoDisconnectedComesBack() throws Exception {
+    try (Store store = open()) {
+      store.put("k", bytes("1"));
+      store.disconnect();
+      assertThat(store.find("k")).contains(bytes("1"));
+      store.disconnect();
+      store.disconnect();
+      assertThat(store.compareAndSet("k", bytes("1"), bytes("2"))).isTrue();
+      assertThat(store.get("k", SHORT)).isEqualTo(bytes("2"));
     }
   }
 

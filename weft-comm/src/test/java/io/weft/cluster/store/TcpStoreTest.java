@@ -298,6 +298,86 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
+  void clientThatComesLateFindsWhatIsThere() throws Exception {
+    try (TcpStore early = connect(secret)) {
+      early.put("k", new byte[] {1});
+    }
+    try (TcpStore late = connect(secret)) {
+      assertThat(late.find("k")).contains(new byte[] {1});
+    }
+  }
+
+  @Test
+  void clientWhoseConnectionBreaksConnectsAgain() throws Exception {
+    try (var relay = new CutRelay(server.address());
+        TcpStore store = TcpStore.connect("127.0.0.1", relay.port(), plain(secret), LIMIT)) {
+      store.put("k", new byte[] {1});
+      relay.cut();
+      assertThat(store.find("k")).contains(new byte[] {1});
+      relay.cut();
+      store.put("k", new byte[] {2});
+      relay.cut();
+      assertThat(store.awaitChange("k", new byte[] {1}, LIMIT)).contains(new byte[] {2});
+      relay.cut();
+      assertThatThrownBy(() -> store.putIfAbsent("other", new byte[] {1}))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("read the key");
+      assertThat(store.putIfAbsent("another", new byte[] {1})).isTrue();
+    }
+  }
+
+  @Test
+  void anotherStoreAtTheAddressIsFoundOut() throws Exception {
+    try (TcpStore store = connect(secret)) {
+      store.put("k", new byte[] {1});
+      int port = server.address().getPort();
+      server.close();
+      try (TcpStoreServer next =
+          TcpStoreServer.bind(InetAddress.getLoopbackAddress(), port, plain(secret))) {
+        assertThat(next.find("k")).isEmpty();
+        assertThatThrownBy(() -> store.find("k"))
+            .isInstanceOf(CommException.Setup.class)
+            .hasMessageContaining("another one than this rank's")
+            .hasMessageContaining(next.location());
+      }
+    }
+  }
+
+  @Test
+  void fullServerIsNamedAndServesOn() throws Exception {
+    byte[] value = new byte[Store.MAX_VALUE_BYTES];
+    try (TcpStore store = connect(secret)) {
+      int fitting = (int) (InMemoryStore.MAX_BYTES / (value.length + 5));
+      for (int i = 0; i < fitting; i++) {
+        store.put("%05d".formatted(i), value);
+      }
+      assertThatThrownBy(
+              () -> {
+                store.put("more", value);
+                store.put("yet more", value);
+              })
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining(server.location() + " is full")
+          .hasMessageContaining("64 MiB");
+      assertThatThrownBy(() -> store.putIfAbsent("yet more", value))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("full");
+      store.remove("00000");
+      store.put("yet more", value);
+      assertThat(store.find("yet more")).contains(value);
+    }
+  }
+
+  @Test
+  void closedClientSaysSo() throws Exception {
+    TcpStore store = connect(secret);
+    store.close();
+    assertThatThrownBy(() -> store.find("k"))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("has left the job");
+  }
+
+  @Test
   void lostServerIsNamed() throws Exception {
     try (TcpStore store = connect(secret)) {
       server.close();

@@ -34,9 +34,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// A running job: its ranks, the bootstrap store that they meet in, and its secret on disk. Ends
-/// all of it on `close`, which also a signal to this process does. Started and awaited by one
-/// thread, closed by any.
+/// A running job: its ranks, the job's store that they meet in, and its secret on disk. Ends all of
+/// it on `close`, which also a signal to this process does. Started and awaited by one thread,
+/// closed by any.
 public final class LaunchedJob implements AutoCloseable {
 
   /// How long the others have to say why they fail.

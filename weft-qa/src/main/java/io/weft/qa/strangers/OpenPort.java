@@ -9,7 +9,7 @@ import java.util.Arrays;
 /// A port of a job that anybody can reach.
 ///
 /// @param address where it is
-/// @param store whether the bootstrap store listens there, else a rank does
+/// @param store whether the job's store listens there, else a rank does
 record OpenPort(InetSocketAddress address, boolean store) {
 
   /// Who listens speaks first where it is the store.

@@ -13,8 +13,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// A connection to the bootstrap store, as a rank sees it. The first byte says what the rest is: 0
-/// what anything that listens there answers; 1 what a store that proved the secret answers to two
+/// A connection to the job's store, as a rank sees it. The first byte says what the rest is: 0 what
+/// anything that listens there answers; 1 what a store that proved the secret answers to two
 /// questions and a value.
 public final class StoreClientTarget implements FuzzTarget {
 
@@ -86,14 +86,19 @@ public final class StoreClientTarget implements FuzzTarget {
             : new ScriptedSocket(null, rest);
     boolean proved = false;
     try {
-      var store = new TcpStore(StoreLine.call(server, Optional.empty()), "there:1");
+      var store = new StoreConnection(StoreLine.call(server, Optional.empty()), "there:1");
       store.prove(SECRET, "job", new byte[0]);
       proved = true;
-      ask(store);
-      ask(store);
-      store.put("key", new byte[] {1});
+      check(store.find("key", 0));
+      check(store.findOther("key", new byte[] {1}, 0));
+      boolean unused = store.put("key", new byte[] {1});
+      int status = store.compareAndSet("key", null, new byte[] {1});
+      store.remove("key");
+      if (status != StoreWire.DONE && status != StoreWire.DIFFERENT && status != StoreWire.FULL) {
+        throw new AssertionError("took the status " + status);
+      }
     } catch (IOException ended) {
-      if (knows) {
+      if (knows && !proved) {
         throw new AssertionError("did not take a store that proved the secret", ended);
       }
     } catch (CommException.Setup refused) {
@@ -106,8 +111,7 @@ public final class StoreClientTarget implements FuzzTarget {
     }
   }
 
-  private static void ask(TcpStore store) {
-    Optional<byte[]> value = store.find("key");
+  private static void check(Optional<byte[]> value) {
     if (value.isPresent() && value.get().length > Store.MAX_VALUE_BYTES) {
       throw new AssertionError("a value of " + value.get().length + " bytes");
     }

@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// A connection to the bootstrap store, as its server sees it. The first byte says what the rest
-/// is: 0 what a stranger sends, 1 what a rank sends once it has proved the secret, 2 the same
-/// behind the proof.
+/// A connection to the job's store, as its server sees it. The first byte says what the rest is: 0
+/// what a stranger sends, 1 what a rank sends once it has proved the secret, 2 the same behind the
+/// proof.
 public final class StoreSessionTarget implements FuzzTarget {
 
   private static final Secret SECRET =
@@ -52,6 +52,20 @@ public final class StoreSessionTarget implements FuzzTarget {
             .putShort((short) 1)
             .put((byte) 'x')
             .putInt(0)
+            .put((byte) StoreWire.COMPARE_AND_SET)
+            .putShort((short) 1)
+            .put((byte) 'x')
+            .putInt(StoreWire.NO_VALUE)
+            .putInt(1)
+            .put((byte) 7)
+            .put((byte) StoreWire.GET_OTHER)
+            .putShort((short) 1)
+            .put((byte) 'x')
+            .putInt(1000)
+            .putInt(0)
+            .put((byte) StoreWire.REMOVE)
+            .putShort((short) 1)
+            .put((byte) 'x')
             .array();
     return List.of(with(0, StoreWire.magic(), new byte[64]), with(1, requests), with(2, requests));
   }
@@ -137,6 +151,27 @@ public final class StoreSessionTarget implements FuzzTarget {
     @Override
     public byte[] get(String key, Duration timeout) throws InterruptedException {
       return values.get(key, Duration.ZERO);
+    }
+
+    @Override
+    public boolean putIfAbsent(String key, byte[] value) {
+      return values.putIfAbsent(key, value);
+    }
+
+    @Override
+    public boolean compareAndSet(String key, byte[] expected, byte[] value) {
+      return values.compareAndSet(key, expected, value);
+    }
+
+    @Override
+    public void remove(String key) {
+      values.remove(key);
+    }
+
+    @Override
+    public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
+        throws InterruptedException {
+      return values.awaitChange(key, known, Duration.ZERO);
     }
 
     @Override

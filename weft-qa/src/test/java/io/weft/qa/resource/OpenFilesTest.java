@@ -62,7 +62,7 @@ class OpenFilesTest {
     assertThat(lines)
         .anyMatch(
             line ->
-                line.contains("bootstrap store")
+                line.contains("job's store")
                     && line.contains("Too many open files")
                     && line.contains("may have 150 files"));
     assertThat(process.exitValue()).isZero();

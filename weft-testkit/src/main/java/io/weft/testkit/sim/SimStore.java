@@ -6,13 +6,15 @@ import io.weft.cluster.Store;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/// The bootstrap store in virtual time. Always in reach: it stands for the launcher's. What is put
+/// The job's store in virtual time. Always in reach: it stands for the launcher's. What is put
 /// reaches those that wait for it a little later; what is there costs no time.
 final class SimStore {
 
@@ -60,19 +62,58 @@ final class SimStore {
     }
 
     @Override
+    public boolean putIfAbsent(String key, byte[] value) {
+      process.requireOwnThread();
+      boolean absent = find(key).isEmpty();
+      if (absent) {
+        put(key, value);
+      }
+      return absent;
+    }
+
+    @Override
+    public boolean compareAndSet(String key, byte[] expected, byte[] value) {
+      process.requireOwnThread();
+      boolean same = find(key).filter(now -> Arrays.equals(now, expected)).isPresent();
+      if (same) {
+        put(key, value);
+      }
+      return same;
+    }
+
+    @Override
+    public void remove(String key) {
+      process.requireOwnThread();
+      values.remove(key);
+    }
+
+    @Override
     public byte[] get(String key, Duration timeout) throws InterruptedException {
+      return await(key, null, timeout)
+          .orElseThrow(
+              () ->
+                  new CommException.Setup(
+                      "nobody put '"
+                          + key
+                          + "' into the simulated store within "
+                          + Span.millis(timeout) / 1000.0
+                          + " s",
+                      null));
+    }
+
+    @Override
+    public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
+        throws InterruptedException {
+      return await(key, known, timeout);
+    }
+
+    private Optional<byte[]> await(String key, byte @Nullable [] known, Duration timeout) {
       process.requireOwnThread();
       long end = process.nanos() + Span.nanos(timeout);
       Optional<byte[]> found = find(key);
-      while (found.isEmpty()) {
+      while (found.isEmpty() || Arrays.equals(found.get(), known)) {
         if (process.nanos() - end >= 0) {
-          throw new CommException.Setup(
-              "nobody put '"
-                  + key
-                  + "' into the simulated store within "
-                  + Span.millis(timeout) / 1000.0
-                  + " s",
-              null);
+          return Optional.empty();
         }
         Waiting self = new Waiting(process, key);
         waiting.add(self);
@@ -80,7 +121,7 @@ final class SimStore {
         waiting.remove(self);
         found = find(key);
       }
-      return found.get();
+      return found;
     }
 
     @Override
