@@ -333,7 +333,7 @@ class TcpStoreTest extends StoreContract {
       int port = server.address().getPort();
       server.close();
       try (TcpStoreServer next =
-          TcpStoreServer.bind(InetAddress.getLoopbackAddress(), port, plain(secret))) {
+          AddressClaim.bind("127.0.0.1", port, plain(secret), Deadline.after(LIMIT))) {
         assertThat(next.find("k")).isEmpty();
         assertThatThrownBy(() -> store.find("k"))
             .isInstanceOf(CommException.Setup.class)
