@@ -254,6 +254,7 @@ public final class Weft implements AutoCloseable {
     var observers = new Observers();
     collectives.observedBy(recorder, observers);
     rendezvous.observedBy(observers);
+    channel.observedBy(observers);
     runner.start();
     return new Weft(
         config,

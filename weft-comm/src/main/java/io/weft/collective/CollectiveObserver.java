@@ -12,7 +12,13 @@ import java.util.List;
 public interface CollectiveObserver extends OperationObserver {
 
   /// Sees nothing.
-  CollectiveObserver NONE = new CollectiveObserver() {};
+  CollectiveObserver NONE =
+      new CollectiveObserver() {
+        @Override
+        public boolean hearsStages() {
+          return false;
+        }
+      };
 
   /// The same, but once it has thrown, which it must not, it is told nothing any more.
   ///

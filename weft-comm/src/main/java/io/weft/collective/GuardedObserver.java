@@ -37,6 +37,12 @@ final class GuardedObserver implements CollectiveObserver {
     }
   }
 
+  /// Hot path.
+  @Override
+  public boolean hearsStages() {
+    return observer.hearsStages() || others.hearsStages();
+  }
+
   @Override
   public void onOpen(long key, long epoch, int instance, List<Integer> ranks) {
     tell(o -> o.onOpen(key, epoch, instance, ranks));

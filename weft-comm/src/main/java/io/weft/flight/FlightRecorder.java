@@ -116,6 +116,12 @@ public final class FlightRecorder implements CollectiveObserver {
 
   // --- the operations
 
+  /// It keeps the times of no stage.
+  @Override
+  public boolean hearsStages() {
+    return false;
+  }
+
   @Override
   public void submitted(ObservedOperation operation) {
     submitted.add(operation);

@@ -28,7 +28,8 @@ public interface ObservedOperation {
   /// Length of this rank's tensor; 0 while it is not known.
   long bytes();
 
-  /// When the user submitted it, by the progress thread's clock.
+  /// When the user submitted it, by the progress thread's clock; 0 for a service without
+  /// communicators where nobody watched then.
   long submittedNanos();
 
   /// Rank that this one heard of last for this operation, by a message or a write: whom it has
@@ -45,7 +46,9 @@ public interface ObservedOperation {
   enum Service {
     /// Collectives of a communicator.
     COLLECTIVE,
-    /// Receives of a rendezvous.
-    RENDEZVOUS
+    /// Receives and published tensors of a rendezvous.
+    RENDEZVOUS,
+    /// Requests of this rank on the request channel.
+    CHANNEL
   }
 }

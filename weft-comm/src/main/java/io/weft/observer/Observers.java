@@ -40,6 +40,11 @@ public final class Observers implements OperationObserver {
     all = fewer.toArray(OperationObserver[]::new);
   }
 
+  @Override
+  public boolean hearsStages() {
+    return all.length > 0;
+  }
+
   private void threw(OperationObserver observer, Throwable defect) {
     remove(observer);
     LOG.error("an observer of operations threw, which it must not; it sees no more", defect);

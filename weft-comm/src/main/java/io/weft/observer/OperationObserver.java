@@ -10,6 +10,14 @@ import org.jspecify.annotations.Nullable;
 /// added while operations are under way hears of their ends without their beginnings.
 public interface OperationObserver {
 
+  /// Whether it hears of `NEGOTIATED`, `SENT` and `REDUCED`, which are not told where nobody does:
+  /// so that no time is read that nobody wants. Any thread.
+  ///
+  /// Hot path.
+  default boolean hearsStages() {
+    return true;
+  }
+
   /// A user hands an operation over.
   ///
   /// Hot path.

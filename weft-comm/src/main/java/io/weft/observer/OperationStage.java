@@ -11,7 +11,9 @@ public enum OperationStage {
   /// Those whom it needs have agreed: all members of a communicator have published it in their
   /// mailboxes, or the source of a rendezvous has told type and shape.
   NEGOTIATED,
-  /// All that this rank sends in an exchange has left its memory.
+  /// All that this rank sends in an exchange has left its memory: on the wire or into a mailbox, or
+  /// read by those who take it from mapped memory; of an allreduce on mapped memory, its slice of
+  /// the result stands in all outputs. A request has left, or a published tensor.
   SENT,
   /// All that this rank receives in an exchange is there, and combined where it is to be.
   REDUCED

@@ -6,6 +6,8 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.observer.OperationObserver;
+import io.weft.observer.OperationStage;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.spi.Capabilities;
@@ -38,6 +40,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   /// Of peers that are gone or have withdrawn, with a read that is posted still.
   private final List<InboundRequest> abandoned = new ArrayList<>();
 
+  private final ChannelEvents events = new ChannelEvents();
   private @Nullable AgentRunner runner;
   private @Nullable Connected connected;
   private @Nullable CommException failure;
@@ -50,6 +53,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   /// What there is once the mesh is connected.
   private record Connected(
       Mesh mesh,
+      ChannelMessages messages,
       ChannelPeer[] peers,
       PayloadMemory payloads,
       ChannelFrame.Writer writer,
@@ -74,6 +78,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
     runner = owner;
   }
 
+  /// Tells who watches; before the first submission.
+  public void observedBy(OperationObserver all) {
+    events.observedBy(all);
+  }
+
   private Connected connected() {
     return Objects.requireNonNull(connected, "the mesh is not connected");
   }
@@ -91,6 +100,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       return false;
     }
     OutboundRequest asked = new OutboundRequest(this, peers[peer], request, receiver);
+    events.submitted(asked);
     submit(() -> enter(asked));
     return true;
   }
@@ -135,6 +145,10 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return both.asSlice(0, head.byteSize() + payload.byteSize());
   }
 
+  ChannelEvents events() {
+    return events;
+  }
+
   /// What a user has given, which must not throw.
   void run(Runnable callback) {
     try {
@@ -148,19 +162,14 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return connected().mesh().rank();
   }
 
-  private String describe(int peer) {
-    return connected().mesh().topology().describe(peer);
-  }
-
   // --- requests of this rank
 
   private void enter(OutboundRequest it) {
     Connected on = connected();
+    events.reached(it, OperationStage.STARTED);
     CommException refusal = failure == null ? it.peer().goneBy() : failure;
     if (refusal == null && on.mesh().tokens().isFull()) {
-      refusal =
-          new CommException.Aborted(
-              "too many operations are under way on " + describe(rank()) + "; await some", null);
+      refusal = on.messages().tooMany();
     }
     if (refusal != null) {
       it.fail(refusal);
@@ -173,14 +182,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       it.begin(on.mesh().tokens().take(it), deadline, on.inlineBytes());
       open++;
     } catch (RuntimeException | Error refused) {
-      it.fail(
-          new CommException.Aborted(
-              "the memory of a request to "
-                  + describe(it.peer().rank())
-                  + " cannot be registered: "
-                  + refused.getMessage(),
-              rank(),
-              refused));
+      it.fail(on.messages().notRegistered(it, refused));
     }
   }
 
@@ -221,20 +223,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
   }
 
   private void withdraw(OutboundRequest it) {
-    int peer = it.peer().rank();
     if (it.hasLeft()) {
       int token = it.token();
       it.peer().post(() -> new ChannelFrame.Withdrawn(token));
     }
-    it.fail(
-        new CommException.TimedOut(
-            describe(peer)
-                + " has not replied to a request of "
-                + describe(rank())
-                + " within "
-                + it.limitNanos() / 1_000_000
-                + " ms; see what it does, or raise the limit",
-            List.of(peer)));
+    it.fail(connected().messages().late(it));
   }
 
   // --- requests of peers
@@ -294,14 +287,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (payloads.fits(it.payloadBytes())) {
       return payloads.tryLease(it);
     }
-    it.refuse(
-        "a payload of "
-            + it.payloadBytes()
-            + " bytes, rounded up to a power of two, is more than the "
-            + payloads.mostBytes()
-            + " that "
-            + describe(rank())
-            + " has for payloads; raise rendezvous-memory there");
+    it.refuse(connected().messages().tooLong(it.payloadBytes(), payloads.mostBytes()));
     return true;
   }
 
@@ -340,6 +326,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public void onStart(Mesh mesh) {
+    events.by(mesh::nanos);
     Capabilities transport = mesh.transport().capabilities();
     var peers = new ChannelPeer[mesh.topology().size()];
     for (int rank = 0; rank < peers.length; rank++) {
@@ -349,6 +336,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     connected =
         new Connected(
             mesh,
+            new ChannelMessages(mesh),
             peers,
             new PayloadMemory(mesh.transport(), memoryBytes),
             new ChannelFrame.Writer(message),
@@ -461,21 +449,15 @@ public final class MeshChannel implements MeshService, RequestChannel {
           return "it says that it has written what it has not";
         }
         if (it != null) {
+          it.hear();
           end(it, new RequestOutcome.Replied(answered.body(), answered.written()));
         }
       }
       case ChannelFrame.Refused refused -> {
         OutboundRequest it = own(from, refused.token());
         if (it != null) {
-          it.fail(
-              new CommException.Aborted(
-                  describe(from.rank())
-                      + " has refused a request of "
-                      + describe(rank())
-                      + ": "
-                      + refused.why(),
-                  from.rank(),
-                  null));
+          it.hear();
+          it.fail(connected().messages().refused(from.rank(), refused.why()));
         }
       }
       case ChannelFrame.Withdrawn withdrawn -> {
@@ -504,20 +486,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public String onPeerGone(int rank, PeerExit how) {
-    String words =
-        switch (how) {
-          case PeerExit.Left _ -> describe(rank) + " has left the job; its requests fail";
-          case PeerExit.Lost lost ->
-              describe(rank)
-                  + " is lost: "
-                  + lost.why()
-                  + "; requests to it fail. Noticed by "
-                  + describe(lost.witness());
-        };
-    int witness = how instanceof PeerExit.Lost lost ? lost.witness() : rank;
     ChannelPeer peer = connected().peers()[rank];
-    var cause = new CommException.PeerLost(words, rank, witness, null);
-    int asked = fail(peer, cause);
+    int asked = fail(peer, connected().messages().gone(rank, how));
     peer.leave();
     return asked == 0 || how instanceof PeerExit.Left ? "" : asked + " requests to it";
   }
@@ -562,16 +532,14 @@ public final class MeshChannel implements MeshService, RequestChannel {
   public void onClose() {
     if (connected != null) {
       int unused = runCommands(); // what is answered leaves
-      failAll(new CommException.Aborted(describe(rank()) + " has left the job; ask before", null));
+      failAll(connected.messages().closed());
     }
   }
 
   @Override
   public void onCrash(Throwable cause) {
     if (connected != null) {
-      failAll(
-          new CommException.Aborted(
-              "the progress thread of " + describe(rank()) + " has died of " + cause, cause));
+      failAll(connected.messages().crashed(cause));
     }
   }
 

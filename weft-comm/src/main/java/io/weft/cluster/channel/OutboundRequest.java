@@ -5,26 +5,32 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.weft.CommException;
 import io.weft.cluster.TokenOwner;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A request of this rank, from its submission until its receiver was told. Confined to the
 /// progress thread once it has entered.
-final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
+final class OutboundRequest implements TokenOwner, ChannelPeer.Item, ObservedOperation {
 
   private final MeshChannel channel;
   private final ChannelPeer peer;
   private final Request request;
   private final MemorySegment head;
   private final Consumer<? super RequestOutcome> receiver;
+  private final long number;
+  private final long submittedNanos;
   private int token;
   private long deadline;
   private boolean left;
+  private boolean heard;
   private boolean written;
   private boolean over;
   private @Nullable MemoryRegion payload;
@@ -37,6 +43,8 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
       Request request,
       Consumer<? super RequestOutcome> receiver) {
     this.channel = channel;
+    this.number = channel.events().next();
+    this.submittedNanos = channel.events().nanos();
     this.peer = peer;
     this.request = request;
     this.receiver = receiver;
@@ -105,6 +113,7 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
   @Override
   public void sent() {
     left = true;
+    channel.events().reached(this, OperationStage.SENT);
   }
 
   @Override
@@ -137,6 +146,11 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
     channel.end(this, new RequestOutcome.Failed(cause));
   }
 
+  /// The peer has answered it.
+  void hear() {
+    heard = true;
+  }
+
   /// Whether a peer may still be inside its memory.
   boolean isVisited() {
     return (payload != null && payload.isVisited()) || (into != null && into.isVisited());
@@ -154,7 +168,67 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item {
     RequestOutcome known = outcome;
     if (known != null) {
       peer.close();
+      channel
+          .events()
+          .ended(this, known instanceof RequestOutcome.Failed failed ? failed.cause() : null);
       receiver.accept(known);
     }
+  }
+
+  // --- for the observer
+
+  @Override
+  public Service service() {
+    return Service.CHANNEL;
+  }
+
+  @Override
+  public long id() {
+    return number;
+  }
+
+  @Override
+  public long communicator() {
+    return 0;
+  }
+
+  @Override
+  public String name() {
+    return "request";
+  }
+
+  @Override
+  public String words() {
+    return "request to rank " + peer.rank() + " of " + bytes() + " bytes";
+  }
+
+  @Override
+  public int sequence() {
+    return 0;
+  }
+
+  @Override
+  public long bytes() {
+    return request.head().byteSize() + request.payload().byteSize();
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public int lastHeard() {
+    return heard ? peer.rank() : -1;
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return over ? List.of() : List.of(peer.rank());
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return List.of();
   }
 }

@@ -103,10 +103,19 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     // What the others need not wait for comes after it.
     collectives.observer().reached(this, OperationStage.STARTED, 0, sinceNanos);
     collectives.observer().reached(this, OperationStage.EXCHANGE, 0, sinceNanos);
-    if (!published) {
+    if (collectives.observer().hearsStages()) {
+      task.watchedBy(this::reached);
+    }
+    if (published) {
+      task.onPublished();
+    } else {
       becomeOperation(broken);
     }
     return true;
+  }
+
+  private void reached(OperationStage stage) {
+    collectives.observer().reached(this, stage, 0, runner().nanos());
   }
 
   @Override
@@ -141,11 +150,11 @@ final class InlineAllreduce<T> extends PendingHandle<T>
     } catch (RuntimeException | Error thrown) {
       CommException cause =
           FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown);
-      collectives.observer().ended(this, cause, runner().nanos());
+      tellEnd(this, cause);
       complete(null, cause);
       return;
     }
-    collectives.observer().ended(this, null, runner().nanos());
+    tellEnd(this, null);
     complete(result, null);
   }
 

@@ -470,13 +470,13 @@ final class MeshCommunicator implements Communicator {
       PendingHandle.CopyOut<T> copyOut) {
     var handle = new PendingHandle<T>(this, name, signature, copyOut);
     Duration limit = limit(options);
-    return new Prepared<>(
-        handle,
-        new Operation<>(group, name, signature, plan, handle, limit, runner.nanos()),
-        limit);
+    var operation = new Operation<>(group, name, signature, plan, handle, limit, runner.nanos());
+    handle.belongsTo(operation);
+    return new Prepared<>(handle, operation, limit);
   }
 
   private <T> Prepared<T> prepared(InlineAllreduce<T> handle, CollectiveOptions options) {
+    handle.belongsTo(handle);
     return new Prepared<>(handle, null, limit(options));
   }
 

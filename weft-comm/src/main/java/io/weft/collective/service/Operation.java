@@ -165,7 +165,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   void taken(Collectives owner, int number) {
     collectives = owner;
     sequence = number;
-    reached(OperationStage.STARTED);
+    tell(owner, OperationStage.STARTED);
   }
 
   /// Begins the first stage. Returns whether the operation is already complete.
@@ -181,6 +181,12 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   @Override
   public void reached(OperationStage stage) {
     Collectives owner = Objects.requireNonNull(collectives);
+    if (owner.observer().hearsStages()) {
+      tell(owner, stage);
+    }
+  }
+
+  private void tell(Collectives owner, OperationStage stage) {
     owner.observer().reached(this, stage, Math.max(0, phase), owner.nanos());
   }
 
@@ -259,7 +265,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
       }
       StageTask next = stage.task(this, phase, owner.context());
       task = next;
-      reached(OperationStage.EXCHANGE);
+      tell(owner, OperationStage.EXCHANGE);
       next.start();
       owner.inbox().replayEarly(this);
       next.advance();
@@ -289,7 +295,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
       end();
       return;
     }
-    owner.observer().ended(this, null, owner.nanos());
+    handle.tellEnd(this, null);
     handle.complete(result, null);
   }
 
@@ -298,8 +304,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
     if (failure == null) {
       failure = cause;
       failedNanos = nowNanos;
-      Collectives owner = Objects.requireNonNull(collectives);
-      owner.observer().ended(this, cause, owner.nanos());
+      handle.tellEnd(this, cause);
     }
   }
 

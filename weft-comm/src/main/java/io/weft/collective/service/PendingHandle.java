@@ -5,6 +5,7 @@ import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.agent.AgentRunner;
 import io.weft.collective.group.OperationSignature;
+import io.weft.observer.ObservedOperation;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +34,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   private final CopyOut<T> copyOut;
   private final long id;
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
+  private @Nullable ObservedOperation operation;
+  private boolean endTold;
   private volatile boolean watched;
   private volatile boolean done;
   private @Nullable T result;
@@ -86,6 +89,20 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
 
   final MeshCommunicator owner() {
     return owner;
+  }
+
+  /// Whose handle it is; before it is submitted.
+  final void belongsTo(ObservedOperation its) {
+    operation = its;
+  }
+
+  /// Tells the observer, once, that the operation is over. Where the progress thread runs, or when
+  /// that is over.
+  final void tellEnd(ObservedOperation its, @Nullable CommException cause) {
+    if (!endTold) {
+      endTold = true;
+      owner.collectives().observer().ended(its, cause, runner().nanos());
+    }
   }
 
   /// Of the operation, in its events.
@@ -254,7 +271,12 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
   /// Nobody turns the agent any more, and what ended with it has ended: this was forgotten, or is
   /// being ended at this moment.
   private synchronized void forgotten() {
-    complete(null, owner.ended());
+    ObservedOperation its = operation;
+    if (!done && its != null) {
+      CommException cause = owner.ended();
+      tellEnd(its, cause);
+      complete(null, cause);
+    }
   }
 
   /// Once it has succeeded.

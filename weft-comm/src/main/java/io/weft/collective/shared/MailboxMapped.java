@@ -8,6 +8,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.slot.MailboxSlots;
 import io.weft.collective.slot.MailboxTask;
 import io.weft.collective.slot.SharedMailboxes;
+import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -88,6 +89,11 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
   @Override
   public void tellReduced(int parts) {
     open().tell(number, REDUCED, parts);
+  }
+
+  @Override
+  public void tellStage(OperationStage stage) {
+    reached(stage);
   }
 
   private MailboxSlots open() {

@@ -4,6 +4,7 @@ package io.weft.collective.shared;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.collective.group.Group;
+import io.weft.observer.OperationStage;
 import org.jspecify.annotations.Nullable;
 
 /// An allreduce or reduceScatter on the memory of all ranks, as it runs on one: all say where their
@@ -28,6 +29,9 @@ final class MappedReduce {
 
     /// So many parts of this rank's slice are in all outputs; or `UNREACHED`.
     void tellReduced(int parts);
+
+    /// Tells the observer of this rank.
+    void tellStage(OperationStage stage);
   }
 
   private final MappedReduction reduction;
@@ -46,6 +50,10 @@ final class MappedReduce {
   private int combined;
   private int copiedOut;
   private long directAt;
+
+  // Told to the observer.
+  private boolean sent;
+  private boolean received;
 
   MappedReduce(MappedReduction reduction, Group group, CollectiveContext context) {
     this.reduction = reduction;
@@ -128,6 +136,12 @@ final class MappedReduce {
     if (!begun || reduction.isPrivate()) {
       return 0;
     }
+    int work = work(control);
+    tellHowFar(control);
+    return work;
+  }
+
+  private int work(Control control) {
     if (reduce == null && combined < parts) {
       reduction.leaveUndone(rank);
       combined = parts;
@@ -205,6 +219,21 @@ final class MappedReduce {
         && (reduction.isPrivate()
             || (combined == parts
                 && (own.bounces() ? copiedOut == parts : least(reduced) == parts)));
+  }
+
+  /// What an allreduce sends is its slice of the result, stored to all outputs; what a
+  /// reduceScatter sends is its input, which all others combine.
+  private void tellHowFar(Control control) {
+    boolean reaches = reduce != null || parts == 0;
+    boolean scatters = reduction.scattered();
+    if (!sent && reaches && (scatters ? least(reduced) == parts : combined == parts)) {
+      sent = true;
+      control.tellStage(OperationStage.SENT);
+    }
+    if (!received && reaches && (scatters ? combined == parts : isComplete())) {
+      received = true;
+      control.tellStage(OperationStage.REDUCED);
+    }
   }
 
   /// Whether more must come from a member: until this rank's slice is done, of all.

@@ -7,6 +7,7 @@ import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.MemoryDescriptor;
+import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
@@ -98,6 +99,11 @@ record MessageMapped(MappedReduction reduction) implements Stage {
       for (int peer : others()) {
         send(peer, CollectiveFrame.Type.DONE, parts, CollectiveFrame.HEADER_BYTES);
       }
+    }
+
+    @Override
+    public void tellStage(OperationStage stage) {
+      operation.reached(stage);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.PartDescriptor;
 import io.weft.collective.message.BadCount;
+import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
@@ -39,6 +40,10 @@ final class OneSidedCopyTask implements StageTask {
   private @Nullable MemoryRegion input;
   private boolean prepared;
   private boolean over;
+
+  // Told to the observer.
+  private boolean sent;
+  private boolean received;
 
   OneSidedCopyTask(
       RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext context) {
@@ -122,6 +127,24 @@ final class OneSidedCopyTask implements StageTask {
   /// Copies one piece.
   @Override
   public int advance() {
+    int work = copyPiece();
+    tellHowFar();
+    return work;
+  }
+
+  /// A private tensor is sent by a later exchange.
+  private void tellHowFar() {
+    if (!sent && readers.isEmpty() && (input == null || input.isMappable())) {
+      sent = true;
+      operation.reached(OperationStage.SENT);
+    }
+    if (!received && prepared && sources.isEmpty()) {
+      received = true;
+      operation.reached(OperationStage.REDUCED);
+    }
+  }
+
+  private int copyPiece() {
     if (over || !silent.isEmpty() || (prepared && sources.isEmpty())) {
       return 0;
     }

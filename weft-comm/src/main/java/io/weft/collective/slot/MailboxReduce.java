@@ -7,6 +7,7 @@ import io.weft.collective.message.BufferLayout;
 import io.weft.collective.message.WireStage;
 import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmRegistry;
+import io.weft.observer.OperationStage;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
@@ -53,11 +54,17 @@ public final class MailboxReduce<T> extends MailboxTask implements OperationPlan
   }
 
   @Override
+  public void onPublished() {
+    reached(OperationStage.SENT);
+  }
+
+  @Override
   protected int proceed(MailboxSlots slots, long number) {
     if (result != null) { // nobody reads what a barrier would combine
       slots.sum().combine(number, output.data(), output.dtype(), reducer, divisor);
     }
     complete = true;
+    reached(OperationStage.REDUCED);
     return 1;
   }
 

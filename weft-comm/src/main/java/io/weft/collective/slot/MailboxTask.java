@@ -11,6 +11,7 @@ import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   private final SharedMailboxes mailboxes;
   private @Nullable RunningOperation operation;
   private @Nullable MailboxSlots slots;
+  private @Nullable Consumer<OperationStage> watch;
   private long number;
   private long subject;
   private boolean published;
@@ -79,6 +81,20 @@ public abstract class MailboxTask implements Stage, StageTask {
     return false;
   }
 
+  /// What this rank publishes can be seen.
+  public void onPublished() {}
+
+  /// Tells how far it is.
+  protected final void reached(OperationStage stage) {
+    RunningOperation running = operation;
+    Consumer<OperationStage> told = watch;
+    if (running != null) {
+      running.reached(stage);
+    } else if (told != null) {
+      told.accept(stage);
+    }
+  }
+
   /// Whether it has not come about, on no rank, when it is over.
   public final boolean isUndone() {
     return undone;
@@ -90,6 +106,11 @@ public abstract class MailboxTask implements Stage, StageTask {
   }
 
   // --- without an operation
+
+  /// Who is told how far it is while it has no operation.
+  public final void watchedBy(Consumer<OperationStage> observer) {
+    watch = observer;
+  }
 
   /// Takes the next number for what `subject` says, and publishes it if there is room. Returns
   /// whether it is published; then this rank stays inside the slots until `leave`.
@@ -134,8 +155,14 @@ public abstract class MailboxTask implements Stage, StageTask {
   }
 
   private SlotState meet() {
-    SlotState state = met ? SlotState.SAME : slots().look(number, subject);
-    met = state == SlotState.SAME;
+    if (met) {
+      return SlotState.SAME;
+    }
+    SlotState state = slots().look(number, subject);
+    if (state == SlotState.SAME) {
+      met = true;
+      reached(OperationStage.NEGOTIATED);
+    }
     return state;
   }
 
@@ -180,6 +207,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     MailboxSlots open = mailboxes.of(running.group());
     if (begin(open, MailboxSlots.subject(running.key(), running.sequence(), running.signature()))) {
       open.leave();
+      onPublished();
     }
     begun();
   }
@@ -209,15 +237,9 @@ public abstract class MailboxTask implements Stage, StageTask {
       return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
     }
     try {
-      boolean before = met;
       return switch (meet()) {
         case OPEN -> 0;
-        case SAME -> {
-          if (!before) {
-            operation().reached(OperationStage.NEGOTIATED);
-          }
-          yield goOn();
-        }
+        case SAME -> goOn();
         case OTHER -> {
           leaveSlots(true);
           yield 1;

@@ -71,7 +71,7 @@ final class DestinationSide {
 
   void enter(PendingReceive it) {
     waiting++;
-    owner.observer().reached(it, OperationStage.STARTED, 0, owner.nanos());
+    owner.reached(it, OperationStage.STARTED);
     long number = it.key.step();
     Step step = owner.steps().open(number);
     CommException refusal = step == null ? owner.words().ended(number) : step.failure();
@@ -239,7 +239,7 @@ final class DestinationSide {
     if (receiveBuffers.canHold(like.bytes())) {
       it.route.expect(like);
       it.signature = like;
-      owner.observer().reached(it, OperationStage.NEGOTIATED, 0, owner.nanos());
+      owner.reached(it, OperationStage.NEGOTIATED);
       return true;
     }
     owner.leave(it);
@@ -288,6 +288,11 @@ final class DestinationSide {
       case BACK_PRESSURED -> stalled.add(it);
       case CLOSED -> {} // the mesh says what became of the peer
     }
+  }
+
+  /// Its request has left.
+  void onSent(PendingReceive it) {
+    owner.reached(it, OperationStage.SENT);
   }
 
   /// A part was read, or was not.
@@ -343,6 +348,7 @@ final class DestinationSide {
     ReceiveBuffer receiveBuffer = it.there();
     it.receiveBuffer = null;
     owner.traffic().received();
+    owner.reached(it, OperationStage.REDUCED);
     end(it, new Arrival.Live(receiveBuffers.give(it.route, receiveBuffer, it.live())));
   }
 
@@ -369,8 +375,7 @@ final class DestinationSide {
       tokens.free(it.request());
     }
     it.ends(with);
-    CommException failure = with instanceof Arrival.Failed failed ? failed.cause() : null;
-    owner.observer().ended(it, failure, owner.nanos());
+    owner.ended(it, with instanceof Arrival.Failed failed ? failed.cause() : null);
     owner.due(it);
   }
 

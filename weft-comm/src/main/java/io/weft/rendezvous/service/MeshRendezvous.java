@@ -7,7 +7,10 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;
+import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
@@ -52,8 +55,8 @@ public final class MeshRendezvous implements MeshService {
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final List<RendezvousPeer> talking = new ArrayList<>();
   private final AtomicInteger lent = new AtomicInteger();
-  private final AtomicLong receives = new AtomicLong();
-  private OperationObserver observer = new OperationObserver() {};
+  private final AtomicLong transfers = new AtomicLong();
+  private OperationObserver observer = new Observers();
   private @Nullable Connected connected;
   private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile boolean busy;
@@ -84,18 +87,35 @@ public final class MeshRendezvous implements MeshService {
     observer = all;
   }
 
-  OperationObserver observer() {
-    return observer;
+  /// The number of one more receive or publication, in its events. Any thread.
+  long nextTransfer() {
+    return transfers.incrementAndGet();
   }
 
-  /// The number of one more receive, in its events. Any thread.
-  long nextReceive() {
-    return receives.incrementAndGet();
+  /// The time for who watches; 0 where nobody does. Any thread.
+  long watchedNanos() {
+    return observer.hearsStages() ? connected().mesh().nanos() : 0;
   }
 
-  /// The time. Any thread.
-  long nanos() {
-    return connected().mesh().nanos();
+  /// A user submits it. Any thread.
+  void submitted(ObservedOperation it) {
+    if (observer.hearsStages()) {
+      observer.submitted(it);
+    }
+  }
+
+  /// It has come so far.
+  void reached(ObservedOperation it, OperationStage stage) {
+    if (observer.hearsStages()) {
+      observer.reached(it, stage, 0, connected().mesh().nanos());
+    }
+  }
+
+  /// It is over.
+  void ended(ObservedOperation it, @Nullable CommException failure) {
+    if (observer.hearsStages()) {
+      observer.ended(it, failure, connected().mesh().nanos());
+    }
   }
 
   private Connected connected() {

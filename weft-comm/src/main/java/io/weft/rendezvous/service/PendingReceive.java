@@ -274,6 +274,13 @@ final class PendingReceive extends PendingSide
   }
 
   @Override
+  public void sent() {
+    if (stand != Stand.OVER) {
+      side().onSent(this);
+    }
+  }
+
+  @Override
   public boolean asks() {
     return stand == Stand.ASKED || stand == Stand.ASKED_INTO;
   }

@@ -3,6 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.cluster.TokenOwner;
+import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
@@ -13,11 +14,12 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A tensor of this rank, or the news that it is dead, from its publication to its release.
-final class Publication extends PendingSide implements OutboundItem, TokenOwner {
+final class Publication extends PendingSide implements OutboundItem, TokenOwner, ObservedOperation {
 
   /// How it goes to the peer that has asked.
   enum Way {
@@ -46,6 +48,9 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner 
   Way way = Way.NONE;
 
   private final Runnable release;
+  private final long number;
+  private final long submittedNanos;
+  private @Nullable CommException failure;
   private @Nullable SourceSide side;
   private @Nullable RendezvousPeer peer;
   private int id;
@@ -58,8 +63,16 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner 
   /// Of this key, which was checked.
   ///
   /// @param tensor null = dead
-  Publication(Route route, RendezvousKey key, @Nullable TensorView tensor, Runnable release) {
+  Publication(
+      Route route,
+      RendezvousKey key,
+      @Nullable TensorView tensor,
+      Runnable release,
+      long number,
+      long submittedNanos) {
     super(route, key.frame(), key.iteration());
+    this.number = number;
+    this.submittedNanos = submittedNanos;
     this.stepNumber = key.step();
     this.tensor = tensor;
     this.signature = tensor == null ? null : TensorSignature.of(tensor);
@@ -92,8 +105,19 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner 
     return Objects.requireNonNull(signature, "dead");
   }
 
-  long bytes() {
+  @Override
+  public long bytes() {
     return signature == null ? 0 : signature.bytes();
+  }
+
+  /// Why it reaches nobody; the first reason counts.
+  void fails(CommException cause) {
+    failure = failure == null ? cause : failure;
+  }
+
+  /// Null where it has not failed.
+  @Nullable CommException failure() {
+    return failure;
   }
 
   Runnable release() {
@@ -104,7 +128,8 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner 
     return Objects.requireNonNull(peer, "nobody has asked");
   }
 
-  int id() {
+  /// Number of the request that it answers.
+  int request() {
     return id;
   }
 
@@ -170,6 +195,59 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner 
   @Override
   public boolean onWritten(int fromRank) {
     return false;
+  }
+
+  // --- for the observer
+
+  @Override
+  public Service service() {
+    return Service.RENDEZVOUS;
+  }
+
+  @Override
+  public long id() {
+    return number;
+  }
+
+  @Override
+  public long communicator() {
+    return 0;
+  }
+
+  @Override
+  public String name() {
+    return edge().name();
+  }
+
+  @Override
+  public String words() {
+    return "publish " + (signature == null ? "dead" : signature);
+  }
+
+  @Override
+  public int sequence() {
+    return Math.toIntExact(Math.min(Integer.MAX_VALUE, stepNumber));
+  }
+
+  @Override
+  public long submittedNanos() {
+    return submittedNanos;
+  }
+
+  @Override
+  public int lastHeard() {
+    RendezvousPeer by = peer;
+    return by == null ? -1 : by.rank();
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return way == Way.OVER ? List.of() : List.of(edge().destination());
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return List.of();
   }
 
   // --- on the way

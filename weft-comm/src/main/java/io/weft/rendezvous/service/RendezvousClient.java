@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// The rendezvous as its users see it: checks what they say and submits it to the progress thread.
 /// Any thread.
@@ -33,7 +34,7 @@ final class RendezvousClient implements Rendezvous {
   public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
     Route route = route(key, key.edge().source());
     UserMemory.checkReadable(key.edge().name(), "tensor", tensor);
-    submissions.submit(new Publication(route, key, tensor, release), behind);
+    submit(publication(route, key, tensor, release));
   }
 
   @Override
@@ -42,15 +43,27 @@ final class RendezvousClient implements Rendezvous {
     for (Offer it : offers) {
       RendezvousKey key = it.key();
       UserMemory.checkReadable(key.edge().name(), "tensor", it.tensor());
-      all.add(new Publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
+      all.add(publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
     }
+    all.forEach(behind::submitted);
     submissions.submit(new Batch(all), behind);
   }
 
   @Override
   public void publishDead(RendezvousKey key) {
     Route route = route(key, key.edge().source());
-    submissions.submit(new Publication(route, key, null, RendezvousClient::nothing), behind);
+    submit(publication(route, key, null, RendezvousClient::nothing));
+  }
+
+  private Publication publication(
+      Route route, RendezvousKey key, @Nullable TensorView tensor, Runnable release) {
+    return new Publication(
+        route, key, tensor, release, behind.nextTransfer(), behind.watchedNanos());
+  }
+
+  private void submit(Publication it) {
+    behind.submitted(it);
+    submissions.submit(it, behind);
   }
 
   /// The release of what is dead.
@@ -59,7 +72,7 @@ final class RendezvousClient implements Rendezvous {
   @Override
   public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
     PendingReceive it = pendingReceive(key, limit, receiver);
-    behind.observer().submitted(it);
+    behind.submitted(it);
     submissions.submit(it, behind);
   }
 
@@ -69,7 +82,7 @@ final class RendezvousClient implements Rendezvous {
     for (ReceiveRequest request : wishes) {
       all.add(pendingReceive(request.key(), limit, request.receiver()));
     }
-    all.forEach(behind.observer()::submitted);
+    all.forEach(behind::submitted);
     submissions.submit(new Batch(all), behind);
   }
 
@@ -80,8 +93,8 @@ final class RendezvousClient implements Rendezvous {
         key,
         Span.nanos(limit),
         receiver,
-        behind.nextReceive(),
-        behind.nanos());
+        behind.nextTransfer(),
+        behind.watchedNanos());
   }
 
   private Route route(RendezvousKey key, int end) {

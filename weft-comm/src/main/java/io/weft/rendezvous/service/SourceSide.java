@@ -3,6 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.CommException;
 import io.weft.cluster.TokenTable;
+import io.weft.observer.OperationStage;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.service.Publication.Way;
@@ -69,8 +70,14 @@ final class SourceSide {
 
   void enter(Publication it) {
     held++;
-    Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
-    if (step == null || step.failure() != null) {
+    owner.reached(it, OperationStage.STARTED);
+    CommException refusal = owner.termination().failure();
+    Step step = refusal != null ? null : owner.steps().open(it.stepNumber);
+    if (refusal == null) {
+      refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
+    }
+    if (step == null || refusal != null) {
+      it.fails(Objects.requireNonNull(refusal));
       finish(it);
       return;
     }
@@ -81,8 +88,10 @@ final class SourceSide {
         owner.table().put(it, step);
       }
       case Publication _ -> {
+        CommException twice = owner.words().publishedTwice(it);
+        it.fails(twice);
         finish(it);
-        owner.termination().abort(it.stepNumber, owner.words().publishedTwice(it));
+        owner.termination().abort(it.stepNumber, twice);
       }
       case PendingReceive pendingReceive -> {
         owner.leave(pendingReceive);
@@ -134,15 +143,18 @@ final class SourceSide {
   // --- answers
 
   private void answer(Publication it, ParkedRequest request) {
+    owner.reached(it, OperationStage.NEGOTIATED);
     if (it.signature == null || it.bytes() <= eagerBytes) {
       it.goesTo(request, it.signature == null ? Way.DEAD : Way.INLINE, 0);
       request.peer.post(it);
       return;
     }
     if (tokens.isFull()) {
+      CommException tooMany = owner.words().tooMany(it.edge(), it.stepNumber);
       owner.leave(it);
+      it.fails(tooMany);
       finish(it);
-      request.fail(owner.words().tooMany(it.edge(), it.stepNumber));
+      request.fail(tooMany);
       return;
     }
     int token = tokens.take(it);
@@ -188,7 +200,7 @@ final class SourceSide {
 
   private void tryWrite(Publication it) {
     RendezvousPeer peer = it.peer();
-    switch (owner.endpoint(peer).tryWrite(it.all(), it.into(), it.id(), it.written())) {
+    switch (owner.endpoint(peer).tryWrite(it.all(), it.into(), it.request(), it.written())) {
       case POSTED -> {}
       case BACK_PRESSURED -> stalled.add(it);
       case CLOSED -> stalled.add(it); // until the mesh says what became of the peer
@@ -201,7 +213,7 @@ final class SourceSide {
   void onDestination(
       RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
     Publication it = tokens.find(token, Publication.class);
-    if (it == null || it.peer() != from || it.id() != id) {
+    if (it == null || it.peer() != from || it.request() != id) {
       from.post(message -> message.failed(id, owner.words().notHere()));
     } else if (it.way != Way.SHAPE || !it.live().equals(like)) {
       owner.mistrust(from, "it offers memory for another tensor than it was told of");
@@ -253,19 +265,25 @@ final class SourceSide {
   void handOver(Publication it) {
     it.way = Way.OVER;
     held--;
+    owner.ended(it, null);
   }
 
   private void letGo(Publication it) {
     held--;
+    if (it.failure() == null) {
+      owner.reached(it, OperationStage.SENT);
+    }
+    owner.ended(it, it.failure());
     owner.run(it.release());
   }
 
   /// It has left step and table. Whoever has asked is told why.
   void fail(Publication it, CommException cause) {
+    it.fails(cause);
     Way way = it.way;
     if (way != Way.NONE && way != Way.OVER) {
       RendezvousPeer peer = it.peer();
-      int id = it.id();
+      int id = it.request();
       byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
       peer.post(message -> message.failed(id, why));
     }

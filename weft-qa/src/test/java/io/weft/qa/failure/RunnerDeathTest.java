@@ -8,6 +8,7 @@ import io.weft.CommException;
 import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.qa.flight.EventRecorder;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
@@ -45,6 +46,8 @@ class RunnerDeathTest {
         OwnedTensor longest = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3_000_000))) {
       Weft weft = job.ranks().get(0);
       Communicator all = weft.communicator();
+      var recorder = new EventRecorder();
+      weft.observe(recorder);
       List<Handle<?>> handles = new ArrayList<>();
       for (OwnedTensor one : List.of(small, longer, longest)) {
         handles.add(
@@ -81,6 +84,9 @@ class RunnerDeathTest {
       assertThat(arrival.get(30, TimeUnit.SECONDS)).isInstanceOf(Arrival.Failed.class);
       Handle<Void> late = all.barrier(named("late").within(FOREVER));
       assertThat(ExpectedFailures.of(late)).hasMessageContaining("rehearsed defect");
+      for (String name : List.of("of 12", "of 20000", "of 12000000", "barrier", "edge", "late")) {
+        assertThat(recorder.requireWhole(name)).as(name).endsWith("Aborted");
+      }
     }
   }
 }

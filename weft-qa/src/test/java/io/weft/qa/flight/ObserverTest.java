@@ -4,12 +4,13 @@ package io.weft.qa.flight;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestOutcome;
 import io.weft.collective.AllreduceRequest;
+import io.weft.collective.Communicator;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
-import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
@@ -17,16 +18,16 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,51 +38,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class ObserverTest {
 
-  private record Event(String what, long id, String name, long nanos, int lastHeard) {}
-
-  private static final class Recorder implements OperationObserver {
-    private final List<Event> events = new ArrayList<>();
-
-    private synchronized void add(String what, ObservedOperation operation, long nanos) {
-      events.add(new Event(what, operation.id(), operation.name(), nanos, operation.lastHeard()));
-    }
-
-    @Override
-    public void submitted(ObservedOperation operation) {
-      add("SUBMITTED", operation, operation.submittedNanos());
-    }
-
-    @Override
-    public void reached(
-        ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
-      add(stage.toString(), operation, nanos);
-    }
-
-    @Override
-    public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
-      add(failure == null ? "DONE" : failure.getClass().getSimpleName(), operation, nanos);
-    }
-
-    synchronized List<Event> of(String name) {
-      return events.stream().filter(event -> event.name().equals(name)).toList();
-    }
-
-    List<String> words(String name) {
-      return of(name).stream().map(Event::what).toList();
-    }
-  }
-
   private static void allreduce(Weft weft, String name, int elements) throws InterruptedException {
     try (OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
       weft.communicator()
           .allreduce(new AllreduceRequest(tensor.view(), ReduceOp.SUM, named(name)))
           .await();
     }
-  }
-
-  private static void requireTrueTimes(List<Event> events) {
-    assertThat(events).extracting(Event::id).containsOnly(events.getFirst().id());
-    assertThat(events).extracting(Event::nanos).isSorted();
   }
 
   @ParameterizedTest
@@ -98,19 +60,17 @@ class ObserverTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
-            var recorder = new Recorder();
+            var recorder = new EventRecorder();
             weft.observe(recorder);
             allreduce(weft, "g", elements);
             weft.unobserve(recorder);
             allreduce(weft, "unseen", elements);
-            List<Event> events = recorder.of("g");
-            assertThat(events).extracting(Event::what).startsWith("SUBMITTED", "STARTED");
-            assertThat(events).extracting(Event::what).endsWith("DONE");
-            assertThat(events).extracting(Event::what).contains("EXCHANGE");
-            requireTrueTimes(events);
+            assertThat(recorder.requireWhole("g"))
+                .startsWith("SUBMITTED", "STARTED", "EXCHANGE")
+                .contains("SENT", "REDUCED")
+                .endsWith("DONE");
             if (transport.equals("tcp")) {
-              assertThat(events).extracting(Event::what).contains("SENT", "REDUCED");
-              assertThat(events.getLast().lastHeard()).isEqualTo(1 - weft.rank());
+              assertThat(recorder.of("g").getLast().lastHeard()).isEqualTo(1 - weft.rank());
             }
             assertThat(recorder.of("unseen")).isEmpty();
             return true;
@@ -124,7 +84,7 @@ class ObserverTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
-            var recorder = new Recorder();
+            var recorder = new EventRecorder();
             weft.observe(recorder);
             try (OwnedTensor tensor =
                 OwnedTensor.allocate(DType.FLOAT32, Shape.of(2 + weft.rank()))) {
@@ -133,11 +93,9 @@ class ObserverTest {
                       weft.communicator()
                           .allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, named("differs")));
             }
-            assertThat(recorder.words("differs"))
+            assertThat(recorder.requireWhole("differs"))
                 .startsWith("SUBMITTED", "STARTED")
-                .endsWith("Mismatch")
-                .doesNotContain("DONE");
-            requireTrueTimes(recorder.of("differs"));
+                .endsWith("Mismatch");
             return true;
           });
     }
@@ -149,7 +107,7 @@ class ObserverTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
-            var recorder = new Recorder();
+            var recorder = new EventRecorder();
             var calls = new int[1];
             weft.observe(
                 new OperationObserver() {
@@ -171,15 +129,66 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void receivesOfTheRendezvousAreSeenToo(String transport) {
+  void collectivesOfAllKindsTellWhatWasSentAndWhatIsThere(String transport) {
+    try (LocalJob job = LocalJob.over(transport, 3)) {
+      job.run(
+          weft -> {
+            var recorder = new EventRecorder();
+            weft.observe(recorder);
+            Communicator all = weft.communicator();
+            try (OwnedTensor own = OwnedTensor.allocate(DType.FLOAT32, Shape.of(9, 1000));
+                OwnedTensor rows = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3, 1000));
+                TensorLease lent = weft.allocate(DType.FLOAT32, Shape.of(9, 100_000));
+                TensorLease third = weft.allocate(DType.FLOAT32, Shape.of(3, 100_000))) {
+              all.broadcast(own.view(), 1, named("broadcast")).await();
+              all.broadcast(lent.view(), 0, named("broadcast, lent")).await();
+              all.reduceScatter(own.view(), rows.view(), ReduceOp.SUM, named("scatter")).await();
+              all.reduceScatter(lent.view(), third.view(), ReduceOp.SUM, named("scatter, lent"))
+                  .await();
+              all.allreduce(lent.view(), lent.view(), ReduceOp.SUM, named("sum, lent")).await();
+              all.allgather(own.view(), named("gather")).await().close();
+              all.allgather(lent.view(), named("gather, lent")).await().close();
+              all.alltoall(lent.view(), List.of(4L, 3L, 2L), named("all to all"))
+                  .await()
+                  .tensor()
+                  .close();
+              all.barrier(named("barrier")).await();
+            }
+            for (String name :
+                List.of(
+                    "broadcast",
+                    "broadcast, lent",
+                    "scatter",
+                    "scatter, lent",
+                    "sum, lent",
+                    "gather",
+                    "gather, lent",
+                    "all to all",
+                    "barrier")) {
+              assertThat(recorder.requireWhole(name))
+                  .as(name)
+                  .startsWith("SUBMITTED", "STARTED", "EXCHANGE")
+                  .contains("SENT", "REDUCED")
+                  .endsWith("DONE");
+            }
+            return true;
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"inproc, 100000", "tcp, 100000", "shm, 100000", "inproc, 10", "tcp, 10", "shm, 10"})
+  void tensorsOfTheRendezvousAreSeenAtBothEnds(String transport, int elements) {
     try (LocalJob job = LocalJob.over(transport, 2);
-        OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(100_000))) {
+        OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
       var key = new RendezvousKey(new Edge(0, 1, 1, "edge"), 1, 0, 0);
       var released = new CompletableFuture<Boolean>();
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
-      var recorder = new Recorder();
+      var recorder = new EventRecorder();
+      var published = new EventRecorder();
       destination.observe(recorder);
+      source.observe(published);
       var arrived = new CompletableFuture<Arrival>();
       destination.rendezvous().receive(key, Duration.ofSeconds(30), arrived::complete);
       source.rendezvous().publish(key, tensor.view(), () -> released.complete(true));
@@ -187,11 +196,68 @@ class ObserverTest {
       if (arrived.join() instanceof Arrival.Live live) {
         live.tensor().close();
       }
-      assertThat(recorder.words("edge"))
-          .containsExactly("SUBMITTED", "STARTED", "NEGOTIATED", "DONE");
-      requireTrueTimes(recorder.of("edge"));
-      assertThat(recorder.of("edge").getLast().lastHeard()).isZero();
       assertThat(released.orTimeout(60, TimeUnit.SECONDS).join()).isTrue();
+      assertThat(recorder.requireWhole("edge"))
+          .containsExactly("SUBMITTED", "STARTED", "SENT", "NEGOTIATED", "REDUCED", "DONE");
+      assertThat(recorder.of("edge").getLast().lastHeard()).isZero();
+      assertThat(published.requireWhole("edge"))
+          .containsExactly("SUBMITTED", "STARTED", "NEGOTIATED", "SENT", "DONE");
+      assertThat(published.of("edge").getLast().lastHeard()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void whatEndsWithItsStepHasFailedAtBothEnds(String transport) {
+    try (LocalJob job = LocalJob.over(transport, 2);
+        OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(10))) {
+      Weft weft = job.ranks().get(0);
+      var recorder = new EventRecorder();
+      weft.observe(recorder);
+      var released = new CompletableFuture<Boolean>();
+      var arrived = new CompletableFuture<Arrival>();
+      var never = new RendezvousKey(new Edge(1, 1, 0, "never"), 1, 0, 0);
+      var unwanted = new RendezvousKey(new Edge(0, 1, 1, "unwanted"), 1, 0, 0);
+      weft.rendezvous().receive(never, Duration.ofSeconds(30), arrived::complete);
+      weft.rendezvous().publish(unwanted, tensor.view(), () -> released.complete(true));
+      weft.rendezvous().abort(1, "the test says so");
+      assertThat(arrived.orTimeout(60, TimeUnit.SECONDS).join()).isInstanceOf(Arrival.Failed.class);
+      assertThat(released.orTimeout(60, TimeUnit.SECONDS).join()).isTrue();
+      assertThat(recorder.requireWhole("never")).endsWith("Aborted");
+      assertThat(recorder.requireWhole("unwanted")).endsWith("Aborted");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void requestsOfTheChannelAreSeen(String transport) throws Exception {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      Weft weft = job.ranks().get(0);
+      MemorySegment none = MemorySegment.NULL;
+      job.ranks().get(1).channel().serve(request -> request.reply(none));
+      var recorder = new EventRecorder();
+      weft.observe(recorder);
+      var replied = new CompletableFuture<RequestOutcome>();
+      assertThat(
+              weft.channel()
+                  .tryRequest(1, Request.of(none, none, Duration.ofSeconds(30)), replied::complete))
+          .isTrue();
+      assertThat(replied.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Replied.class);
+      assertThat(recorder.requireWhole("request"))
+          .containsExactly("SUBMITTED", "STARTED", "SENT", "DONE");
+      assertThat(recorder.of("request").getLast().lastHeard()).isEqualTo(1);
+      weft.unobserve(recorder);
+      job.ranks().get(1).channel().serve(request -> {});
+      var failures = new EventRecorder();
+      weft.observe(failures);
+      var late = new CompletableFuture<RequestOutcome>();
+      assertThat(
+              weft.channel()
+                  .tryRequest(1, Request.of(none, none, Duration.ofMillis(20)), late::complete))
+          .isTrue();
+      assertThat(late.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Failed.class);
+      assertThat(failures.requireWhole("request")).endsWith("TimedOut");
+      assertThat(failures.of("request").getLast().lastHeard()).isEqualTo(-1);
     }
   }
 
@@ -203,12 +269,12 @@ class ObserverTest {
             .runRanks(
                 self -> {
                   try (Weft weft = self.join()) {
-                    var recorder = new Recorder();
+                    var recorder = new EventRecorder();
                     weft.observe(recorder);
                     self.compute(Duration.ofMillis(self.rank() == 2 ? 50 : 0));
                     allreduce(weft, "g", 10);
-                    List<Event> events = recorder.of("g");
-                    requireTrueTimes(events);
+                    assertThat(recorder.requireWhole("g")).endsWith("DONE");
+                    List<EventRecorder.Event> events = recorder.of("g");
                     return events.getLast().nanos() - events.getFirst().nanos();
                   }
                 });

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.CommException;
+import io.weft.agent.Ticker;
+import io.weft.observer.Observers;
+import io.weft.observer.OperationObserver;
+import io.weft.observer.OperationStage;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/// What the observer hears of this rank's requests. Where nobody listens it costs a branch.
+final class ChannelEvents {
+
+  private final AtomicLong requests = new AtomicLong();
+  private OperationObserver observer = new Observers();
+  private Ticker clock = () -> 0;
+
+  /// Before the first submission.
+  void observedBy(OperationObserver all) {
+    observer = all;
+  }
+
+  /// Before the first submission.
+  void by(Ticker ticker) {
+    clock = ticker;
+  }
+
+  /// The number of one more request. Any thread.
+  long next() {
+    return requests.incrementAndGet();
+  }
+
+  /// The time for who listens; 0 where nobody does. Any thread.
+  long nanos() {
+    return observer.hearsStages() ? clock.nanos() : 0;
+  }
+
+  /// Any thread.
+  void submitted(OutboundRequest it) {
+    if (observer.hearsStages()) {
+      observer.submitted(it);
+    }
+  }
+
+  void reached(OutboundRequest it, OperationStage stage) {
+    if (observer.hearsStages()) {
+      observer.reached(it, stage, 0, clock.nanos());
+    }
+  }
+
+  void ended(OutboundRequest it, @Nullable CommException failure) {
+    if (observer.hearsStages()) {
+      observer.ended(it, failure, clock.nanos());
+    }
+  }
+}
