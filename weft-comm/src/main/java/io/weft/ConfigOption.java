@@ -169,6 +169,17 @@ public final class ConfigOption<T> {
           OptionTexts::autoOrCount,
           "polls before an idle thread yields: auto, or a count (0 = never spin)");
 
+  /// Which services share a progress thread.
+  public static final ConfigOption<ServiceThreads> PROGRESS_THREADS =
+      new ConfigOption<>(
+          "progress-threads",
+          ServiceThreads.class,
+          "collectives+rendezvous+channel",
+          ServiceThreads::parse,
+          "which services run on a progress thread of their own, with connections of their own:"
+              + " joined by + on one thread, separated by commas on several; the same on all"
+              + " ranks");
+
   /// Bound of the staging memory.
   public static final ConfigOption<Long> POOL_BYTES =
       new ConfigOption<>(
@@ -365,6 +376,7 @@ public final class ConfigOption<T> {
           STORE,
           JOB,
           SPIN,
+          PROGRESS_THREADS,
           POOL_BYTES,
           EAGER_BYTES,
           SEGMENT_BYTES,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
 import io.weft.agent.IdleStrategy;
@@ -8,8 +9,10 @@ import io.weft.cluster.Bootstrap;
 import io.weft.cluster.JobProcess;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
+import io.weft.cluster.MeshService;
 import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.ProgressThreads;
 import io.weft.cluster.Store;
 import io.weft.cluster.Topology;
 import io.weft.cluster.channel.MeshChannel;
@@ -49,6 +52,7 @@ import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -70,6 +74,7 @@ public final class Weft implements AutoCloseable {
 
   private final WeftConfig config;
   private final Mesh mesh;
+  private final ProgressThreads threads;
   private final Collectives collectives;
   private final Membership membership;
   private final Rendezvous rendezvous;
@@ -87,23 +92,23 @@ public final class Weft implements AutoCloseable {
 
   private Weft(
       WeftConfig config,
-      Mesh mesh,
+      ProgressThreads threads,
       Collectives collectives,
       Membership membership,
       Rendezvous rendezvous,
       RequestChannel channel,
-      AgentRunner runner,
       FlightWriter flights,
       Observers observers,
       Store store) {
     this.config = config;
     this.store = new PrefixStore(store, STORE_PREFIX);
-    this.mesh = mesh;
+    this.threads = threads;
+    this.mesh = threads.mesh(collectives);
     this.collectives = collectives;
     this.membership = membership;
     this.rendezvous = rendezvous;
     this.channel = channel;
-    this.runner = runner;
+    this.runner = threads.runner(collectives);
     this.flights = flights;
     this.observers = observers;
     this.tensors = collectives.tensors();
@@ -202,29 +207,28 @@ public final class Weft implements AutoCloseable {
   private static Weft join(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
       throws InterruptedException {
-    var transportConfig =
-        new TransportConfig(
-            around.bind(),
-            config.startDeadline(),
-            new Credentials(
-                JobIdentity.met(around.job(), around.store()),
-                FIRST_EPOCH,
-                launch.rank(),
-                around.secret()),
-            JobTrust.encryption(config),
-            config.ofTransport(around.transport().scheme()));
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     var rendezvous = new MeshRendezvous(rendezvous(config));
     var channel = new MeshChannel(config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
-    Mesh mesh =
-        new Mesh(
+    String job = JobIdentity.met(around.job(), around.store());
+    ProgressThreads threads =
+        ProgressThreads.open(
             launch.rank(),
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            List.of(collectives, membership, rendezvous, channel),
-            sink -> open(around.transport(), transportConfig, sink));
+            config.value(ConfigOption.PROGRESS_THREADS).orElseThrow().threads().stream()
+                .map(names -> services(names, collectives, membership, rendezvous, channel))
+                .toList(),
+            thread ->
+                sink ->
+                    open(
+                        config,
+                        launch,
+                        around,
+                        thread == 0 ? job : job + ", thread " + thread,
+                        sink));
     try {
       Topology topology =
           Bootstrap.exchange(
@@ -233,18 +237,20 @@ public final class Weft implements AutoCloseable {
               launch,
               FIRST_EPOCH,
               around.process(),
-              List.of(mesh.transport().address()),
+              threads.addresses(),
               config.sameOnAllRanks(around.process().host()),
               config.startDeadline());
-      mesh.connect(topology, config.startDeadline());
+      threads.connect(topology, config.startDeadline());
     } catch (RuntimeException | Error | InterruptedException e) {
-      mesh.close();
+      threads.abandon();
       throw e;
     }
-    AgentRunner runner = runner(config, mesh, around.runners());
+    Mesh mesh = threads.mesh(collectives);
+    threads.runBy(agent -> runner(config, mesh, agent, around.runners()));
+    AgentRunner runner = threads.runner(collectives);
     collectives.runBy(runner);
-    rendezvous.runBy(runner);
-    channel.runBy(runner);
+    rendezvous.runBy(threads.runner(rendezvous));
+    channel.runBy(threads.runner(channel));
     var recorder = new FlightRecorder();
     recorder.joined(
         FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
@@ -255,28 +261,58 @@ public final class Weft implements AutoCloseable {
     collectives.observedBy(recorder, observers);
     rendezvous.observedBy(observers);
     channel.observedBy(observers);
-    runner.start();
+    threads.start();
     return new Weft(
         config,
-        mesh,
+        threads,
         collectives,
         membership,
         rendezvous.client(),
         channel,
-        runner,
         FlightWriter.open(recorder, runner::nanos, sinks),
         observers,
         around.store());
   }
 
+  private static List<MeshService> services(
+      List<String> names,
+      Collectives collectives,
+      Membership membership,
+      MeshRendezvous rendezvous,
+      MeshChannel channel) {
+    List<MeshService> services = new ArrayList<>();
+    for (String name : names) {
+      switch (name) {
+        case ServiceThreads.COLLECTIVES -> services.addAll(List.of(collectives, membership));
+        case ServiceThreads.RENDEZVOUS -> services.add(rendezvous);
+        case ServiceThreads.CHANNEL -> services.add(channel);
+        default -> throw new IllegalArgumentException("there is no service " + name);
+      }
+    }
+    return services;
+  }
+
+  /// @param job proved to peers, another for each progress thread
   private static Transport open(
-      TransportProvider provider, TransportConfig config, FrameSink sink) {
+      WeftConfig config,
+      LaunchEnvironment launch,
+      NodeEnvironment around,
+      String job,
+      FrameSink sink) {
+    TransportProvider provider = around.transport();
     try {
-      return provider.open(config, sink);
+      return provider.open(
+          new TransportConfig(
+              around.bind(),
+              config.startDeadline(),
+              new Credentials(job, FIRST_EPOCH, launch.rank(), around.secret()),
+              JobTrust.encryption(config),
+              config.ofTransport(provider.scheme())),
+          sink);
     } catch (TransportException e) {
       throw new CommException.Setup(
           "rank "
-              + config.credentials().node()
+              + launch.rank()
               + " cannot open transport "
               + provider.scheme()
               + ": "
@@ -285,8 +321,10 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static AgentRunner runner(WeftConfig config, Mesh mesh, AgentRunners runners) {
-    int local = mesh.topology().localSize(mesh.rank());
+  private static AgentRunner runner(
+      WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
+    int threads = config.value(ConfigOption.PROGRESS_THREADS).orElseThrow().threads().size();
+    int local = mesh.topology().localSize(mesh.rank()) * threads;
     int cores = localProcessors(mesh.topology(), mesh.rank());
     IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
     IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
@@ -294,7 +332,7 @@ public final class Weft implements AutoCloseable {
       caller = caller.spinning(config.spin().getAsInt());
       own = own.spinning(config.spin().getAsInt());
     }
-    return runners.runner(mesh, own, caller);
+    return runners.runner(agent, own, caller);
   }
 
   private static int localProcessors(Topology topology, int rank) {
@@ -472,7 +510,7 @@ public final class Weft implements AutoCloseable {
 
   /// Payload and protocol bytes sent to other ranks so far.
   public long bytesSent() {
-    return mesh.transport().bytesSent();
+    return threads.bytesSent();
   }
 
   /// What this rank did last: its operations, failures and peers, as a flight file has them. Any
@@ -488,11 +526,11 @@ public final class Weft implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!runner.isInside()) {
+      if (!threads.isInside()) {
         storeEnd.getAndSet(() -> {}).run();
       }
     } finally {
-      runner.close();
+      threads.close();
       flights.close();
       tensors.close();
     }

@@ -119,7 +119,8 @@ public final class WeftConfig {
                 ConfigOption.ALGORITHMS,
                 ConfigOption.HEARTBEAT,
                 ConfigOption.SILENCE_LIMIT,
-                ConfigOption.SHRINK_QUORUM)
+                ConfigOption.SHRINK_QUORUM,
+                ConfigOption.PROGRESS_THREADS)
             .map(option -> option.name() + "=" + words(option))
             .collect(Collectors.toList());
     ConfigOption<Long> ofHost = ConfigOption.TCP_PIECE_BYTES;

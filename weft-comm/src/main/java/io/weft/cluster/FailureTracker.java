@@ -201,23 +201,39 @@ final class FailureTracker {
     var loss = new PeerExit.Lost(lost.witness(), lost.why(), lost.where());
     String waited = services.onPeerGone(peer, loss);
     lossBroadcast.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);
+    mesh.tellThreads(lost);
+  }
+
+  /// Another progress thread of this rank has lost a rank, or this one with all its threads.
+  void toldHere(MeshFrame.Lost lost) {
+    if (lost.rank() != mesh.rank()) {
+      told(lost);
+    } else if (lost.witness() == mesh.rank()) {
+      cutOff(lost.why());
+    } else {
+      exclude(lost.witness(), lost.why());
+    }
   }
 
   /// Others have given this rank up.
   void exclude(int witness, String why) {
-    end(witness, why, liveness.excluded(witness, why));
+    if (end(witness, why, liveness.excluded(witness, why))) {
+      mesh.tellThreads(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
+    }
   }
 
   /// This rank hears nobody: rather than give all others up, it gives up itself.
   void cutOff(String why) {
     String self = mesh.topology().describe(mesh.rank()) + ", this rank, ";
-    end(mesh.rank(), "it " + why, self + why);
+    if (end(mesh.rank(), "it " + why, self + why)) {
+      mesh.tellThreads(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
+    }
   }
 
-  /// The others close their ends when they have read why.
-  private void end(int witness, String why, String words) {
+  /// The others close their ends when they have read why. False if it was over before.
+  private boolean end(int witness, String why, String words) {
     if (silent || excluded) {
-      return;
+      return false;
     }
     excluded = true;
     unexplained.clear();
@@ -225,5 +241,6 @@ final class FailureTracker {
     lossBroadcast.add(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
     var unused = lossBroadcast.flush();
     services.onExcluded(witness, words);
+    return true;
   }
 }

@@ -49,7 +49,7 @@ final class Joining {
       if (now - start > Span.nanos(deadline)) {
         throw without(mesh.missing(), tooLate());
       }
-      if (mesh.turn(now) == 0) {
+      if (mesh.turnJoining(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
       }
     }
@@ -101,6 +101,7 @@ final class Joining {
     String scheme = mesh.transport().address().scheme();
     return member.addresses().stream()
         .filter(a -> a.scheme().equals(scheme))
+        .skip(mesh.thread())
         .findFirst()
         .orElseThrow(
             () ->
@@ -113,7 +114,7 @@ final class Joining {
                         + member.addresses()
                         + ", this rank speaks "
                         + scheme
-                        + "; give all ranks the same --transport",
+                        + "; give all ranks the same --transport and --progress-threads",
                     List.of(member.rank()),
                     null));
   }

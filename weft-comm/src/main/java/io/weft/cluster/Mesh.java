@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,13 @@ public final class Mesh implements Agent, FrameSink {
   private final Transport transport;
   private final PolledClock attention = new PolledClock();
   private final List<Endpoint> early = new ArrayList<>();
+
+  /// From other progress threads of this rank: a rank that is lost there. At most one for each rank
+  /// and thread.
+  private final ConcurrentLinkedQueue<MeshFrame.Lost> news = new ConcurrentLinkedQueue<>();
+
+  private List<Mesh> threads = List.of(this);
+  private int thread;
   private @Nullable Topology topology;
   private @Nullable Endpoint[] endpoints = new Endpoint[0];
   private LivenessMonitor liveness;
@@ -44,7 +52,9 @@ public final class Mesh implements Agent, FrameSink {
   private Joining.@Nullable Obstacle obstacle;
   private long now;
   private boolean joining;
-  private boolean closed;
+  private @Nullable GracefulClose gracefulClose;
+  private boolean closing;
+  private volatile boolean closed;
 
   /// Opens the transport with this mesh as its sink.
   ///
@@ -63,6 +73,17 @@ public final class Mesh implements Agent, FrameSink {
     this.liveness = new LivenessMonitor(this, 0, heartbeat, attention);
     this.failureTracker = new FailureTracker(this, this.services, liveness, 0);
     this.transport = open.apply(this);
+  }
+
+  /// It is the mesh of one of several progress threads of this rank. Before `connect`.
+  void isOneOf(List<Mesh> all, int number) {
+    threads = all;
+    thread = number;
+  }
+
+  /// Number of its progress thread on this rank.
+  int thread() {
+    return thread;
   }
 
   /// The transport; see its rules about threads.
@@ -180,7 +201,35 @@ public final class Mesh implements Agent, FrameSink {
     }
     int done = transport.poll(nowNanos) + failureTracker.turn();
     liveness.turn(nowNanos);
-    return done;
+    return threads.size() == 1 ? done : done + hearNews();
+  }
+
+  /// The same, and the meshes of this rank that are connected already, which their peers need.
+  int turnJoining(long nowNanos) {
+    int done = 0;
+    for (int other = 0; other < thread; other++) {
+      done += threads.get(other).turn(nowNanos);
+    }
+    return done + turn(nowNanos);
+  }
+
+  private int hearNews() {
+    int heard = 0;
+    for (MeshFrame.Lost lost = news.poll(); lost != null; lost = news.poll()) {
+      failureTracker.toldHere(lost);
+      heard++;
+    }
+    return heard;
+  }
+
+  /// Tells the other progress threads of this rank who is lost.
+  void tellThreads(MeshFrame.Lost lost) {
+    for (Mesh other : threads) {
+      if (other != this && !other.closed) {
+        other.news.add(lost);
+        other.wake();
+      }
+    }
   }
 
   /// Why this rank cannot join, or null.
@@ -194,8 +243,14 @@ public final class Mesh implements Agent, FrameSink {
     return connected == endpoints.length - 1 && !isPuzzled();
   }
 
+  /// Whether any mesh of this rank is being connected.
   boolean isJoining() {
-    return joining;
+    for (Mesh mesh : threads) {
+      if (mesh.joining) {
+        return true;
+      }
+    }
+    return false;
   }
 
   List<Integer> missing() {
@@ -319,7 +374,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public String role() {
-    return "weft-progress-" + rank;
+    return "weft-progress-" + rank + (thread == 0 ? "" : "-" + thread);
   }
 
   /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its
@@ -354,7 +409,7 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public boolean hasCommands() {
-    return services.hasCommands();
+    return services.hasCommands() || (threads.size() > 1 && !news.isEmpty());
   }
 
   /// Ends at once; the peers are told why, as far as there is room.
@@ -367,6 +422,8 @@ public final class Mesh implements Agent, FrameSink {
       try {
         if (topology != null) {
           resign("its progress thread has died of " + cause);
+          tellThreads(
+              new MeshFrame.Lost(rank, rank, "ends: " + role() + " has died of " + cause, ""));
         }
       } finally {
         end();
@@ -375,6 +432,7 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   private void end() {
+    closing = false;
     try {
       transport.close();
     } finally {
@@ -384,7 +442,8 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Says good-bye to all and waits, at most two seconds, until all have said it too, so that
   /// nobody loses what is still on its way; then closes the transport. Those who are silent, as
-  /// others behind a broken network that has cost this rank the job, are not waited for.
+  /// others behind a broken network that has cost this rank the job, are not waited for. Where this
+  /// rank has several meshes it only begins, and `endAll` does the rest for all of them at once.
   @Override
   public void close() {
     if (closed) {
@@ -393,20 +452,46 @@ public final class Mesh implements Agent, FrameSink {
     services.onClose();
     closed = true;
     failureTracker.fallSilent();
-    var gracefulClose =
-        new GracefulClose(this, failureTracker, services, liveness, endpoints.length);
+    closing = true;
+    if (topology != null) {
+      gracefulClose = new GracefulClose(this, failureTracker, services, liveness, endpoints.length);
+    }
+    if (threads.size() == 1) {
+      endAll(threads);
+    }
+  }
+
+  /// Ends those of these meshes that were closed, all on the calling thread.
+  static void endAll(List<Mesh> meshes) {
+    List<Mesh> all = meshes.stream().filter(mesh -> mesh.closing).toList();
+    if (all.isEmpty()) {
+      return; // each has crashed, and ends itself
+    }
+    Ticker ticker = all.getFirst().ticker;
     long start = ticker.nanos();
     try {
-      while (topology != null
-          && gracefulClose.open()
-          && ticker.nanos() - start < GRACEFUL_CLOSE_NANOS) {
-        now = ticker.nanos();
-        if (transport.poll(now) + services.work(now) == 0) {
-          transport.await(1_000_000);
+      List<Mesh> open = all.stream().filter(Mesh::isTalking).toList();
+      while (!open.isEmpty() && ticker.nanos() - start < GRACEFUL_CLOSE_NANOS) {
+        int done = 0;
+        for (Mesh mesh : open) {
+          done += mesh.turnClosing(ticker.nanos());
         }
+        if (done == 0) {
+          open.getFirst().transport.await(1_000_000);
+        }
+        open = open.stream().filter(Mesh::isTalking).toList();
       }
     } finally {
-      end();
+      all.forEach(Mesh::end);
     }
+  }
+
+  private boolean isTalking() {
+    return gracefulClose != null && gracefulClose.open();
+  }
+
+  private int turnClosing(long nowNanos) {
+    now = nowNanos;
+    return transport.poll(now) + services.work(now);
   }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// Which progress thread of a rank runs which services: those of one thread are joined by `+`,
+/// threads are separated by commas. The same on all ranks, since the threads of one number are
+/// connected with each other.
+///
+/// @param threads names of the services of each thread, in the order of the threads; each service
+///   stands once
+public record ServiceThreads(List<List<String>> threads) {
+
+  /// Collectives, and the agreements of survivors.
+  public static final String COLLECTIVES = "collectives";
+
+  /// Tensors by edge and step.
+  public static final String RENDEZVOUS = "rendezvous";
+
+  /// Requests and replies.
+  public static final String CHANNEL = "channel";
+
+  private static final List<String> SERVICES = List.of(COLLECTIVES, RENDEZVOUS, CHANNEL);
+
+  /// Copies the lists.
+  public ServiceThreads {
+    threads = threads.stream().map(List::copyOf).toList();
+  }
+
+  /// Reads the text. Services that it does not name run on the first thread. Throws
+  /// `IllegalArgumentException` saying what it must be.
+  static ServiceThreads parse(String text) {
+    List<List<String>> threads = new ArrayList<>();
+    Set<String> named = new HashSet<>();
+    for (String thread : text.split(",", -1)) {
+      List<String> services = new ArrayList<>();
+      for (String part : thread.split("\\+", -1)) {
+        String service = part.strip();
+        if (!SERVICES.contains(service) || !named.add(service)) {
+          throw new IllegalArgumentException(
+              "must name services of "
+                  + String.join(", ", SERVICES)
+                  + ", each at most once, joined by + where they share a thread and separated by"
+                  + " commas where they do not");
+        }
+        services.add(service);
+      }
+      threads.add(services);
+    }
+    SERVICES.stream().filter(service -> !named.contains(service)).forEach(threads.getFirst()::add);
+    return new ServiceThreads(threads);
+  }
+
+  /// As `parse` reads it.
+  @Override
+  public String toString() {
+    return threads.stream()
+        .map(services -> String.join("+", services))
+        .collect(Collectors.joining(","));
+  }
+}
