@@ -16,7 +16,7 @@ module io.weft.transport {
   exports io.weft.transport.region to
       io.weft.shm,
       io.weft.verbs;
-  exports io.weft.transport.wire to
+  exports io.weft.transport.ring to
       io.weft.shm,
       io.weft.verbs;
 

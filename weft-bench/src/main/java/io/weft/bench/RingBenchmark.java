@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.bench;
 
-import io.weft.transport.wire.ByteRing;
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.ByteRing;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.shm;
 
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -9,7 +9,7 @@ import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

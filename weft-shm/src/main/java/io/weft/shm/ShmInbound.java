@@ -3,7 +3,7 @@ package io.weft.shm;
 
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

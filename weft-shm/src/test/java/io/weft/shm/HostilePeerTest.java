@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

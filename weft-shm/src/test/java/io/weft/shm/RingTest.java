@@ -4,7 +4,7 @@ package io.weft.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

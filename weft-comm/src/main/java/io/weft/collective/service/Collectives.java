@@ -19,7 +19,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
 import io.weft.collective.group.NameUse;
 import io.weft.collective.group.Names;
-import io.weft.collective.slot.SharedMailboxes;
+import io.weft.collective.mailbox.SharedMailboxes;
 import io.weft.memory.TensorPool;
 import io.weft.observer.OperationObserver;
 import java.lang.foreign.MemorySegment;

@@ -9,7 +9,7 @@ import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.message.BadCount;
+import io.weft.collective.wire.BadCount;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;

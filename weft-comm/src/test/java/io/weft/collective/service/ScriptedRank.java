@@ -17,7 +17,7 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
-import io.weft.collective.message.Rows;
+import io.weft.collective.wire.Rows;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;

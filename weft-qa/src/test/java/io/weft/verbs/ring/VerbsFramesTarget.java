@@ -12,7 +12,7 @@ import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.wire.MessageBuffer;
+import io.weft.transport.ring.MessageBuffer;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.memory.MemorySettings;

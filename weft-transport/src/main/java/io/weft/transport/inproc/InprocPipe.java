@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.inproc;
 
-import io.weft.transport.wire.ByteRing;
+import io.weft.transport.ring.ByteRing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;

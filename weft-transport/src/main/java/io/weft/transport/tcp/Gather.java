@@ -3,7 +3,7 @@ package io.weft.transport.tcp;
 
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionViews;
-import io.weft.transport.wire.ByteRing;
+import io.weft.transport.ring.ByteRing;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

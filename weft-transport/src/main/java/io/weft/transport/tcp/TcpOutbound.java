@@ -5,7 +5,7 @@ import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.wire.ByteRing;
+import io.weft.transport.ring.ByteRing;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.model;
 
-import io.weft.transport.wire.ByteRing;
+import io.weft.transport.ring.ByteRing;
 import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.ring;
 
-import io.weft.transport.wire.ByteRing;
+import io.weft.transport.ring.ByteRing;
 
 /// What one end of a connection knows of both rings: where the next frame goes in the peer's, how
 /// many slots it has, and of which consumed frames the peer has not heard. So no ring is ever

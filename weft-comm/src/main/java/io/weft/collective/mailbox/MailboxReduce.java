@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mailbox;
+
+import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.AlgorithmRegistry;
+import io.weft.collective.wire.BufferLayout;
+import io.weft.collective.wire.WireStage;
+import io.weft.observer.OperationStage;
+import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Reducer;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// An allreduce or barrier of a tensor that fits a slot: each member publishes its contribution,
+/// and combines all for itself. What is left goes by messages.
+public final class MailboxReduce<T> extends MailboxTask implements OperationPlan<T> {
+
+  private final MemorySegment input;
+  private final TensorView output;
+  private final Reducer reducer;
+  private final int divisor;
+  private final @Nullable T result;
+  private final Function<String, AlgorithmPlan> plans;
+  private boolean complete;
+
+  /// Tensors of equal length, the same memory or apart.
+  ///
+  /// @param divisor of AVERAGE, 1 = none
+  /// @param result what the handle gives, null for a barrier's
+  /// @param plans by the name of an algorithm
+  public MailboxReduce(
+      SharedMailboxes mailboxes,
+      MemorySegment input,
+      TensorView output,
+      Reducer reducer,
+      int divisor,
+      @Nullable T result,
+      Function<String, AlgorithmPlan> plans) {
+    super(mailboxes);
+    this.plans = plans;
+    this.input = input;
+    this.output = output;
+    this.reducer = reducer;
+    this.divisor = divisor;
+    this.result = result;
+  }
+
+  @Override
+  protected MemorySegment contribution(MailboxSlots slots) {
+    return input;
+  }
+
+  @Override
+  public void onPublished() {
+    reached(OperationStage.SENT);
+  }
+
+  @Override
+  protected int proceed(MailboxSlots slots, long number) {
+    if (result != null) { // nobody reads what a barrier would combine
+      slots.sum().combine(number, output.data(), output.dtype(), reducer, divisor);
+    }
+    complete = true;
+    reached(OperationStage.REDUCED);
+    return 1;
+  }
+
+  @Override
+  protected boolean isComplete() {
+    return complete;
+  }
+
+  @Override
+  public @Nullable Stage stage(int phase) {
+    return switch (phase) {
+      case 0 -> this;
+      case 1 -> isUndone() ? byMessages() : null;
+      default -> null;
+    };
+  }
+
+  private Stage byMessages() {
+    AlgorithmPlan plan = plans.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
+    BufferLayout place =
+        BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
+    return new WireStage(plan, place, reducer, output.dtype(), divisor);
+  }
+
+  @Override
+  @SuppressWarnings("NullAway") // null only where T is Void
+  public T result() {
+    return result;
+  }
+
+  @Override
+  public void discard() {
+    // Nothing was allocated.
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.collective.frame.MemoryDescriptor;
+import io.weft.collective.group.Group;
+import io.weft.collective.mailbox.MailboxSlots;
+import io.weft.collective.mailbox.MailboxTask;
+import io.weft.collective.mailbox.SharedMailboxes;
+import io.weft.observer.OperationStage;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// An allreduce or reduceScatter on the memory of all ranks in which no message travels: each
+/// member publishes in its slot where its tensors lie, and adds how far it is.
+final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
+
+  // What is published: what kind of memory it is, its regions, how many parts stand in the bounce
+  // buffer and how many are combined.
+  private static final long KIND = 0;
+  private static final long REGIONS = 8;
+  private static final long PUBLISHED = REGIONS + MemoryDescriptor.REGION_BYTES;
+  private static final long REDUCED = PUBLISHED + Long.BYTES;
+  private static final long BYTES = REDUCED + Long.BYTES;
+
+  private final Group group;
+  private final MappedReduction reduction;
+  private @Nullable MappedReduce reduce;
+  private @Nullable MailboxSlots slots;
+  private @Nullable MemoryDescriptor own;
+  private long number;
+  private boolean begun;
+
+  MailboxMapped(SharedMailboxes mailboxes, Group group, MappedReduction reduction) {
+    super(mailboxes);
+    this.group = group;
+    this.reduction = reduction;
+  }
+
+  @Override
+  protected MemorySegment contribution(MailboxSlots open) {
+    MappedReduce running = reduce;
+    MemoryDescriptor memory = own;
+    if (running == null || memory == null) {
+      running = new MappedReduce(reduction, group, open.context());
+      reduce = running;
+      memory = running.expose(this);
+      own = memory;
+    }
+    MemorySegment published = open.context().scratch().asSlice(0, BYTES);
+    published.set(JAVA_LONG, KIND, memory.kind());
+    memory.write(published, REGIONS);
+    published.set(JAVA_LONG, PUBLISHED, running.copiedIn());
+    published.set(JAVA_LONG, REDUCED, 0);
+    return published;
+  }
+
+  @Override
+  protected int proceed(MailboxSlots open, long at) {
+    MappedReduce running = running();
+    slots = open;
+    number = at;
+    boolean first = !begun;
+    for (int m = 0; m < group.size(); m++) {
+      if (m != group.rank() && first) {
+        MemorySegment theirs = open.contribution(m, at, BYTES);
+        int kind = (int) theirs.get(JAVA_LONG, KIND);
+        running.told(m, MemoryDescriptor.read(theirs, REGIONS, kind), 0);
+      }
+      if (m != group.rank() && (first || running.expects(m))) {
+        running.onPublished(m, (int) open.told(m, at, PUBLISHED));
+        running.onReduced(m, (int) open.told(m, at, REDUCED));
+      }
+    }
+    if (first) {
+      begun = true;
+      running.begin();
+    }
+    return running.advance(this);
+  }
+
+  @Override
+  public void tellPublished(int parts) {
+    open().tell(number, PUBLISHED, parts);
+  }
+
+  @Override
+  public void tellReduced(int parts) {
+    open().tell(number, REDUCED, parts);
+  }
+
+  @Override
+  public void tellStage(OperationStage stage) {
+    reached(stage);
+  }
+
+  private MailboxSlots open() {
+    return Objects.requireNonNull(slots, "within proceed");
+  }
+
+  private MappedReduce running() {
+    return Objects.requireNonNull(reduce, "published before");
+  }
+
+  @Override
+  protected boolean isComplete() {
+    return running().isComplete();
+  }
+
+  @Override
+  protected boolean needs(MailboxSlots open, int member, long at) {
+    // What it has said since the last look counts: it may have left the job after that.
+    MappedReduce running = running();
+    running.onPublished(member, (int) open.peek(member, at, PUBLISHED));
+    running.onReduced(member, (int) open.peek(member, at, REDUCED));
+    return running.needs(member);
+  }
+
+  @Override
+  public void release() {
+    if (reduce != null) {
+      reduce.release();
+    }
+  }
+
+  @Override
+  protected void abandon() {
+    if (reduce != null) {
+      reduce.abandon();
+    }
+  }
+
+  @Override
+  protected boolean isVisited() {
+    return reduce != null && reduce.isVisited();
+  }
+
+  @Override
+  public boolean isWhole() {
+    return super.isWhole() && reduction.undone().isEmpty();
+  }
+
+  /// The same by messages, where it does not come about by slots.
+  MessageMapped byMessages() {
+    return new MessageMapped(reduction);
+  }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import io.weft.collective.Communicator.Received;
+import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.group.Group;
+import io.weft.collective.mailbox.MailboxTask;
+import io.weft.collective.mailbox.SharedMailboxes;
+import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.wire.BadCount;
+import io.weft.collective.wire.BufferLayout;
+import io.weft.collective.wire.Results;
+import io.weft.collective.wire.Rows;
+import io.weft.collective.wire.TwoStages;
+import io.weft.collective.wire.WireStage;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// The stages of each collective for ranks that share memory: first on tensors where they lie, then
+/// on the wire what that has left undone.
+public final class MappedPlans {
+
+  private MappedPlans() {}
+
+  /// A reduction by a mailbox, or else by messages, and then on the wire what it has left undone.
+  ///
+  /// @param rest gives null if nothing is left to do
+  /// @param value the result, when all is over
+  /// @param freeing what `discard` does
+  public record Reduction<T>(
+      MailboxTask first,
+      Supplier<Stage> byMessages,
+      Supplier<@Nullable Stage> rest,
+      Supplier<T> value,
+      Runnable freeing)
+      implements OperationPlan<T> {
+
+    @Override
+    public @Nullable Stage stage(int phase) {
+      if (phase == 0) {
+        return first;
+      }
+      int after = first.isUndone() ? 2 : 1;
+      if (phase < after) {
+        return byMessages.get();
+      }
+      return phase == after ? rest.get() : null;
+    }
+
+    @Override
+    public T result() {
+      return value.get();
+    }
+
+    @Override
+    public void discard() {
+      freeing.run();
+    }
+  }
+
+  /// What a reduction needs of its communicator.
+  ///
+  /// @param wire what is taken where somebody's memory is private
+  /// @param ring what combines the slices of single ranks that could not
+  /// @param direct segments where all tensors can be reached
+  /// @param bounced where one passes through a bounce buffer
+  public record Context(
+      SharedMailboxes mailboxes,
+      Group group,
+      AlgorithmPlan wire,
+      AlgorithmPlan ring,
+      Segments direct,
+      Segments bounced) {
+
+    private MappedReduction.SegmentsOfBoth segments() {
+      return new MappedReduction.SegmentsOfBoth(direct, bounced);
+    }
+  }
+
+  /// Tensors of equal length, the same memory or apart.
+  public static Reduction<TensorView> allreduce(
+      Context context, TensorView input, TensorView output, ReduceOp op) {
+    int size = context.group().size();
+    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
+    var reduction =
+        MappedReduction.allreduce(input.data(), output.data(), sum, size, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), context.group(), reduction);
+    return new Reduction<>(
+        first,
+        first::byMessages,
+        () -> rest(context, reduction, input, output),
+        () -> output,
+        () -> {});
+  }
+
+  private static @Nullable Stage rest(
+      Context context, MappedReduction reduction, TensorView input, TensorView output) {
+    if (reduction.undone().isEmpty()) {
+      return null;
+    }
+    if (!reduction.isPrivate()) {
+      return combining(context.ring(), reduction.rest(output.data()), reduction.arithmetic());
+    }
+    BufferLayout place =
+        BufferLayout.even(
+            input.data(), output.data(), context.wire().chunks(), input.dtype().bytes());
+    return combining(context.wire(), place, reduction.arithmetic());
+  }
+
+  private static Stage combining(
+      AlgorithmPlan plan, BufferLayout place, MappedReduction.Arithmetic sum) {
+    return new WireStage(plan, place, sum.reducer(), sum.dtype(), sum.divisor());
+  }
+
+  /// What is left is combined in a scratch of the input's size.
+  public static Reduction<TensorView> reduceScatter(
+      Context context, TensorView input, TensorView output, ReduceOp op, Results results) {
+    Group group = context.group();
+    int rank = group.rank();
+    int size = group.size();
+    long[] each = Rows.even(input.shape().dims().getFirst(), size);
+    long[] bytes = Rows.inBytes(each, Rows.rowBytes(input));
+    long[] slices = Arrays.copyOf(Rows.starts(bytes), size + 1);
+    slices[size] = input.bytes();
+    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
+    var reduction =
+        MappedReduction.reduceScatter(input.data(), output.data(), sum, slices, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), group, reduction);
+    var scratch = new Kept();
+    return new Reduction<>(
+        first,
+        first::byMessages,
+        () -> {
+          if (reduction.undone().isEmpty()) {
+            return null;
+          }
+          TensorLease room = scratch.keep(results.allocate(input, input.shape()));
+          BufferLayout place = reduction.rest(room.view().data());
+          return combining(reduction.isPrivate() ? context.wire() : context.ring(), place, sum);
+        },
+        () -> {
+          if (reduction.undone().get(rank)) {
+            MemorySegment combined = scratch.kept().view().data();
+            output.data().copyFrom(combined.asSlice(slices[rank], bytes[rank]));
+          }
+          scratch.free();
+          return output;
+        },
+        scratch::free);
+  }
+
+  /// A private tensor goes by `plan`.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
+  public static OperationPlan<TensorView> broadcast(
+      AlgorithmPlan plan, TensorView inOut, int root, Group group, long pieceBytes) {
+    int size = group.size();
+    boolean isRoot = group.rank() == root;
+    BitSet destinations = all(size);
+    destinations.clear(root);
+    long[] whole = new long[size];
+    Arrays.fill(whole, isRoot ? 1 : 0);
+    var gift =
+        new OneSidedCopyStage.Gift(
+            isRoot ? inOut.data() : MemorySegment.NULL,
+            whole,
+            new long[size],
+            inOut.bytes(),
+            pieceBytes);
+    var copy =
+        new OneSidedCopyStage(
+            group, only(root), destinations, gift, told -> oneWhole(told[root], root, inOut));
+    return new TwoStages<>(
+        copy,
+        () -> copy.isPrivate() ? WireStage.spreading(plan, inOut) : copy.rest(inOut.dtype()),
+        () -> inOut,
+        () -> {});
+  }
+
+  private static MemorySegment oneWhole(long told, int root, TensorView inOut) {
+    if (told != 1) {
+      throw new BadCount(root, told, inOut.bytes());
+    }
+    return inOut.data();
+  }
+
+  private static BitSet all(int size) {
+    BitSet all = new BitSet(size);
+    all.set(0, size);
+    return all;
+  }
+
+  private static BitSet only(int member) {
+    BitSet only = new BitSet();
+    only.set(member);
+    return only;
+  }
+
+  /// If all tensors are private they go by `plan`.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
+  public static OperationPlan<TensorLease> allgather(
+      AlgorithmPlan plan, TensorView input, Group group, Results results, long pieceBytes) {
+    int size = group.size();
+    long[] rows = new long[size];
+    Arrays.fill(rows, input.shape().dims().getFirst());
+    var gift =
+        new OneSidedCopyStage.Gift(
+            input.data(), rows, new long[size], Rows.rowBytes(input), pieceBytes);
+    var gathered = new Kept();
+    var copy =
+        new OneSidedCopyStage(group, all(size), all(size), gift, gathered.room(input, results));
+    return new TwoStages<>(
+        copy,
+        () ->
+            copy.isPrivate()
+                ? ofAll(plan, copy, input, group.rank(), gathered)
+                : copy.rest(input.dtype()),
+        gathered::kept,
+        gathered::free);
+  }
+
+  private static Stage ofAll(
+      AlgorithmPlan plan, OneSidedCopyStage copy, TensorView input, int rank, Kept gathered) {
+    long[] bytes = Rows.inBytes(copy.told(), Rows.rowBytes(input));
+    long[] source = new long[bytes.length];
+    Arrays.fill(source, -1);
+    source[rank] = 0;
+    MemorySegment target = gathered.kept().view().data();
+    BufferLayout place =
+        new BufferLayout(input.data(), source, target, Rows.starts(bytes), bytes, true);
+    return new WireStage(plan, place, null, input.dtype(), 1);
+  }
+
+  /// Each rank copies its parts.
+  ///
+  /// @param pieceBytes longest piece that is copied at once
+  public static OperationPlan<Received> alltoall(
+      TensorView input, List<Long> splits, Group group, Results results, long pieceBytes) {
+    int size = group.size();
+    long rowBytes = Rows.rowBytes(input);
+    long[] rows = splits.stream().mapToLong(Long::longValue).toArray();
+    long[] offset = Rows.starts(Rows.inBytes(rows, rowBytes));
+    var gift = new OneSidedCopyStage.Gift(input.data(), rows, offset, rowBytes, pieceBytes);
+    var received = new Kept();
+    var copy =
+        new OneSidedCopyStage(group, all(size), all(size), gift, received.room(input, results));
+    return new TwoStages<>(
+        copy,
+        () -> copy.rest(input.dtype()),
+        () -> new Received(received.kept(), Arrays.stream(copy.told()).boxed().toList()),
+        received::free);
+  }
+
+  /// A tensor that an operation allocates, and frees if it fails.
+  private static final class Kept {
+
+    private @Nullable TensorLease lease;
+
+    TensorLease keep(TensorLease fresh) {
+      lease = fresh;
+      return fresh;
+    }
+
+    /// Room for what was told, rows by member, of tensors like this one.
+    Function<long[], MemorySegment> room(TensorView like, Results results) {
+      return told -> keep(results.gathered(like, told)).view().data();
+    }
+
+    TensorLease kept() {
+      return Objects.requireNonNull(lease);
+    }
+
+    void free() {
+      if (lease != null) {
+        lease.close();
+      }
+    }
+  }
+}

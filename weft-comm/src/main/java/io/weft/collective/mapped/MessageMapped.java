@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.exchange.StageTask;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.MemoryDescriptor;
+import io.weft.observer.OperationStage;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// An allreduce or reduceScatter on the memory of all ranks by messages, where members have begun
+/// their operations in different orders, so that these do not meet in a slot: all say where their
+/// memory is (SHARE), and how many parts stand in a bounce buffer (CREDIT) and are combined (DONE).
+/// A rank whose memory is private goes on to the next stage at once, and so do the others when they
+/// hear it. Confined to the progress thread.
+record MessageMapped(MappedReduction reduction) implements Stage {
+
+  @Override
+  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
+    return new Task(operation, reduction, phase, context);
+  }
+
+  private static final class Task implements StageTask, MappedReduce.Control {
+
+    private final RunningOperation operation;
+    private final MappedReduction reduction;
+    private final int phase;
+    private final CollectiveContext context;
+    private final MappedReduce reduce;
+
+    /// Members that have not said where their memory is.
+    private final BitSet silent = new BitSet();
+
+    /// Members that have said that they have combined everything, or cannot.
+    private final BitSet over = new BitSet();
+
+    private final int[] published;
+
+    Task(
+        RunningOperation operation,
+        MappedReduction reduction,
+        int phase,
+        CollectiveContext context) {
+      this.operation = operation;
+      this.reduction = reduction;
+      this.phase = phase;
+      this.context = context;
+      this.reduce = new MappedReduce(reduction, operation.group(), context);
+      this.published = new int[reduction.size()];
+      silent.set(0, reduction.size());
+      silent.clear(operation.group().rank());
+    }
+
+    @Override
+    public RunningOperation operation() {
+      return operation;
+    }
+
+    @Override
+    public void start() {
+      MemoryDescriptor own = reduce.expose(this);
+      for (int peer : others()) {
+        own.write(context.scratch(), CollectiveFrame.HEADER_BYTES);
+        long body = own.isPrivate() ? 0 : MemoryDescriptor.REGION_BYTES;
+        send(peer, CollectiveFrame.Type.SHARE, own.kind(), CollectiveFrame.HEADER_BYTES + body);
+      }
+      if (reduce.copiedIn() > 0) {
+        tellPublished(reduce.copiedIn());
+      }
+      if (own.isPrivate()) {
+        reduction.leaveAllUndone();
+      }
+    }
+
+    private int[] others() {
+      int rank = operation.group().rank();
+      int size = reduction.size();
+      return IntStream.range(1, size).map(d -> (rank + d) % size).toArray();
+    }
+
+    private void send(int peer, CollectiveFrame.Type type, int aux, long bytes) {
+      context.send(operation, peer, type, phase, aux, bytes);
+    }
+
+    @Override
+    public void tellPublished(int parts) {
+      for (int peer : others()) {
+        send(peer, CollectiveFrame.Type.CREDIT, parts, CollectiveFrame.HEADER_BYTES);
+      }
+    }
+
+    @Override
+    public void tellReduced(int parts) {
+      for (int peer : others()) {
+        send(peer, CollectiveFrame.Type.DONE, parts, CollectiveFrame.HEADER_BYTES);
+      }
+    }
+
+    @Override
+    public void tellStage(OperationStage stage) {
+      operation.reached(stage);
+    }
+
+    @Override
+    public void onShare(int peer, MemorySegment frame) {
+      int kind = CollectiveFrame.aux(frame);
+      long least = CollectiveFrame.HEADER_BYTES + MemoryDescriptor.REGION_BYTES;
+      if (!silent.get(peer)) {
+        operation.brokenBy(peer, "a second offer of its memory");
+      } else if (kind == MemoryDescriptor.PRIVATE) {
+        silent.clear(peer);
+        reduction.leaveAllUndone();
+      } else if (frame.byteSize() < least) {
+        operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
+      } else {
+        silent.clear(peer);
+        reduce.told(peer, MemoryDescriptor.read(frame, CollectiveFrame.HEADER_BYTES, kind), 0);
+        if (silent.isEmpty() && !reduction.isPrivate()) {
+          reduce.begin();
+        }
+      }
+    }
+
+    @Override
+    public void onCredit(int peer, int parts) {
+      if (silent.get(peer) || parts <= published[peer] || parts > reduce.parts()) {
+        operation.brokenBy(peer, "credit for " + parts + " parts where no such credit is due");
+        return;
+      }
+      published[peer] = parts;
+      reduce.onPublished(peer, parts);
+    }
+
+    @Override
+    public void onDone(int peer, MemorySegment frame) {
+      int parts = CollectiveFrame.aux(frame);
+      boolean possible = parts == MappedReduce.UNREACHED || (parts >= 0 && parts <= reduce.parts());
+      if (silent.get(peer) || over.get(peer) || reduction.isPrivate() || !possible) {
+        operation.brokenBy(peer, "an end where nothing was begun");
+        return;
+      }
+      if (parts == MappedReduce.UNREACHED || parts == reduce.parts()) {
+        over.set(peer);
+      }
+      reduce.onReduced(peer, parts);
+    }
+
+    @Override
+    public int advance() {
+      return reduce.advance(this);
+    }
+
+    @Override
+    public boolean done() {
+      return reduction.isPrivate() || reduce.isComplete();
+    }
+
+    @Override
+    public void release() {
+      reduce.release();
+    }
+
+    @Override
+    public boolean tryAbandon() {
+      reduction.leaveAllUndone(); // so that nothing is begun any more
+      reduce.abandon();
+      return !reduce.isVisited();
+    }
+
+    @Override
+    public List<Integer> usedBy() {
+      return reduce.isVisited() ? IntStream.of(others()).boxed().toList() : List.of();
+    }
+
+    @Override
+    public boolean needs(int peer) {
+      return !reduction.isPrivate() && (silent.get(peer) || reduce.needs(peer));
+    }
+
+    @Override
+    public List<Integer> waitingFor() {
+      if (reduction.isPrivate()) {
+        return List.of();
+      }
+      return IntStream.of(others())
+          .filter(peer -> silent.isEmpty() ? reduce.awaits(peer) : silent.get(peer))
+          .boxed()
+          .toList();
+    }
+  }
+}

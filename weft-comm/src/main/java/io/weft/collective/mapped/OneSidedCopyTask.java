@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.PartDescriptor;
+import io.weft.collective.wire.BadCount;
+import io.weft.observer.OperationStage;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PeerMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// An exchange in which ranks take their parts out of the memory of others: who has something says
+/// to each where its part is and how long (SHARE); who has taken it, or cannot, says so (DONE).
+///
+/// A peer reads our input only between our SHARE and its DONE, in visits of a bounded length, and
+/// none after its region is closed. A failed operation waits for the last visit, so that nobody
+/// completes with what was stored there later. Confined to the progress thread.
+final class OneSidedCopyTask implements StageTask {
+
+  private final RunningOperation operation;
+  private final OneSidedCopyStage stage;
+  private final int phase;
+  private final CollectiveContext context;
+  private final int rank;
+  private final int size;
+
+  /// Members whose offer is due.
+  private final BitSet silent = new BitSet();
+
+  private final @Nullable PartDescriptor[] parts;
+  private final @Nullable OneSidedCopy[] copies;
+  private final BitSet sources;
+  private final BitSet readers;
+  private @Nullable MemoryRegion input;
+  private boolean prepared;
+  private boolean over;
+
+  // Told to the observer.
+  private boolean sent;
+  private boolean received;
+
+  OneSidedCopyTask(
+      RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext context) {
+    this.operation = operation;
+    this.stage = stage;
+    this.phase = phase;
+    this.context = context;
+    this.rank = operation.group().rank();
+    this.size = operation.group().size();
+    this.parts = new PartDescriptor[size];
+    this.copies = new OneSidedCopy[size];
+    this.sources = stage.sources();
+    silent.or(sources);
+    silent.clear(rank);
+    this.readers = stage.readers();
+  }
+
+  @Override
+  public RunningOperation operation() {
+    return operation;
+  }
+
+  @Override
+  public void start() {
+    if (readers.isEmpty()) {
+      return;
+    }
+    MemoryRegion published = context.register(stage.input(), this);
+    input = published;
+    int mappable = published.isMappable() ? 1 : 0;
+    for (int d = 1; d < size; d++) {
+      int peer = (rank + d) % size;
+      if (readers.get(peer)) {
+        stage.part(peer, published.export()).write(context.scratch());
+        context.send(
+            operation,
+            peer,
+            CollectiveFrame.Type.SHARE,
+            phase,
+            mappable,
+            PartDescriptor.MESSAGE_BYTES);
+      }
+    }
+    if (mappable == 0) {
+      stage.keepPrivate();
+      readers.clear();
+    }
+  }
+
+  @Override
+  public void onShare(int peer, MemorySegment frame) {
+    if (!silent.get(peer)) {
+      operation.brokenBy(peer, "an offer of its memory that is not due");
+    } else if (frame.byteSize() != PartDescriptor.MESSAGE_BYTES) {
+      operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
+    } else {
+      PartDescriptor part = PartDescriptor.read(frame);
+      boolean isPrivate = CollectiveFrame.aux(frame) == 0;
+      silent.clear(peer);
+      stage.told(peer, part.rows(), isPrivate);
+      if (isPrivate) {
+        sources.clear(peer);
+      } else {
+        parts[peer] = part;
+      }
+    }
+  }
+
+  @Override
+  public void onDone(int peer, MemorySegment frame) {
+    if (!readers.get(peer)) {
+      operation.brokenBy(peer, "an end where nothing was begun");
+      return;
+    }
+    readers.clear(peer);
+    if (CollectiveFrame.aux(frame) != 0) {
+      stage.leaveUnserved(peer);
+    }
+  }
+
+  /// Copies one piece.
+  @Override
+  public int advance() {
+    int work = copyPiece();
+    tellHowFar();
+    return work;
+  }
+
+  /// A private tensor is sent by a later exchange.
+  private void tellHowFar() {
+    if (!sent && readers.isEmpty() && (input == null || input.isMappable())) {
+      sent = true;
+      operation.reached(OperationStage.SENT);
+    }
+    if (!received && prepared && sources.isEmpty()) {
+      received = true;
+      operation.reached(OperationStage.REDUCED);
+    }
+  }
+
+  private int copyPiece() {
+    if (over || !silent.isEmpty() || (prepared && sources.isEmpty())) {
+      return 0;
+    }
+    if (!prepared) {
+      return prepare() ? 1 : 0;
+    }
+    // Each begins at its right neighbour, so that not all read from one; its own part comes last.
+    for (int d = 1; d <= size; d++) {
+      int peer = (rank + d) % size;
+      OneSidedCopy copy = copies[peer];
+      if (sources.get(peer) && copy != null) {
+        boolean moved = copy.piece();
+        if (copy.done()) {
+          taken(peer, 0);
+        }
+        return moved ? 1 : 0;
+      }
+    }
+    return 0;
+  }
+
+  /// Finds room for the result, and the others' memory. False if that failed the operation.
+  private boolean prepare() {
+    prepared = true;
+    if (!stage.takes()) {
+      return true;
+    }
+    try {
+      stage.prepare();
+    } catch (BadCount count) {
+      operation.brokenBy(count.member(), count.what());
+      return false;
+    } catch (OutOfMemoryError noRoom) {
+      operation.noRoom(noRoom);
+      return false;
+    }
+    for (int peer = sources.nextSetBit(0); peer >= 0; peer = sources.nextSetBit(peer + 1)) {
+      PartDescriptor part = parts[peer];
+      if (part == null) {
+        copies[peer] =
+            new OneSidedCopy(null, stage.ownPart(), stage.target(peer), stage.pieceBytes());
+      } else if (!reach(peer, part)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// False if the peer said what cannot be.
+  private boolean reach(int peer, PartDescriptor part) {
+    PeerMemory memory = context.map(operation.group(), peer, part.region());
+    long bytes = stage.bytes(peer);
+    if (memory == null) {
+      stage.miss(peer);
+      taken(peer, 1);
+    } else if (part.isInside(memory.segment(), bytes)) {
+      MemorySegment from = memory.segment().asSlice(part.offset(), bytes);
+      copies[peer] = new OneSidedCopy(memory, from, stage.target(peer), stage.pieceBytes());
+    } else {
+      operation.brokenBy(
+          peer,
+          "an offer of " + part.rows() + " rows at " + part.offset() + " that its memory lacks");
+      return false;
+    }
+    return true;
+  }
+
+  private void taken(int peer, int missed) {
+    sources.clear(peer);
+    if (peer != rank) {
+      context.send(
+          operation, peer, CollectiveFrame.Type.DONE, phase, missed, CollectiveFrame.HEADER_BYTES);
+    }
+  }
+
+  @Override
+  public boolean done() {
+    return prepared && sources.isEmpty() && readers.isEmpty();
+  }
+
+  @Override
+  public void release() {
+    if (input != null) {
+      input.close();
+    }
+  }
+
+  @Override
+  public boolean tryAbandon() {
+    over = true;
+    release();
+    return !isVisited();
+  }
+
+  private boolean isVisited() {
+    return input != null && input.isVisited();
+  }
+
+  @Override
+  public List<Integer> usedBy() {
+    return isVisited() ? stage.readers().stream().boxed().toList() : List.of();
+  }
+
+  @Override
+  public boolean needs(int peer) {
+    return sources.get(peer) || readers.get(peer);
+  }
+
+  @Override
+  public List<Integer> waitingFor() {
+    BitSet awaited = new BitSet();
+    awaited.or(silent.isEmpty() ? sources : silent);
+    awaited.or(readers);
+    awaited.clear(rank);
+    return awaited.stream().boxed().toList();
+  }
+
+  /// One copy out of a peer's memory, or our own, piece by piece.
+  private static final class OneSidedCopy {
+
+    private final @Nullable PeerMemory peer;
+    private final MemorySegment source;
+    private final MemorySegment target;
+    private final long pieceBytes;
+    private long moved;
+
+    /// Of equal lengths.
+    ///
+    /// @param peer whose memory `source` is; null: ours
+    /// @param pieceBytes longest piece
+    OneSidedCopy(
+        @Nullable PeerMemory peer, MemorySegment source, MemorySegment target, long pieceBytes) {
+      this.peer = peer;
+      this.source = source;
+      this.target = target;
+      this.pieceBytes = pieceBytes;
+    }
+
+    boolean done() {
+      return moved == target.byteSize();
+    }
+
+    /// Does one more piece. False if the peer has closed its memory: it has failed, and says so.
+    ///
+    /// Hot path.
+    boolean piece() {
+      if (done()) {
+        return true;
+      }
+      if (peer != null && !peer.visit()) {
+        return false;
+      }
+      try {
+        long bytes = Math.min(pieceBytes, target.byteSize() - moved);
+        MemorySegment.copy(source, moved, target, moved, bytes);
+        moved += bytes;
+      } finally {
+        if (peer != null) {
+          peer.leave();
+        }
+      }
+      return true;
+    }
+  }
+}

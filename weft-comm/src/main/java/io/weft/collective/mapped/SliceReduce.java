@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.frame.MemoryDescriptor;
+import io.weft.collective.group.Group;
+import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.Reducer;
+import io.weft.transport.PeerMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
+/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
+/// outputs, or its own, piece by piece. Confined to the progress thread.
+final class SliceReduce {
+
+  /// From this length on, the JVM copies with non-temporal stores, which save reading what is
+  /// overwritten: then a sum is copied at once, else while it is in the first-level cache.
+  private static final long LONG_COPY_BYTES = 4 << 20;
+
+  private final MappedReduction reduction;
+  private final MemorySegment block;
+  private final int rank;
+  private final @Nullable PeerMemory[] in;
+  private final @Nullable PeerMemory[] out;
+  private final MemorySegment[] inputs;
+  private final MemorySegment[] outputs;
+  private final int own;
+  private final boolean direct;
+
+  // Where the piece that is being combined begins in each tensor, and in each output.
+  private final long[] inputAt;
+  private final long[] outputAt;
+
+  private SliceReduce(
+      MappedReduction reduction,
+      CollectiveContext context,
+      int rank,
+      @Nullable PeerMemory[] in,
+      @Nullable PeerMemory[] out) {
+    this.reduction = reduction;
+    this.block = context.block();
+    this.rank = rank;
+    this.in = in;
+    this.out = out;
+    this.inputs = segments(in, reduction.input());
+    this.own = reduction.scattered() ? 0 : rank;
+    this.outputs =
+        reduction.scattered()
+            ? new MemorySegment[] {reduction.output()}
+            : segments(out, reduction.output());
+    this.direct =
+        in.length == 2
+            || (!reduction.scattered()
+                && reduction.output().address() != reduction.input().address());
+    this.inputAt = new long[inputs.length];
+    this.outputAt = new long[outputs.length];
+  }
+
+  private static MemorySegment[] segments(@Nullable PeerMemory[] memory, MemorySegment own) {
+    MemorySegment[] segments = new MemorySegment[memory.length];
+    for (int m = 0; m < memory.length; m++) {
+      PeerMemory peers = memory[m];
+      segments[m] = peers == null ? own : peers.segment();
+    }
+    return segments;
+  }
+
+  /// Null if somebody's memory cannot be reached from here, or is too short.
+  static @Nullable SliceReduce of(
+      Group group,
+      MappedReduction reduction,
+      CollectiveContext context,
+      MemoryDescriptor[] members) {
+    PeerMemory[] in = new PeerMemory[group.size()];
+    PeerMemory[] out = new PeerMemory[group.size()];
+    for (int peer = 0; peer < group.size(); peer++) {
+      if (peer == group.rank()) {
+        continue;
+      }
+      MemoryDescriptor member = members[peer];
+      PeerMemory input = context.map(group, peer, member.input());
+      PeerMemory output =
+          member.output().equals(member.input())
+              ? input
+              : context.map(group, peer, member.output());
+      long least = member.bounces() ? reduction.windowBytes() : reduction.input().byteSize();
+      if (!isAsLong(input, least) || !isAsLong(output, least)) {
+        return null;
+      }
+      in[peer] = input;
+      out[peer] = output;
+    }
+    return new SliceReduce(reduction, context, group.rank(), in, out);
+  }
+
+  private static boolean isAsLong(@Nullable PeerMemory memory, long bytes) {
+    return memory != null && memory.segment().byteSize() >= bytes;
+  }
+
+  /// Combines a part of this rank's slice, which bounces where it does. False if a peer has closed
+  /// its memory: it has failed, and says so.
+  ///
+  /// Hot path.
+  boolean reducePart(int part, MemoryDescriptor[] members) {
+    long at = reduction.begin(rank, part);
+    long inWindow = reduction.inWindow(rank, part);
+    for (int m = 0; m < inputs.length; m++) {
+      inputAt[m] = m != rank && members[m].bounces() ? inWindow : at;
+    }
+    for (int m = 0; m < outputs.length; m++) {
+      boolean bounces = m != own && members[m].bounces();
+      outputAt[m] = bounces ? inWindow : outputBegin(at);
+    }
+    return reduce(reduction.bytes(rank, part));
+  }
+
+  /// Combines what begins there in this rank's slice and has this length, where nothing bounces.
+  ///
+  /// Hot path.
+  boolean reduce(long at, long bytes) {
+    Arrays.fill(inputAt, at);
+    Arrays.fill(outputAt, outputBegin(at));
+    return reduce(bytes);
+  }
+
+  private long outputBegin(long at) {
+    return reduction.scattered() ? at - reduction.slice(rank) : at;
+  }
+
+  private boolean reduce(long bytes) {
+    int visited = 0;
+    while (visited < in.length && visit(visited)) {
+      visited++;
+    }
+    boolean all = visited == in.length;
+    try {
+      if (all) {
+        reduceVisited(bytes);
+      }
+    } finally {
+      for (int m = 0; m < visited; m++) {
+        leave(m);
+      }
+    }
+    return all;
+  }
+
+  private void reduceVisited(long bytes) {
+    boolean copiesAtOnce = direct && bytes >= LONG_COPY_BYTES;
+    for (long from = 0; from < bytes; from += CollectiveContext.BLOCK_BYTES) {
+      long length = Math.min(CollectiveContext.BLOCK_BYTES, bytes - from);
+      sum(from, length);
+      if (!copiesAtOnce) {
+        copy(from, length);
+      }
+    }
+    if (copiesAtOnce) {
+      copy(0, bytes);
+    }
+  }
+
+  private boolean visit(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source == null || target == null) {
+      return true; // our own
+    }
+    if (!source.visit()) {
+      return false;
+    }
+    if (source != target && !target.visit()) {
+      source.leave();
+      return false;
+    }
+    return true;
+  }
+
+  private void leave(int member) {
+    PeerMemory source = in[member];
+    PeerMemory target = out[member];
+    if (source != null && target != null) {
+      source.leave();
+      if (source != target) {
+        target.leave();
+      }
+    }
+  }
+
+  /// The sum grows in our own output; where that is our input, which more than two ranks may not
+  /// have added yet, in a block of its own.
+  private void sum(long from, long bytes) {
+    MappedReduction.Arithmetic arithmetic = reduction.arithmetic();
+    Reducer reducer = arithmetic.reducer();
+    long elements = bytes / arithmetic.dtype().bytes();
+    MemorySegment sum = direct ? outputs[own] : block;
+    long sumAt = direct ? outputAt[own] + from : 0;
+    reducer.combine(
+        sum, sumAt, inputs[0], inputAt[0] + from, inputs[1], inputAt[1] + from, elements);
+    for (int m = 2; m < inputs.length; m++) {
+      reducer.reduce(sum, sumAt, inputs[m], inputAt[m] + from, elements);
+    }
+    if (arithmetic.divisor() > 1) {
+      Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
+    }
+  }
+
+  private void copy(long from, long bytes) {
+    MemorySegment sum = direct ? outputs[own] : block;
+    long sumAt = direct ? outputAt[own] + from : 0;
+    for (int m = 0; m < outputs.length; m++) {
+      if (m != own || !direct) {
+        MemorySegment.copy(sum, sumAt, outputs[m], outputAt[m] + from, bytes);
+      }
+    }
+  }
+}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// Exchanges by messages and writes, and the stages of each collective by them.
-@NullMarked
-package io.weft.collective.message;
-
-import org.jspecify.annotations.NullMarked;

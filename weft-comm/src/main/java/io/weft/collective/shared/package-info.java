@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// Exchanges on memory that the ranks of one host share, and the stages of each collective by them.
-@NullMarked
-package io.weft.collective.shared;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.wire;
+
+import java.io.Serial;
+
+/// A member told a number of rows that no tensor has. Never leaves the progress thread.
+public final class BadCount extends RuntimeException {
+
+  @Serial private static final long serialVersionUID = 1L;
+
+  private final int member;
+  private final long rows;
+  private final long rowBytes;
+
+  public BadCount(int member, long rows, long rowBytes) {
+    super(null, null, false, false);
+    this.member = member;
+    this.rows = rows;
+    this.rowBytes = rowBytes;
+  }
+
+  /// Who told it.
+  public int member() {
+    return member;
+  }
+
+  /// What it told, to be read behind "sent".
+  public String what() {
+    return "a count of " + rows + " rows of " + rowBytes + " bytes";
+  }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.wire;
+
+import io.weft.collective.choice.Segments;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.Grant;
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Run;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// What one peer sends this rank in one exchange: segments arrive in the order of the schedule, and
+/// are applied in that order, as soon as what they change is not needed any more. Confined to the
+/// progress thread.
+final class ReceiveStream {
+
+  private final WireExchange exchange;
+  private final int peer;
+  private final Step[] steps;
+  private final ArrayDeque<byte[]> kept = new ArrayDeque<>(0);
+  private @Nullable MemoryRegion staging;
+
+  // Segments here, and of these applied.
+  private int arrived;
+  private int applied;
+
+  // The segment to apply next: position in `steps`, segment of its run.
+  private int position;
+  private int segment;
+
+  // The segment to arrive next.
+  private int duePosition;
+  private int dueSegment;
+
+  // Staged segments here; of these applied; of these not yet given back as credit.
+  private int stagedArrived;
+  private int stagedApplied;
+  private int uncredited;
+
+  /// All receives from one peer, in order, by their numbers in the plan.
+  ReceiveStream(WireExchange exchange, int peer, int[] receives) {
+    this.exchange = exchange;
+    this.peer = peer;
+    this.steps = new Step[receives.length];
+    int until = 0;
+    for (int i = 0; i < receives.length; i++) {
+      Receiving receiving = exchange.stage().plan().receives().get(receives[i]);
+      until += exchange.memory().segments(receiving);
+      steps[i] = new Step(receives[i], receiving, until);
+    }
+  }
+
+  /// One receive.
+  final class Step {
+
+    private final int number;
+    private final Receiving receiving;
+
+    /// Segments of this stream up to the end of this step.
+    private final int until;
+
+    private Step[] needs = {};
+    private SendStream.Step[] after = {};
+    private long appliedBytes;
+
+    Step(int number, Receiving receiving, int until) {
+      this.number = number;
+      this.receiving = receiving;
+      this.until = until;
+    }
+
+    int number() {
+      return number;
+    }
+
+    Receiving receiving() {
+      return receiving;
+    }
+
+    /// What must have been applied before, and what must have left before this changes it.
+    void follows(Step[] before, SendStream.Step[] sends) {
+      needs = before;
+      after = sends;
+    }
+
+    /// Whether as much has been applied as a segment of a run needs.
+    boolean hasApplied(Run run, int segmentOfIt) {
+      return !exchange.memory().waits(run, segmentOfIt, receiving, appliedBytes);
+    }
+
+    /// How many segments have come of this stream up to the end of this step.
+    int arrivedUntil() {
+      return Math.min(arrived, until);
+    }
+
+    boolean hasArrived() {
+      return arrived >= until;
+    }
+
+    private boolean mayApply(int which) {
+      for (Step before : needs) {
+        if (!before.hasApplied(receiving, which)) {
+          return false;
+        }
+      }
+      if (receiving.reduce() || exchange.memory().eager(receiving)) {
+        for (SendStream.Step send : after) {
+          if (!send.hasLeft(receiving, which)) {
+            return false;
+          }
+        }
+      }
+      return true;
+    }
+  }
+
+  int peer() {
+    return peer;
+  }
+
+  Step[] steps() {
+    return steps;
+  }
+
+  /// Whether everything is applied.
+  boolean isDone() {
+    return position == steps.length;
+  }
+
+  /// Whether more must arrive.
+  boolean isDue() {
+    return duePosition < steps.length;
+  }
+
+  // --- the window
+
+  /// Lets the peer write, or tells it, where it waits for that, that this rank has entered.
+  void start(int token) {
+    if (needsGrant()) {
+      grant(token);
+    } else if (exchange.stage().entered()) {
+      send(CollectiveFrame.Type.ENTERED, 0, CollectiveFrame.HEADER_BYTES);
+    }
+  }
+
+  private boolean needsGrant() {
+    for (Step step : steps) {
+      if (!exchange.memory().eager(step.receiving)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void grant(int token) {
+    long windowBytes = windowBytes();
+    if (windowBytes > 0) {
+      staging = exchange.context().staging().lease(windowBytes);
+    }
+    Segments segments = exchange.segments();
+    RemoteRegion target = exchange.memory().targetRegion().export();
+    RemoteRegion window = staging == null ? target : staging.export();
+    BufferLayout layout = exchange.stage().layout();
+    long base = layout.uniform() ? 0 : layout.targetOffset()[steps[0].receiving.chunk()];
+    int slots = windowBytes > 0 ? segments.inFlight() : 0;
+    new Grant(window, target, base, slots, segments.bytes()).write(exchange.context().scratch());
+    send(CollectiveFrame.Type.GRANT, token, Grant.MESSAGE_BYTES);
+  }
+
+  /// How much of a window the segments that are to be combined reach; 0 if there are none.
+  private long windowBytes() {
+    WireBuffers memory = exchange.memory();
+    Segments segments = exchange.segments();
+    long most = 0;
+    int slot = 0;
+    for (Step step : steps) {
+      Receiving receiving = step.receiving;
+      int staged = receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
+      for (int s = 0; s < staged && slot < segments.inFlight(); s++) {
+        most = Math.max(most, segments.offset(slot++) + memory.bytes(receiving, s));
+      }
+      if (slot == segments.inFlight()) {
+        return segments.offset(slot);
+      }
+    }
+    return most;
+  }
+
+  private void send(CollectiveFrame.Type type, int aux, long bytes) {
+    exchange.context().send(exchange.operation(), peer, type, exchange.phase(), aux, bytes);
+  }
+
+  /// The peer writes no more.
+  void release() {
+    if (staging != null) {
+      exchange.context().staging().giveBack(staging);
+      staging = null;
+    }
+  }
+
+  /// The same where it may, so that its window is not used again.
+  void abandon() {
+    if (staging != null) {
+      exchange.context().staging().forget(staging);
+      staging = null;
+    }
+  }
+
+  // --- what arrives
+
+  /// A write of the peer has landed.
+  void onNotify() {
+    Receiving due = due();
+    if (due == null || exchange.memory().eager(due)) {
+      exchange.operation().brokenBy(peer, "a write that its schedule does not have");
+    } else if (due.reduce() && ++stagedArrived - stagedApplied > exchange.segments().inFlight()) {
+      exchange.operation().brokenBy(peer, "a write to a slot of its window that is not free");
+    } else {
+      arrives(due);
+      var unused = apply(null);
+    }
+  }
+
+  /// A message with a segment's bytes.
+  void onEager(MemorySegment body) {
+    Receiving due = due();
+    if (due == null || !exchange.memory().eager(due)) {
+      exchange.operation().brokenBy(peer, "a segment that its schedule does not have");
+      return;
+    }
+    long bytes = exchange.memory().bytes(due, dueSegment);
+    if (body.byteSize() != bytes) {
+      exchange
+          .operation()
+          .brokenBy(peer, "a segment of " + body.byteSize() + " bytes, not " + bytes);
+      return;
+    }
+    arrives(due);
+    if (applied + 1 < arrived || !apply(body)) {
+      kept.addLast(body.toArray(ValueLayout.JAVA_BYTE));
+    }
+  }
+
+  /// What this peer sends next, null if it has sent all.
+  private @Nullable Receiving due() {
+    return isDue() ? steps[duePosition].receiving : null;
+  }
+
+  private void arrives(Receiving due) {
+    arrived++;
+    dueSegment++;
+    if (dueSegment == exchange.memory().segments(due)) {
+      dueSegment = 0;
+      duePosition++;
+    }
+  }
+
+  // --- progress
+
+  /// Applies what has arrived and may be applied. Returns how many segments.
+  ///
+  /// Hot path.
+  int apply() {
+    int before = applied;
+    if (arrived > applied) {
+      var unused = apply(null);
+    }
+    return applied - before;
+  }
+
+  /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
+  /// not been kept yet; returns whether that one was applied.
+  private boolean apply(@Nullable MemorySegment body) {
+    WireBuffers memory = exchange.memory();
+    while (applied < arrived && !isDone()) {
+      Step step = steps[position];
+      Receiving receiving = step.receiving;
+      if (!step.mayApply(segment)) {
+        return false;
+      }
+      long bytes = memory.bytes(receiving, segment);
+      if (memory.eager(receiving)) {
+        byte[] first = kept.pollFirst();
+        MemorySegment from = first != null ? exchange.context().land(first) : body;
+        if (from == null) {
+          return false;
+        }
+        memory.combine(receiving, segment, from, 0, bytes);
+      } else if (receiving.reduce()) {
+        int slot = stagedApplied % exchange.segments().inFlight();
+        MemorySegment window = Objects.requireNonNull(staging).segment();
+        memory.combine(receiving, segment, window, exchange.segments().offset(slot), bytes);
+        stagedApplied++;
+        credit();
+      }
+      step.appliedBytes += bytes;
+      applied++;
+      segment++;
+      if (segment == memory.segments(receiving)) {
+        step.appliedBytes = Long.MAX_VALUE;
+        segment = 0;
+        position++;
+      }
+    }
+    return true;
+  }
+
+  private void credit() {
+    uncredited++;
+    if (uncredited * 2 >= exchange.segments().inFlight()) {
+      send(CollectiveFrame.Type.CREDIT, uncredited, CollectiveFrame.HEADER_BYTES);
+      uncredited = 0;
+    }
+  }
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.wire;
+
+import io.weft.collective.choice.Segments;
+import io.weft.collective.frame.CollectiveFrame;
+import io.weft.collective.frame.Grant;
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.transport.Completion;
+import io.weft.transport.MemoryRegion;
+import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.TransportException;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// What this rank sends one peer in one exchange: posts each segment, in the order of the schedule,
+/// as soon as what it needs has been received here, the peer has granted it, and the endpoint has
+/// room. Segments that are to be combined need a free slot of the peer's window. Confined to the
+/// progress thread.
+final class SendStream {
+
+  private final WireExchange exchange;
+  private final int peer;
+  private final Step[] steps;
+
+  /// Segments that may have been posted beyond what has come of the receive beside them
+  /// (docs/adr/0065-limit-bytes-in-flight-per-host.md).
+  private final int lead;
+
+  private @Nullable Grant grant;
+  private int token;
+
+  // The segment to post next: position in `steps`, segment of its run.
+  private int position;
+  private int segment;
+
+  private int posted;
+  private int stagedPosted;
+  private int stagedAllowed;
+  private int writesOut;
+  private int stepsLeft;
+
+  /// All sends to one peer, in order, by their numbers in the plan.
+  ///
+  /// @param keepsStep whether neither rank is to be far ahead of the other
+  SendStream(WireExchange exchange, int peer, int[] sends, boolean keepsStep) {
+    this.exchange = exchange;
+    this.peer = peer;
+    this.steps = new Step[sends.length];
+    this.stepsLeft = sends.length;
+    for (int i = 0; i < sends.length; i++) {
+      steps[i] = new Step(sends[i], exchange.stage().plan().sends().get(sends[i]));
+    }
+    int inFlight = exchange.segments().inFlight();
+    this.lead = keepsStep ? Math.max(1, inFlight / 2) : Integer.MAX_VALUE;
+  }
+
+  /// One send. It is over when all its segments have left, so that its memory may change.
+  final class Step extends Completion {
+
+    private final int number;
+    private final Sending sending;
+    private final int segments;
+    private ReceiveStream.Step[] needs = {};
+    private ReceiveStream.@Nullable Step beside;
+    private int left;
+    private long leftBytes;
+
+    Step(int number, Sending sending) {
+      this.number = number;
+      this.sending = sending;
+      this.segments = exchange.memory().segments(sending);
+      arm(1);
+    }
+
+    int number() {
+      return number;
+    }
+
+    Sending sending() {
+      return sending;
+    }
+
+    /// What must have been received before, and what is received beside it, if anything is.
+    void follows(ReceiveStream.Step[] before, ReceiveStream.@Nullable Step meanwhile) {
+      needs = before;
+      beside = meanwhile;
+    }
+
+    /// Whether what this has of a segment that is received has left: segments leave in order.
+    boolean hasLeft(Receiving receiving, int segmentOfIt) {
+      return !exchange.memory().waits(receiving, segmentOfIt, sending, leftBytes);
+    }
+
+    private void leaves() {
+      leftBytes += exchange.memory().bytes(sending, left);
+      if (++left == segments) {
+        leftBytes = Long.MAX_VALUE;
+        stepsLeft--;
+      }
+    }
+
+    private boolean isReady(int which) {
+      for (ReceiveStream.Step before : needs) {
+        if (!before.hasApplied(sending, which)) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    @Override
+    protected void onSuccess() {
+      writesOut--;
+      leaves();
+      if (left < segments) {
+        arm(1);
+      }
+    }
+
+    @Override
+    protected void onFailure(TransportException first) {
+      writesOut--;
+      arm(1);
+      exchange.operation().writeFailed(peer, first);
+    }
+  }
+
+  int peer() {
+    return peer;
+  }
+
+  Step[] steps() {
+    return steps;
+  }
+
+  /// Whether everything has been posted.
+  boolean isPosted() {
+    return position == steps.length;
+  }
+
+  /// Whether all has left, so that the memory may change.
+  boolean isDone() {
+    return stepsLeft == 0 && writesOut == 0;
+  }
+
+  /// Whether the transport may still read our memory.
+  boolean writesOut() {
+    return writesOut > 0;
+  }
+
+  /// Whether all goes inside messages, so that the peer grants nothing.
+  boolean isUngranted() {
+    for (Step step : steps) {
+      if (!exchange.memory().eager(step.sending)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The number of the send to go on with.
+  int next() {
+    return isPosted() ? Integer.MAX_VALUE : steps[position].number;
+  }
+
+  // --- what arrives
+
+  void onGrant(MemorySegment frame) {
+    Segments segments = exchange.segments();
+    Grant given = Grant.read(frame);
+    if (given == null) {
+      exchange.operation().brokenBy(peer, "a grant that its schedule does not have");
+    } else if (grant != null) {
+      exchange.operation().brokenBy(peer, "a second grant");
+    } else if (given.slots() < 0 || given.slots() > segments.inFlight()) {
+      exchange.operation().brokenBy(peer, "a grant of " + given.slots() + " slots");
+    } else if (given.segmentBytes() != segments.bytes()) {
+      exchange
+          .operation()
+          .brokenBy(
+              peer,
+              "a grant for segments of "
+                  + given.segmentBytes()
+                  + " bytes, not of "
+                  + segments.bytes());
+    } else {
+      grant = given;
+      stagedAllowed = given.slots();
+      token = CollectiveFrame.aux(frame);
+    }
+  }
+
+  void onCredit(int slots) {
+    int most = exchange.segments().inFlight() - (stagedAllowed - stagedPosted);
+    if (grant == null || slots < 1 || slots > most) {
+      exchange
+          .operation()
+          .brokenBy(peer, "credit for " + slots + " slots where at most " + most + " are due");
+      return;
+    }
+    stagedAllowed += slots;
+  }
+
+  // --- progress
+
+  /// Posts what can go. Returns the segments posted.
+  ///
+  /// Hot path.
+  int post() {
+    int before = posted;
+    while (!isPosted()) {
+      Step step = steps[position];
+      if (!step.isReady(segment) || isAhead(step)) {
+        break;
+      }
+      if (!(exchange.memory().eager(step.sending) ? postEager(step) : postWrite(step))) {
+        break;
+      }
+      posted++;
+      segment++;
+      if (segment == step.segments) {
+        segment = 0;
+        position++;
+      }
+    }
+    return posted - before;
+  }
+
+  /// Whether the peer, which has not sent all of what it sends meanwhile, is to come first.
+  private boolean isAhead(Step step) {
+    ReceiveStream.Step beside = step.beside;
+    return beside != null && posted - beside.arrivedUntil() >= lead && !beside.hasArrived();
+  }
+
+  private boolean postEager(Step step) {
+    WireBuffers memory = exchange.memory();
+    Sending sending = step.sending;
+    if (!exchange
+        .context()
+        .trySendEager(
+            exchange.operation(),
+            peer,
+            exchange.phase(),
+            memory.of(sending),
+            memory.offsetOf(sending, segment),
+            memory.bytes(sending, segment))) {
+      return false;
+    }
+    step.leaves();
+    return true;
+  }
+
+  private boolean postWrite(Step step) {
+    Grant given = grant;
+    Sending sending = step.sending;
+    if (given == null || (sending.staged() && stagedPosted >= stagedAllowed)) {
+      return false;
+    }
+    WireBuffers memory = exchange.memory();
+    RemoteRegion into = sending.staged() ? given.staging() : given.target();
+    long bytes = memory.bytes(sending, segment);
+    long at = place(given, sending);
+    // No sums: a peer's numbers may be of any size.
+    if (at < 0 || into.bytes() < bytes || at > into.bytes() - bytes) {
+      exchange
+          .operation()
+          .brokenBy(peer, "a grant of " + into.bytes() + " bytes, needed " + bytes + " at " + at);
+      return false;
+    }
+    MemoryRegion from = memory.regionOf(sending);
+    PostResult result =
+        exchange
+            .context()
+            .tryWrite(
+                exchange.operation(),
+                peer,
+                from.slice(memory.offsetOf(sending, segment), bytes),
+                new RemoteSlice(into, at, bytes),
+                token,
+                step);
+    if (result != PostResult.POSTED) {
+      return false;
+    }
+    writesOut++;
+    if (sending.staged()) {
+      stagedPosted++;
+    }
+    return true;
+  }
+
+  private long place(Grant given, Sending sending) {
+    Segments segments = exchange.segments();
+    if (sending.staged()) {
+      return segments.offset(stagedPosted % segments.inFlight());
+    }
+    BufferLayout layout = exchange.stage().layout();
+    long base = layout.uniform() ? layout.targetOffset()[sending.chunk()] : 0;
+    return given.base() + base + segments.offset(segment);
+  }
+}

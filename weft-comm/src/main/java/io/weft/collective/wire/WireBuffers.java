@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.wire;
+
+import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Run;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.Reducer;
+import io.weft.transport.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// The memory of one exchange: what lies where, its registrations, and the combining of what
+/// arrives. Confined to the progress thread.
+final class WireBuffers {
+
+  private final WireStage stage;
+  private final BufferLayout place;
+  private final CollectiveContext context;
+  private final Segments segments;
+  private final long longestEager;
+  private @Nullable MemoryRegion source;
+  private @Nullable MemoryRegion target;
+
+  WireBuffers(WireStage stage, CollectiveContext context, Segments segments, int eagerBytes) {
+    this.stage = stage;
+    this.place = stage.layout();
+    this.context = context;
+    this.segments = segments;
+    this.longestEager = Math.min(eagerBytes, segments.bytes());
+  }
+
+  Segments segments() {
+    return segments;
+  }
+
+  /// Copies the chunks that no peer sends us from contribution to result.
+  void copyUntouched() {
+    if (place.inPlace()) {
+      return;
+    }
+    boolean[] received = new boolean[stage.plan().chunks()];
+    stage.plan().receives().forEach(r -> Arrays.fill(received, r.chunk(), end(r), true));
+    for (int c = 0; c < received.length; c++) {
+      if (!received[c] && place.sourceOffset()[c] >= 0 && place.targetOffset()[c] >= 0) {
+        MemorySegment.copy(
+            place.source(),
+            place.sourceOffset()[c],
+            place.target(),
+            place.targetOffset()[c],
+            place.bytes()[c]);
+      }
+    }
+  }
+
+  private static int end(Run run) {
+    return run.chunk() + run.chunks();
+  }
+
+  /// Puts or combines an arrived segment into the result. The first one to be combined into a place
+  /// is combined with our contribution where that lies.
+  ///
+  /// Hot path.
+  void combine(Receiving receiving, int segment, MemorySegment from, long fromOffset, long bytes) {
+    int chunk = receiving.chunk();
+    long within = segments.offset(segment);
+    long at = place.targetOffset()[chunk] + within;
+    if (!receiving.reduce()) {
+      MemorySegment.copy(from, fromOffset, place.target(), at, bytes);
+      return;
+    }
+    Reducer reducer = Objects.requireNonNull(stage.reducer());
+    long elements = bytes / stage.dtype().bytes();
+    boolean here = receiving.again() || place.inPlace();
+    MemorySegment left = here ? place.target() : place.source();
+    long leftOffset = here ? at : place.sourceOffset()[chunk] + within;
+    reducer.combine(place.target(), at, left, leftOffset, from, fromOffset, elements);
+    if (receiving.last() && stage.divisor() > 1) {
+      Kernels.divide(stage.dtype(), place.target(), at, elements, stage.divisor());
+    }
+  }
+
+  /// What a send reads: our contribution until its chunks have been received here, then the result.
+  MemorySegment of(Sending sending) {
+    return sending.received() ? place.target() : place.source();
+  }
+
+  long offsetOf(Sending sending, int segment) {
+    long[] offsets = sending.received() ? place.targetOffset() : place.sourceOffset();
+    return offsets[sending.chunk()] + segments.offset(segment);
+  }
+
+  MemoryRegion regionOf(Sending sending) {
+    return sending.received() || place.inPlace() ? targetRegion() : sourceRegion();
+  }
+
+  MemoryRegion targetRegion() {
+    MemoryRegion region = target;
+    if (region == null) {
+      region = context.register(place.target(), this);
+      target = region;
+    }
+    return region;
+  }
+
+  private MemoryRegion sourceRegion() {
+    MemoryRegion region = source;
+    if (region == null) {
+      region = context.register(place.source(), this);
+      source = region;
+    }
+    return region;
+  }
+
+  /// Bytes of a run. Chunks that are joined lie one behind the other.
+  long bytes(Run run) {
+    int last = end(run) - 1;
+    return place.bytes()[last]
+        + (run.chunks() == 1 ? 0 : place.targetOffset()[last] - place.targetOffset()[run.chunk()]);
+  }
+
+  /// Whether the run travels inside a message.
+  boolean eager(Run run) {
+    return bytes(run) <= longestEager;
+  }
+
+  int segments(Run run) {
+    return segments.count(bytes(run));
+  }
+
+  /// Bytes of one segment of a run.
+  long bytes(Run run, int segment) {
+    return segments.bytes(bytes(run), segment);
+  }
+
+  /// Whether this segment of `run` must not move before more of `other` has: both have chunks in
+  /// common, and of those that lie in the segment, not all are among the first `moved` bytes of
+  /// `other`. A run that is over has moved `Long.MAX_VALUE`.
+  ///
+  /// Hot path.
+  boolean waits(Run run, int segment, Run other, long moved) {
+    if (moved == Long.MAX_VALUE) {
+      return false;
+    }
+    long begin = place.targetOffset()[run.chunk()] + segments.offset(segment);
+    long end = begin + bytes(run, segment);
+    long from = place.targetOffset()[other.chunk()];
+    long until = from + bytes(other);
+    boolean apart = begin < end && from < until && (end <= from || begin >= until);
+    return !apart && moved < Math.max(1, Math.min(end, until) - from);
+  }
+
+  /// Ends the registrations.
+  void release() {
+    if (source != null) {
+      source.close();
+    }
+    if (target != null) {
+      target.close();
+    }
+    source = null;
+    target = null;
+  }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.wire;
+
+import io.weft.cluster.TokenOwner;
+import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.RunningOperation;
+import io.weft.collective.exchange.StageTask;
+import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.AlgorithmPlan.Receiving;
+import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.observer.OperationStage;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// An exchange by messages and writes: a data-flow machine over the plan, of a stream to each peer
+/// and one from each.
+///
+/// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
+/// eager limit travels inside a message; a longer one is written into the peer's memory after the
+/// peer has granted it: to be combined, into a *staging* window of a few segments that is used
+/// round and round, with credit for the slots that are free again; to be copied, straight into the
+/// peer's result. The immediate value of a write is the token of the receiver's exchange.
+///
+/// A peer's write into our result cannot come too early: what it brings depends on every
+/// contribution, so also on what we sent from that place. Confined to the progress thread.
+final class WireTask implements StageTask, TokenOwner {
+
+  private final WireExchange exchange;
+  private final int token;
+  private final SendStream[] outgoing;
+  private final ReceiveStream[] incoming;
+
+  /// Peers that are to tell that they have entered, and have not.
+  private final BitSet outside = new BitSet();
+
+  // Told to the observer.
+  private boolean sent;
+  private boolean reduced;
+
+  WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
+    AlgorithmPlan plan = stage.plan();
+    Segments segments = context.segments(operation, plan);
+    this.exchange =
+        new WireExchange(
+            operation,
+            stage,
+            phase,
+            context,
+            new WireBuffers(stage, context, segments, context.eagerBytes(operation)));
+    boolean keepsStep = context.keepsStep(operation, plan);
+    this.outgoing =
+        plan.outgoing().stream()
+            .map(to -> new SendStream(exchange, to.peer(), to.steps(), keepsStep))
+            .toArray(SendStream[]::new);
+    this.incoming =
+        plan.incoming().stream()
+            .map(from -> new ReceiveStream(exchange, from.peer(), from.steps()))
+            .toArray(ReceiveStream[]::new);
+    link(plan);
+    this.token = context.tokens().take(this);
+    if (stage.entered()) {
+      Arrays.stream(outgoing).filter(SendStream::isUngranted).forEach(to -> outside.set(to.peer()));
+    }
+  }
+
+  /// Tells each step which ones it follows.
+  private void link(AlgorithmPlan plan) {
+    var sends = new SendStream.Step[plan.sends().size()];
+    var receives = new ReceiveStream.Step[plan.receives().size()];
+    for (SendStream to : outgoing) {
+      for (SendStream.Step step : to.steps()) {
+        sends[step.number()] = step;
+      }
+    }
+    for (ReceiveStream from : incoming) {
+      for (ReceiveStream.Step step : from.steps()) {
+        receives[step.number()] = step;
+      }
+    }
+    for (SendStream.Step step : sends) {
+      Sending sending = step.sending();
+      ReceiveStream.Step beside = sending.hasBeside() ? receives[sending.beside()] : null;
+      step.follows(these(receives, sending.needs()), beside);
+    }
+    for (ReceiveStream.Step step : receives) {
+      Receiving receiving = step.receiving();
+      SendStream.Step[] after =
+          IntStream.of(receiving.after()).mapToObj(n -> sends[n]).toArray(SendStream.Step[]::new);
+      step.follows(these(receives, receiving.needs()), after);
+    }
+  }
+
+  private static ReceiveStream.Step[] these(ReceiveStream.Step[] all, int[] numbers) {
+    return IntStream.of(numbers).mapToObj(n -> all[n]).toArray(ReceiveStream.Step[]::new);
+  }
+
+  @Override
+  public void start() {
+    exchange.memory().copyUntouched();
+    for (ReceiveStream from : incoming) {
+      from.start(token);
+    }
+  }
+
+  @Override
+  public RunningOperation operation() {
+    return exchange.operation();
+  }
+
+  @Override
+  public boolean done() {
+    return isSent() && outside.isEmpty() && isReceived();
+  }
+
+  private boolean isSent() {
+    for (SendStream to : outgoing) {
+      if (!to.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isReceived() {
+    for (ReceiveStream from : incoming) {
+      if (!from.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public List<Integer> usedBy() {
+    return Arrays.stream(outgoing).filter(SendStream::writesOut).map(SendStream::peer).toList();
+  }
+
+  @Override
+  public void release() {
+    exchange.context().tokens().free(token);
+    for (ReceiveStream from : incoming) {
+      from.release();
+    }
+    exchange.memory().release();
+  }
+
+  /// Not before the transport has read what it was told to write. Peers may still write into the
+  /// staging windows, so these are not used again.
+  @Override
+  public boolean tryAbandon() {
+    if (Arrays.stream(outgoing).anyMatch(SendStream::writesOut)) {
+      return false;
+    }
+    for (ReceiveStream from : incoming) {
+      from.abandon();
+    }
+    release();
+    return true;
+  }
+
+  @Override
+  public boolean mayEndWithoutTheLost() {
+    return false;
+  }
+
+  @Override
+  public boolean needs(int peer) {
+    ReceiveStream from = from(peer);
+    SendStream to = to(peer);
+    return (from != null && from.isDue()) || (to != null && !to.isPosted()) || outside.get(peer);
+  }
+
+  @Override
+  public List<Integer> waitingFor() {
+    return Stream.of(
+            Arrays.stream(incoming).filter(from -> !from.isDone()).map(ReceiveStream::peer),
+            Arrays.stream(outgoing).filter(to -> !to.isPosted()).map(SendStream::peer),
+            outside.stream().boxed())
+        .flatMap(peers -> peers)
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
+  // --- what arrives
+
+  @Override
+  public void onEntered(int peer) {
+    outside.clear(peer);
+  }
+
+  @Override
+  public void onGrant(int peer, MemorySegment frame) {
+    SendStream to = to(peer);
+    if (to == null) {
+      operation().brokenBy(peer, "a grant that its schedule does not have");
+    } else {
+      to.onGrant(frame);
+    }
+  }
+
+  @Override
+  public void onCredit(int peer, int slots) {
+    SendStream to = to(peer);
+    if (to == null) {
+      operation().brokenBy(peer, "credit for " + slots + " slots where none are due");
+    } else {
+      to.onCredit(slots);
+    }
+  }
+
+  @Override
+  public boolean onWritten(int fromRank) {
+    int member = operation().group().member(fromRank);
+    if (member < 0) {
+      return false;
+    }
+    try {
+      onWrite(member);
+    } catch (RuntimeException | Error thrown) {
+      operation().broken(thrown);
+    }
+    return true;
+  }
+
+  private void onWrite(int peer) {
+    ReceiveStream from = from(peer);
+    if (from == null) {
+      operation().brokenBy(peer, "a write that its schedule does not have");
+    } else {
+      from.onNotify();
+    }
+  }
+
+  @Override
+  public void onEager(int peer, MemorySegment body) {
+    ReceiveStream from = from(peer);
+    if (from == null) {
+      operation().brokenBy(peer, "a segment that its schedule does not have");
+    } else {
+      from.onEager(body);
+    }
+  }
+
+  // --- progress
+
+  @Override
+  public int advance() {
+    int work = 0;
+    int before;
+    do {
+      before = work;
+      for (ReceiveStream from : incoming) {
+        work += from.apply();
+      }
+      sortBySchedule();
+      for (SendStream to : outgoing) {
+        work += to.post();
+      }
+    } while (work > before);
+    tellHowFar();
+    return work;
+  }
+
+  /// What comes is applied where it comes, so this is asked also when there was nothing to do here.
+  private void tellHowFar() {
+    if (!sent && isSent()) {
+      sent = true;
+      operation().reached(OperationStage.SENT);
+    }
+    if (!reduced && isReceived()) {
+      reduced = true;
+      operation().reached(OperationStage.REDUCED);
+    }
+  }
+
+  /// What comes first in the schedule is posted first, since others wait for it. By insertion,
+  /// since hardly anything is out of order.
+  private void sortBySchedule() {
+    for (int i = 1; i < outgoing.length; i++) {
+      SendStream to = outgoing[i];
+      int at = i;
+      while (at > 0 && outgoing[at - 1].next() > to.next()) {
+        outgoing[at] = outgoing[at - 1];
+        at--;
+      }
+      outgoing[at] = to;
+    }
+  }
+
+  private @Nullable ReceiveStream from(int peer) {
+    for (ReceiveStream from : incoming) {
+      if (from.peer() == peer) {
+        return from;
+      }
+    }
+    return null;
+  }
+
+  private @Nullable SendStream to(int peer) {
+    for (SendStream to : outgoing) {
+      if (to.peer() == peer) {
+        return to;
+      }
+    }
+    return null;
+  }
+}

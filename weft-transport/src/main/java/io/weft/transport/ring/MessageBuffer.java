@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.transport.ring;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// Where an arrived message lies while the sink looks at it: always aligned, and one segment per
+/// length, made once, so that a message allocates nothing. Confined to one thread.
+public final class MessageBuffer {
+
+  private static final int CACHED_LENGTHS = 4096;
+
+  private final MemorySegment memory;
+  private final @Nullable MemorySegment[] byLength = new MemorySegment[CACHED_LENGTHS];
+
+  /// A buffer for messages up to `maxBytes`, freed by the garbage collector.
+  public MessageBuffer(int maxBytes) {
+    memory = Arena.ofAuto().allocate(maxBytes, 64);
+  }
+
+  /// Copies a message in; the segment is valid until the next call.
+  ///
+  /// Hot path.
+  public MemorySegment copy(MemorySegment from, long offset, int bytes) {
+    MemorySegment.copy(from, offset, memory, 0, bytes);
+    return view(bytes);
+  }
+
+  /// Copies a message in that lies in two parts, one of `firstBytes` and the rest.
+  ///
+  /// Hot path.
+  public MemorySegment copy(
+      MemorySegment from, long first, int firstBytes, long second, int secondBytes) {
+    MemorySegment.copy(from, first, memory, 0, firstBytes);
+    MemorySegment.copy(from, second, memory, firstBytes, secondBytes);
+    return view(firstBytes + secondBytes);
+  }
+
+  private MemorySegment view(int bytes) {
+    if (bytes >= CACHED_LENGTHS) {
+      return memory.asSlice(0, bytes).asReadOnly();
+    }
+    MemorySegment known = byLength[bytes];
+    if (known == null) {
+      known = memory.asSlice(0, bytes).asReadOnly();
+      byLength[bytes] = known;
+    }
+    return known;
+  }
+}
