@@ -18,6 +18,7 @@ module io.weft.comm {
   exports io.weft.collective;
   exports io.weft.collective.choice;
   exports io.weft.collective.schedule;
+  exports io.weft.comm;
   exports io.weft.file;
   exports io.weft.flight;
   exports io.weft.gradient;

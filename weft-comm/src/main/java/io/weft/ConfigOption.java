@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.comm.CommException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;

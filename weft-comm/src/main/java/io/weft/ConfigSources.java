@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;

@@ -29,6 +29,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.service.Collectives;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
 import io.weft.flight.FlightSink;

@@ -4,6 +4,7 @@ package io.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.comm.CommException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

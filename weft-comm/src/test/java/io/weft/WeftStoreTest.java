@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.comm.CommException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.comm.CommException;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.qa.fuzz.ScratchFile;
 import java.io.IOException;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.bench;
 
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.agent.AgentRunners;
@@ -12,6 +11,7 @@ import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.collective.CollectiveOptions;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;

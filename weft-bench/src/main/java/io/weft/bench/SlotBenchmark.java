@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.bench;
 
-import io.weft.Handle;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
+import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.CommException;
 import io.weft.ConfigOption;
+import io.weft.comm.CommException;
 import java.util.Objects;
 
 /// Where a server is: `node7:29400`, `10.0.0.7:29400`, `[::1]:29400`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.CommException;
 import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
 import io.weft.transport.Address;
 import io.weft.transport.limit.Span;
 import java.time.Duration;

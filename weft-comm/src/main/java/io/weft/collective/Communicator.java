@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
-import io.weft.CommException;
-import io.weft.Handle;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightLog.Circle;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.Event;

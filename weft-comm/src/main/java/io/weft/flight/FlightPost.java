@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.TcpStore;
+import io.weft.comm.CommException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

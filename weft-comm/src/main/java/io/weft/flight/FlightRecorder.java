@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.CommException;
 import io.weft.cluster.Topology;
 import io.weft.collective.CollectiveObserver;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
 import io.weft.observer.ObservedOperation;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.gradient;
 
-import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.WireHook;
+import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 

@@ -4,7 +4,7 @@ package io.weft.natives;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

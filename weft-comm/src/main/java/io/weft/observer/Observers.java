@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.observer;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

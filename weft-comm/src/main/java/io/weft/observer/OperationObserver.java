@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.observer;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import org.jspecify.annotations.Nullable;
 
 /// Watches the operations of one rank. Times are those of the event itself, by the progress

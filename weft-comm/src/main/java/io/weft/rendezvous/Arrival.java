@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.tensor.TensorLease;
 
 /// What became of a receive.

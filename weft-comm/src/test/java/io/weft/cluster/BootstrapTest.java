@@ -4,9 +4,9 @@ package io.weft.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.agent.Ticker;
 import io.weft.cluster.store.InMemoryStore;
+import io.weft.comm.CommException;
 import io.weft.transport.Address;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.choice.AlgorithmTable;
@@ -13,6 +12,7 @@ import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.plan.CollectiveKind;
+import io.weft.comm.CommException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,10 +3,10 @@ package io.weft.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.cluster.Member;
 import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightLog.CircleState;
 import io.weft.flight.FlightLog.EventKind;
 import io.weft.flight.FlightLog.Flight;

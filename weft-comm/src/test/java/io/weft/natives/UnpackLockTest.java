@@ -4,7 +4,7 @@ package io.weft.natives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package io.weft.observer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
+import io.weft.comm.CommException;
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.PerfException;

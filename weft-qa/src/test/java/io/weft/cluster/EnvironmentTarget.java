@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;

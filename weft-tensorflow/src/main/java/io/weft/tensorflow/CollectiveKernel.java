@@ -4,10 +4,10 @@ package io.weft.tensorflow;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.Handle;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;

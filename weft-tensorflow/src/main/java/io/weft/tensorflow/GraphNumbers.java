@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.CommException;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

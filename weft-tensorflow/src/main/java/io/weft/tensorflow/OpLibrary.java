@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.DoneCallback;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 
 /// Loads the ops where TensorFlow's native library is missing.
 final class MissingLibraryProgram {

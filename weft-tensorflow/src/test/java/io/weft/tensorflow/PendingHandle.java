@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.CommException;
-import io.weft.Handle;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.CommException;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
+import io.weft.comm.CommException;
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.cluster.TfConfig;

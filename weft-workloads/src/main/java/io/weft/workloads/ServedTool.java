@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.WeftConfig.OnFailure;
+import io.weft.comm.CommException;
 import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;

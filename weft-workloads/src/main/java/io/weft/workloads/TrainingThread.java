@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.transport.limit.Span;
 import io.weft.workloads.training.TrainingException;
 import java.io.IOException;

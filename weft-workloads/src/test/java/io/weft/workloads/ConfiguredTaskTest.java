@@ -4,9 +4,9 @@ package io.weft.workloads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
+import io.weft.comm.CommException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

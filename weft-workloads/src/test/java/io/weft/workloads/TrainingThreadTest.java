@@ -4,7 +4,7 @@ package io.weft.workloads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.workloads.training.TrainingException;
 import java.io.FileNotFoundException;
 import java.util.concurrent.CountDownLatch;

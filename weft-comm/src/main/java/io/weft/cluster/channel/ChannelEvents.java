@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
 import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
 import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.PeerExit;
+import io.weft.comm.CommException;
 import java.util.List;
 
 /// What failures of requests are called. Off the hot path.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
+import io.weft.comm.CommException;
 import io.weft.transport.PostResult;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

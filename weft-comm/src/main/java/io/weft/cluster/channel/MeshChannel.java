@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.comm.CommException;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;
 import io.weft.transport.Endpoint;

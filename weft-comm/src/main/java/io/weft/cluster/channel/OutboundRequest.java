@@ -3,8 +3,8 @@ package io.weft.cluster.channel;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.weft.CommException;
 import io.weft.cluster.TokenOwner;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 
 /// Serves the requests of other ranks. Called on the progress thread; must neither block nor throw.
 public interface RequestHandler {

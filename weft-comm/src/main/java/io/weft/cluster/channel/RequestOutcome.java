@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 
 /// What became of a request.

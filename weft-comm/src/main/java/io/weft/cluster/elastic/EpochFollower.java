@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
+import io.weft.comm.CommException;
 
 /// What lives from epoch to epoch, such as the collectives. All on the progress thread; must not
 /// block.

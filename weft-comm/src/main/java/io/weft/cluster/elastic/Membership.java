@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.CommException;
 import io.weft.WeftConfig.ShrinkQuorum;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
@@ -9,6 +8,7 @@ import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.Agreement.Stand;
+import io.weft.comm.CommException;
 import io.weft.transport.PostResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

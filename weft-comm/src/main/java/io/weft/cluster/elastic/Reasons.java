@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
+import io.weft.comm.CommException;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;

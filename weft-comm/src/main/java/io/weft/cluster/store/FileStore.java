@@ -5,8 +5,8 @@ import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Span;

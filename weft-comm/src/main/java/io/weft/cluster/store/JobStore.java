@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Secret;
 import java.net.InetAddress;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.CommException;
 import io.weft.ConfigOption;
 import io.weft.SecureMode;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsParty;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;

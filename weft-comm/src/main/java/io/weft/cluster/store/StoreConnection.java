@@ -3,7 +3,7 @@ package io.weft.cluster.store;
 
 import static io.weft.cluster.Store.MAX_VALUE_BYTES;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsMark;
 import java.io.BufferedInputStream;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.group;
 
-import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.collective.CollectiveObserver;
 import io.weft.collective.frame.Hash;
+import io.weft.comm.CommException;
 import io.weft.transport.Transport;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -20,6 +19,7 @@ import io.weft.collective.group.Groups;
 import io.weft.collective.group.NameUse;
 import io.weft.collective.group.Names;
 import io.weft.collective.mailbox.SharedMailboxes;
+import io.weft.comm.CommException;
 import io.weft.memory.TensorPool;
 import io.weft.observer.OperationObserver;
 import java.lang.foreign.MemorySegment;

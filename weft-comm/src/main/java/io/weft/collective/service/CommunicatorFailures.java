@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.PeerExit;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
+import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

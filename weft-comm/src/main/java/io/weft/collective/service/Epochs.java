@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.EpochFollower;
@@ -9,6 +8,7 @@ import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
 import io.weft.collective.group.Names;
+import io.weft.comm.CommException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;

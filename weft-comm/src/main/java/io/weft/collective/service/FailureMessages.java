@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.PeerExit;
 import io.weft.cluster.Topology;
 import io.weft.collective.group.Group;
+import io.weft.comm.CommException;
 import io.weft.transport.TransportException;
 import java.util.List;
 import java.util.Locale;

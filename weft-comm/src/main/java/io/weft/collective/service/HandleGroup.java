@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.agent.AgentRunner;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;

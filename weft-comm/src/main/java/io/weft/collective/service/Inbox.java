@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.collective.exchange.CollectiveContext;
@@ -10,6 +9,7 @@ import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
+import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.agent.AgentRunner;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.exchange.OperationPlan;
@@ -9,6 +8,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.mailbox.MailboxSlots;
 import io.weft.collective.mailbox.MailboxTask;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import java.time.Duration;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.agent.AgentRunner;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
@@ -22,6 +20,8 @@ import io.weft.collective.plan.CollectiveKind;
 import io.weft.collective.wire.Results;
 import io.weft.collective.wire.Rows;
 import io.weft.collective.wire.WirePlans;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.memory.UserMemory;
 import io.weft.observer.ObservedOperation;
 import io.weft.tensor.DType;

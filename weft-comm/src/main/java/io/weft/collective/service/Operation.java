@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
@@ -10,6 +9,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.wire.BadCount;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;

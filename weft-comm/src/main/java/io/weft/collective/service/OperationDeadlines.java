@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
+import io.weft.comm.CommException;
 import java.util.List;
 import java.util.stream.IntStream;
 

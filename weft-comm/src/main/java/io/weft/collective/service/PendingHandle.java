@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.agent.AgentRunner;
 import io.weft.collective.group.OperationSignature;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.observer.ObservedOperation;
 import io.weft.transport.limit.Span;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.cluster.TokenTable;
+import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.frame.TensorSignature;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
 import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;

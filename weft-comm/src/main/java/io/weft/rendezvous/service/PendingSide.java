@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;

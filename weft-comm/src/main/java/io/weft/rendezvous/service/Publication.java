@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
 import io.weft.cluster.TokenOwner;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;

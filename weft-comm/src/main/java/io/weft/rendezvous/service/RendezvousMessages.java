@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.PeerExit;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.TensorSignature;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.CommException;
 import io.weft.cluster.TokenTable;
+import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;

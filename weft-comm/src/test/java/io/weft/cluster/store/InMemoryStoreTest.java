@@ -3,8 +3,8 @@ package io.weft.cluster.store;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.comm.CommException;
 import org.junit.jupiter.api.Test;
 
 class InMemoryStoreTest extends StoreContract {

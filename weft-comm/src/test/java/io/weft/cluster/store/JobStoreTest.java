@@ -4,10 +4,10 @@ package io.weft.cluster.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Encryption;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -4,8 +4,8 @@ package io.weft.cluster.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import java.net.InetAddress;

@@ -4,8 +4,8 @@ package io.weft.cluster.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsParty;

@@ -17,10 +17,10 @@ import static io.weft.collective.service.PeerScene.failure;
 import static io.weft.collective.service.PeerScene.like;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.frame.CollectiveFrame;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;

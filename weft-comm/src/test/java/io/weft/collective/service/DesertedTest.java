@@ -3,9 +3,9 @@ package io.weft.collective.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.collective.frame.CollectiveFrame;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
@@ -18,6 +16,8 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.wire.Rows;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;

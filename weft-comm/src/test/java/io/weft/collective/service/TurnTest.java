@@ -7,7 +7,7 @@ import static io.weft.collective.service.PeerScene.PAIR;
 import static io.weft.collective.service.PeerScene.like;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.Handle;
+import io.weft.comm.Handle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

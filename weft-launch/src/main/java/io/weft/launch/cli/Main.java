@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.CommException;
 import io.weft.ConfigOption;
+import io.weft.comm.CommException;
 import io.weft.launch.job.JobFailed;
 import java.io.PrintWriter;
 import java.util.ArrayList;

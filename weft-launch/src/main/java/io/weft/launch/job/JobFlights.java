@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
-import io.weft.CommException;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightPost;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
-import io.weft.CommException;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.comm.CommException;
 import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
+import io.weft.comm.CommException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;

@@ -250,7 +250,8 @@ class TrainTest {
   /// What these survivors say of the loss of rank 1.
   private static List<String> lossOfRankOne(String err) {
     return err.lines()
-        .filter(line -> line.matches("(\\[2] )?io.weft.CommException\\$PeerLost: rank 1 on .*"))
+        .filter(
+            line -> line.matches("(\\[2] )?io.weft.comm.CommException\\$PeerLost: rank 1 on .*"))
         .toList();
   }
 

@@ -3,10 +3,10 @@ package io.weft.launch.job;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.flight.FlightLog.Flight;
 import io.weft.flight.FlightLog.State;
 import io.weft.tensor.DType;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.launch.process.Programs;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.link;
 
-import io.weft.CommException;
 import io.weft.WeftConfig;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
@@ -9,6 +8,7 @@ import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
 import io.weft.cluster.store.JobTrust;
+import io.weft.comm.CommException;
 import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;

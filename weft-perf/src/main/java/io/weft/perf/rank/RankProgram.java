@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.rank;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.transport.TransportException;
 import java.io.PrintStream;
 import java.util.List;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.sendrecv;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.comm.CommException;
 import io.weft.perf.tensorflow.GrpcServer;
 import io.weft.perf.tensorflow.GrpcSession;
 import io.weft.tensorflow.cluster.ClusterSpec;

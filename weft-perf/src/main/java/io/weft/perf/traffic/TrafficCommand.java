@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.CommException;
 import io.weft.SecureMode;
+import io.weft.comm.CommException;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;

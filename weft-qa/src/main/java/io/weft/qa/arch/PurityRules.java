@@ -24,7 +24,8 @@ final class PurityRules {
     return List.of(
         noClasses()
             .that()
-            .resideInAnyPackage("io.weft..schedule..", "io.weft.transport.ring..", "io.weft..frame..")
+            .resideInAnyPackage(
+                "io.weft..schedule..", "io.weft.transport.ring..", "io.weft..frame..")
             .should()
             .dependOnClassesThat(
                 DescribedPredicate.<JavaClass>describe(

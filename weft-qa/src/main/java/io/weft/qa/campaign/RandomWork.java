@@ -3,12 +3,12 @@ package io.weft.qa.campaign;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Communicator.Received;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;

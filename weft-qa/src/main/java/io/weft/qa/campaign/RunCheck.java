@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.campaign;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.SimReport.RankResult;
 import java.util.ArrayList;

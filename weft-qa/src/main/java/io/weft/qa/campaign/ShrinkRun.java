@@ -3,10 +3,10 @@ package io.weft.qa.campaign;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.qa.campaign.RunCheck.Expectation;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;

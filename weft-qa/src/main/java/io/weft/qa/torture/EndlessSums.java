@@ -3,8 +3,8 @@ package io.weft.qa.torture;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

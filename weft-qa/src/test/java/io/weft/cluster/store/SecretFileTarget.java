@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.qa.fuzz.ScratchFile;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.comm.CommException;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.transport.spi.Secret;
 import java.io.ByteArrayOutputStream;

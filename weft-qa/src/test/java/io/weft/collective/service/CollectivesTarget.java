@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.Handle;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.PartDescriptor;
+import io.weft.comm.Handle;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.RegionTable;

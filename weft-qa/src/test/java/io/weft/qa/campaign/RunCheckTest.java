@@ -3,7 +3,7 @@ package io.weft.qa.campaign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.testkit.sim.SimFault;
 import java.time.Duration;
 import java.util.List;

@@ -3,10 +3,10 @@ package io.weft.qa.channel;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.weft.CommException;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -6,10 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestChannel;
+import io.weft.comm.CommException;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

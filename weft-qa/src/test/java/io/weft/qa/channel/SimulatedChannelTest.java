@@ -4,9 +4,9 @@ package io.weft.qa.channel;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.cluster.channel.Request;
+import io.weft.comm.CommException;
 import io.weft.testkit.sim.SimFault;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;

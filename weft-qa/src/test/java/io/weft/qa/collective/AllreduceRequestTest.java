@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.WireHook;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.MemoryKind;

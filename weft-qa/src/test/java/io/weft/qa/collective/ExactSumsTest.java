@@ -3,11 +3,11 @@ package io.weft.qa.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
+import io.weft.comm.Handle;
 import io.weft.shm.Elsewhere;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.collective;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.agent.Agent;
@@ -15,6 +14,7 @@ import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportProvider;
 import java.util.ArrayList;

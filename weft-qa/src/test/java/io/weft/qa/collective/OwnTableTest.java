@@ -4,10 +4,10 @@ package io.weft.qa.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.CollectiveOptions;
+import io.weft.comm.CommException;
 import io.weft.flight.FlightLog;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;

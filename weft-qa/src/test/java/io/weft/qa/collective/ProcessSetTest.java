@@ -88,7 +88,7 @@ class ProcessSetTest {
       indices.add(i);
     }
     Collections.shuffle(indices, new Random(order));
-    var handles = new ArrayList<io.weft.Handle<?>>();
+    var handles = new ArrayList<io.weft.comm.Handle<?>>();
     for (int i : indices) {
       var view = tensors.get(i).view();
       handles.add(comm.allreduce(view, view, ReduceOp.AVERAGE, named("t" + i).by(algorithm)));

@@ -4,12 +4,12 @@ package io.weft.qa.collective;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

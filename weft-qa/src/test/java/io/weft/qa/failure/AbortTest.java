@@ -4,10 +4,10 @@ package io.weft.qa.failure;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.testkit.job.ExpectedFailures;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

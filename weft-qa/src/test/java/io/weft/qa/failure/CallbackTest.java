@@ -4,9 +4,9 @@ package io.weft.qa.failure;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;

@@ -4,7 +4,6 @@ package io.weft.qa.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.agent.Ticker;
@@ -15,6 +14,7 @@ import io.weft.cluster.StoreLocation;
 import io.weft.cluster.Topology;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
+import io.weft.comm.CommException;
 import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;

@@ -5,11 +5,11 @@ import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.testkit.job.LocalJob;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;

@@ -3,10 +3,10 @@ package io.weft.qa.failure;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

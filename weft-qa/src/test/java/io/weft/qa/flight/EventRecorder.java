@@ -3,7 +3,7 @@ package io.weft.qa.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;

@@ -4,8 +4,8 @@ package io.weft.qa.meeting;
 import static io.weft.collective.CollectiveOptions.named;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

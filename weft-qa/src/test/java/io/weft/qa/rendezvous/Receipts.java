@@ -56,7 +56,7 @@ final class Receipts {
     };
   }
 
-  static io.weft.CommException failure(CompletableFuture<Arrival> arrival) {
+  static io.weft.comm.CommException failure(CompletableFuture<Arrival> arrival) {
     return switch (of(arrival)) {
       case Arrival.Failed(var cause) -> cause;
       case Arrival.Live _, Arrival.Dead _ -> throw new AssertionError("it did not fail");

@@ -11,10 +11,10 @@ import static io.weft.qa.rendezvous.Receipts.words;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.CommException;
 import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.ReceiveRequest;

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

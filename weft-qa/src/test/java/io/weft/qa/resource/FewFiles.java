@@ -3,13 +3,13 @@ package io.weft.qa.resource;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.store.TcpStore;
 import io.weft.cluster.store.TcpStoreServer;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.testkit.job.LocalJob;
 import io.weft.transport.Transport;

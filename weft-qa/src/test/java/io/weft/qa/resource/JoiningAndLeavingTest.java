@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.weft.CommException;
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

@@ -4,9 +4,9 @@ package io.weft.qa.resource;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.Handle;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

@@ -4,12 +4,12 @@ package io.weft.qa.threads;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.ffm;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.tensorflow.natives.TensorFlowLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.TensorLease;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.tensorflow.session.StepException.Reason;
 import org.jspecify.annotations.Nullable;
 

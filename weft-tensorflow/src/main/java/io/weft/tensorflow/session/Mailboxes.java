@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
-import io.weft.CommException;
 import io.weft.Weft;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestHandler;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;

@@ -2,8 +2,8 @@
 package io.weft.tensorflow.session;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.transfer;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.rendezvous.Arrival;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;

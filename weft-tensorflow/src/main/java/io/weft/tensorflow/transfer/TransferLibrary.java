@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.transfer;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.DataTypes;
 import io.weft.tensorflow.KernelMode;

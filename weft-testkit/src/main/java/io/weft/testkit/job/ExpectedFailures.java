@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.job;
 
-import io.weft.CommException;
-import io.weft.Handle;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 
 /// What became of operations that are to fail.
 public final class ExpectedFailures {

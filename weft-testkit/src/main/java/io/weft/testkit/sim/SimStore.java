@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
-import io.weft.CommException;
 import io.weft.cluster.Store;
+import io.weft.comm.CommException;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ package io.weft.testkit.sim;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.testkit.sim.SimReport.RankResult;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
-import io.weft.CommException;
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.tensorflow.session.WeftServer;
 import io.weft.tensorflow.session.WeftSession;
 import io.weft.workloads.data.DataSource;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
-import io.weft.CommException;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.Handle;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;

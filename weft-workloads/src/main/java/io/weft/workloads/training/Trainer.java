@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.CommException;
 import io.weft.WeftConfig.OnFailure;
 import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import java.io.Serial;
 
 /// A training run that cannot begin or go on, for a reason that is not communication.

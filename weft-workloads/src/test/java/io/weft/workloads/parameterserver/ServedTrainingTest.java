@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;

@@ -3,7 +3,7 @@ package io.weft.workloads.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.CommException;
+import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

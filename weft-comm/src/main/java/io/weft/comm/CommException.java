@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft;
+package io.weft.comm;
 
 import java.io.Serial;
 import java.util.List;
