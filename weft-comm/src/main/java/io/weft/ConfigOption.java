@@ -85,6 +85,16 @@ public final class ConfigOption<T> {
           "how many of the ranks must be left to go on without the others: majority (or half of"
               + " them with the lowest rank), or any, where a loss is a crash for certain");
 
+  /// When ranks connect with each other.
+  public static final ConfigOption<WeftConfig.Connections> CONNECTIONS =
+      new ConfigOption<>(
+          "connections",
+          WeftConfig.Connections.class,
+          "all",
+          text -> OptionTexts.choice(text, WeftConfig.Connections.values()),
+          "when two ranks connect: all, before the job begins, or used, when one first has"
+              + " something for the other; the same on all ranks");
+
   /// Where to listen.
   public static final ConfigOption<String> BIND =
       new ConfigOption<>(
@@ -368,6 +378,7 @@ public final class ConfigOption<T> {
           SILENCE_LIMIT,
           ON_FAILURE,
           SHRINK_QUORUM,
+          CONNECTIONS,
           BIND,
           SECRET_FILE,
           SECURE,

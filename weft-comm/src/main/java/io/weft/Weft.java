@@ -241,7 +241,7 @@ public final class Weft implements AutoCloseable {
               threads.addresses(),
               config.sameOnAllRanks(around.process().host()),
               config.startDeadline());
-      threads.connect(topology, config.startDeadline());
+      threads.connect(topology, config.connections(), config.startDeadline());
     } catch (RuntimeException | Error | InterruptedException e) {
       threads.abandon();
       throw e;
@@ -507,6 +507,12 @@ public final class Weft implements AutoCloseable {
   /// Scheme of the transport in use: "shm", "tcp", "inproc".
   public String transport() {
     return mesh.transport().address().scheme();
+  }
+
+  /// How many connections with other ranks were made so far, on all progress threads: one with each
+  /// rank and thread, unless `WeftConfig.connections` is `USED`.
+  public int connections() {
+    return threads.connections();
   }
 
   /// Payload and protocol bytes sent to other ranks so far.

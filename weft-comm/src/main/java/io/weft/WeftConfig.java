@@ -51,6 +51,19 @@ public final class WeftConfig {
     }
   }
 
+  /// When the ranks of a job connect with each other.
+  public enum Connections {
+    /// All with all, before the job begins.
+    ALL,
+    /// Two of them when one first has something for the other.
+    USED;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /// Who moves the bytes of a long tensor from producer to consumer [JIA17 §3.2].
   public enum TransferProtocol {
     /// The consumer reads them out of the producer's memory: fewer messages.
@@ -121,7 +134,8 @@ public final class WeftConfig {
                 ConfigOption.HEARTBEAT,
                 ConfigOption.SILENCE_LIMIT,
                 ConfigOption.SHRINK_QUORUM,
-                ConfigOption.PROGRESS_THREADS)
+                ConfigOption.PROGRESS_THREADS,
+                ConfigOption.CONNECTIONS)
             .map(option -> option.name() + "=" + words(option))
             .collect(Collectors.toList());
     ConfigOption<Long> ofHost = ConfigOption.TCP_PIECE_BYTES;
@@ -195,6 +209,11 @@ public final class WeftConfig {
   /// How many of the ranks must be left after a loss to go on without the others.
   public ShrinkQuorum shrinkQuorum() {
     return required(ConfigOption.SHRINK_QUORUM);
+  }
+
+  /// When ranks connect with each other.
+  public Connections connections() {
+    return required(ConfigOption.CONNECTIONS);
   }
 
   /// Address to listen on; empty = loopback when all ranks are local, else this host's address
@@ -344,6 +363,11 @@ public final class WeftConfig {
     /// Sets `WeftConfig.shrinkQuorum`.
     public Builder shrinkQuorum(ShrinkQuorum quorum) {
       return set(ConfigOption.SHRINK_QUORUM, quorum.toString());
+    }
+
+    /// Sets `WeftConfig.connections`.
+    public Builder connections(Connections when) {
+      return set(ConfigOption.CONNECTIONS, when.toString());
     }
 
     /// Sets `WeftConfig.bind`.

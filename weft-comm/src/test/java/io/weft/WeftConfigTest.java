@@ -125,6 +125,7 @@ class WeftConfigTest {
     "WEFT_SILENCE_LIMIT, 200h, 0, or from 40ms",
     "WEFT_ON_FAILURE, restart, shrink",
     "WEFT_SHRINK_QUORUM, most, majority",
+    "WEFT_CONNECTIONS, some, used",
     "WEFT_TRANSPORT, TCP/IP, auto or a transport's name",
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",

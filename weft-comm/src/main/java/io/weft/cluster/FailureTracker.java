@@ -15,10 +15,7 @@ final class FailureTracker {
   private final LivenessMonitor liveness;
   private final LossBroadcast lossBroadcast;
   private final ClosingPeers closingPeers = new ClosingPeers();
-  private final boolean[] gone;
-
-  /// Of those that are gone, the ones that have said good-bye.
-  private final boolean[] left;
+  private final PeerTable peers;
 
   /// How long a rank that joins waits for the reason why another one ended.
   private static final long EXPLANATION_NANOS = 200_000_000L;
@@ -35,22 +32,17 @@ final class FailureTracker {
   private boolean anyLeft;
   private boolean silent;
 
-  FailureTracker(Mesh mesh, MeshServices services, LivenessMonitor liveness, int size) {
+  FailureTracker(Mesh mesh, MeshServices services, LivenessMonitor liveness, PeerTable peers) {
     this.mesh = mesh;
     this.services = services;
     this.liveness = liveness;
-    this.lossBroadcast = new LossBroadcast(mesh, size);
-    this.gone = new boolean[size];
-    this.left = new boolean[size];
-  }
-
-  boolean isGone(int peer) {
-    return gone[peer];
+    this.lossBroadcast = new LossBroadcast(peers);
+    this.peers = peers;
   }
 
   /// Whether this peer was given up, so that what it still says does not count.
   boolean isCondemned(int peer) {
-    return peer >= 0 && peer < gone.length && gone[peer] && !left[peer];
+    return peers.isPeer(peer) && peers.at(peer).isGone() && !peers.at(peer).hasLeft();
   }
 
   /// Whether a rank that was given up is still to be told.
@@ -89,9 +81,8 @@ final class FailureTracker {
 
   /// A rank has said good-bye.
   void leave(int peer) {
-    if (!gone[peer]) {
-      gone[peer] = true;
-      left[peer] = true;
+    if (!peers.at(peer).isGone()) {
+      peers.at(peer).leaves();
       anyLeft = true;
       if (!silent) {
         var unused = services.onPeerGone(peer, new PeerExit.Left());
@@ -101,13 +92,13 @@ final class FailureTracker {
 
   /// The connection to a rank broke.
   void breakOff(int peer, String what) {
-    if (gone[peer]) {
+    if (peers.at(peer).isGone()) {
       return;
     }
     var lost = new MeshFrame.Lost(peer, mesh.rank(), liveness.broken(peer, what), "");
     boolean mayBeGivenUp = liveness.mayBeGivenUp();
     if (!silent && (mayBeGivenUp || mesh.isJoining())) {
-      gone[peer] = true;
+      peers.at(peer).goes();
       unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
       unexplained.add(lost);
       stoodStill |= mayBeGivenUp;
@@ -118,8 +109,8 @@ final class FailureTracker {
 
   /// No connection could be made to a rank, which has perhaps ended and told others why.
   void unreached(int peer, String what) {
-    if (!gone[peer]) {
-      gone[peer] = true;
+    if (!peers.at(peer).isGone()) {
+      peers.at(peer).goes();
       String why = mesh.topology().describe(mesh.rank()) + " has no connection to it: " + what;
       unexplainedNanos = unexplained.isEmpty() ? mesh.now() : unexplainedNanos;
       unexplained.add(new MeshFrame.Lost(peer, mesh.rank(), why, ""));
@@ -130,7 +121,7 @@ final class FailureTracker {
     boolean mayBeGivenUp = liveness.mayBeGivenUp();
     boolean joining = mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS;
     boolean wait = mayBeGivenUp || joining;
-    long live = mesh.liveCount();
+    int live = peers.live();
     if (stoodStill && (wait ? live == 0 : live < unexplained.size())) {
       exclude(unexplained.getFirst().rank(), liveness.presumed());
     } else if (!wait) {
@@ -138,7 +129,7 @@ final class FailureTracker {
       unexplained.clear();
       stoodStill = false;
       for (MeshFrame.Lost lost : others) {
-        gone[lost.rank()] = false;
+        peers.at(lost.rank()).remains();
         lose(lost);
       }
     }
@@ -149,9 +140,9 @@ final class FailureTracker {
   /// not heard it, so its operations have failed, and they fail here for the same reason.
   void told(MeshFrame.Lost lost) {
     boolean broken = unexplained.removeIf(own -> own.rank() == lost.rank());
-    if (left[lost.rank()] || broken) {
-      left[lost.rank()] = false;
-      gone[lost.rank()] = false;
+    Peer peer = peers.at(lost.rank());
+    if (peer.hasLeft() || broken) {
+      peer.remains();
     }
     lose(lost);
   }
@@ -166,20 +157,15 @@ final class FailureTracker {
     return anyLeft;
   }
 
-  /// Whether the rank has said good-bye.
-  boolean hasLeft(int peer) {
-    return left[peer];
-  }
-
   /// The first word about a rank counts: it is told why it was given up, if it can still be
   /// reached, and all others are told.
   void lose(MeshFrame.Lost lost) {
     int peer = lost.rank();
-    if (gone[peer]) {
+    if (peers.at(peer).isGone()) {
       return;
     }
     Endpoint endpoint = mesh.live(peer);
-    gone[peer] = true;
+    peers.at(peer).goes();
     if (endpoint != null) {
       if (excluded) {
         endpoint.close();

@@ -27,18 +27,18 @@ final class LivenessMonitor {
           + " network is gone";
 
   private final Mesh mesh;
-  private final int size;
+  private final PeerTable peers;
   private final Heartbeat heartbeat;
   private final PolledClock clock;
   private final FailureDetector detector;
   private final MemorySegment heartbeatFrame = new MeshFrame.Heartbeat().encode();
 
-  LivenessMonitor(Mesh mesh, int size, Heartbeat heartbeat, PolledClock clock) {
+  LivenessMonitor(Mesh mesh, PeerTable peers, Heartbeat heartbeat, PolledClock clock) {
     this.mesh = mesh;
-    this.size = size;
+    this.peers = peers;
     this.heartbeat = heartbeat;
     this.clock = clock;
-    this.detector = new FailureDetector(heartbeat, size);
+    this.detector = new FailureDetector(heartbeat);
   }
 
   /// This peer is connected.
@@ -57,7 +57,7 @@ final class LivenessMonitor {
 
   private void look(long nowNanos) {
     long attention = clock.nanos();
-    for (int peer = 0; peer < size; peer++) {
+    for (int peer = 0; peer < peers.size(); peer++) {
       Endpoint endpoint = mesh.live(peer);
       if (endpoint == null) {
         continue;
@@ -76,6 +76,9 @@ final class LivenessMonitor {
 
   /// When this peer was last heard of, by the progress thread's clock.
   long lastSeen(int peer) {
+    if (peers.at(peer).endpoint() == null) {
+      return mesh.now(); // no connection was made: nothing is known against it
+    }
     Endpoint endpoint = mesh.live(peer);
     if (endpoint != null) {
       var unused =
@@ -87,6 +90,9 @@ final class LivenessMonitor {
 
   /// Whether nothing has moved between this rank and the peer for a while, either way.
   boolean isStuck(int peer) {
+    if (peers.at(peer).endpoint() == null) {
+      return false;
+    }
     long while_ = Math.max(SECOND, 2 * heartbeat.heartbeatNanos());
     boolean heard = heartbeat.heartbeatNanos() > 0 && mesh.now() - lastSeen(peer) <= while_;
     return !heard && mesh.now() - detector.sentNanos(peer) > while_;
@@ -120,7 +126,10 @@ final class LivenessMonitor {
             + seconds(heartbeat.limitNanos())
             + ", --silence-limit)";
     List<Integer> others =
-        IntStream.range(0, size).filter(p -> p != peer && mesh.live(p) != null).boxed().toList();
+        IntStream.range(0, peers.size())
+            .filter(p -> p != peer && mesh.live(p) != null)
+            .boxed()
+            .toList();
     long almost =
         heartbeat.limitNanos() - heartbeat.heartbeatNanos() - heartbeat.heartbeatNanos() / 4;
     List<Integer> silent =

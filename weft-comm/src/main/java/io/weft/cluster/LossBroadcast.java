@@ -14,18 +14,13 @@ import java.util.List;
 /// message per lost rank, one number per peer. Confined to the progress thread.
 final class LossBroadcast {
 
-  private final Mesh mesh;
+  private final PeerTable peers;
   private final BitSet known = new BitSet();
   private final List<MemorySegment> frames = new ArrayList<>(0);
-
-  /// Per peer, how many of `frames` it has been sent.
-  private final int[] told;
-
   private boolean open;
 
-  LossBroadcast(Mesh mesh, int size) {
-    this.mesh = mesh;
-    this.told = new int[size];
+  LossBroadcast(PeerTable peers) {
+    this.peers = peers;
   }
 
   /// Of a rank that is lost; the first word counts.
@@ -39,7 +34,7 @@ final class LossBroadcast {
 
   /// Whether this peer has not been told everything yet.
   boolean hasPending(int peer) {
-    return told[peer] < frames.size() && mesh.live(peer) != null;
+    return peers.at(peer).told() < frames.size() && peers.at(peer).live() != null;
   }
 
   /// A peer has come that has been told nothing.
@@ -57,14 +52,15 @@ final class LossBroadcast {
   private int sendAll() {
     int sent = 0;
     boolean all = true;
-    for (int peer = 0; peer < told.length; peer++) {
-      Endpoint endpoint = mesh.live(peer);
-      while (endpoint != null && told[peer] < frames.size()) {
-        if (endpoint.trySend(frames.get(told[peer])) == PostResult.BACK_PRESSURED) {
+    for (int rank = 0; rank < peers.size(); rank++) {
+      Peer peer = peers.at(rank);
+      Endpoint endpoint = peer.live();
+      while (endpoint != null && peer.told() < frames.size()) {
+        if (endpoint.trySend(frames.get(peer.told())) == PostResult.BACK_PRESSURED) {
           all = false;
           break;
         }
-        told[peer]++;
+        peer.tellsOneMore();
         sent++;
       }
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.WeftConfig.Connections;
 import io.weft.agent.Agent;
 import io.weft.agent.PolledClock;
 import io.weft.agent.Ticker;
 import io.weft.cluster.watch.Heartbeat;
+import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
@@ -15,16 +17,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// One endpoint to every other rank of an epoch, over one transport; the agent that polls it. Rank
-/// r connects to the ranks below it and is found by those above. The service spoken to stands in
-/// the first byte of a message; the immediate value of a write is a token of its receiver. A rank
-/// that one rank has lost is lost to all (docs/protocol/mesh.md). Confined to the progress thread
-/// once `connect` has returned.
+/// Endpoints to the other ranks, over one transport; the agent that polls them. Either all are made
+/// at the beginning, where rank r connects to the ranks below it and is found by those above, or
+/// each when it is first used. The service spoken to stands in the first byte of a message; the
+/// immediate value of a write is a token of its receiver. A rank that one rank has lost is lost to
+/// all (docs/protocol/mesh.md). Confined to the progress thread once `connect` has returned.
 public final class Mesh implements Agent, FrameSink {
 
   private static final long GRACEFUL_CLOSE_NANOS = Span.nanos(Duration.ofSeconds(2));
@@ -33,7 +35,6 @@ public final class Mesh implements Agent, FrameSink {
   private final Ticker ticker;
   private final MeshServices services;
   private final TokenTable tokens = new TokenTable();
-  private final Heartbeat heartbeat;
   private final Transport transport;
   private final PolledClock attention = new PolledClock();
   private final List<Endpoint> early = new ArrayList<>();
@@ -44,13 +45,13 @@ public final class Mesh implements Agent, FrameSink {
 
   private List<Mesh> threads = List.of(this);
   private int thread;
-  private @Nullable Topology topology;
-  private @Nullable Endpoint[] endpoints = new Endpoint[0];
-  private LivenessMonitor liveness;
-  private FailureTracker failureTracker;
-  private int connected;
+  private final PeerTable peers;
+  private final Connector connector;
+  private final LivenessMonitor liveness;
+  private final FailureTracker failureTracker;
   private Joining.@Nullable Obstacle obstacle;
   private long now;
+  private boolean begun;
   private boolean joining;
   private @Nullable GracefulClose gracefulClose;
   private boolean closing;
@@ -68,10 +69,11 @@ public final class Mesh implements Agent, FrameSink {
       Function<FrameSink, Transport> open) {
     this.rank = rank;
     this.ticker = ticker;
-    this.heartbeat = heartbeat;
     this.services = new MeshServices(services);
-    this.liveness = new LivenessMonitor(this, 0, heartbeat, attention);
-    this.failureTracker = new FailureTracker(this, this.services, liveness, 0);
+    this.peers = new PeerTable(rank);
+    this.connector = new Connector(this, peers);
+    this.liveness = new LivenessMonitor(this, peers, heartbeat, attention);
+    this.failureTracker = new FailureTracker(this, this.services, liveness, peers);
     this.transport = open.apply(this);
   }
 
@@ -93,8 +95,8 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Who is in the job. Throws `IllegalStateException` before `connect`.
   public Topology topology() {
-    Topology known = topology;
-    if (known == null) {
+    Topology known = peers.topology();
+    if (known.size() == 0) {
       throw new IllegalStateException("the mesh is not connected yet");
     }
     return known;
@@ -110,18 +112,34 @@ public final class Mesh implements Agent, FrameSink {
     return tokens;
   }
 
-  /// The endpoint to a rank that is neither gone nor this one.
+  /// The endpoint to a rank that is neither gone nor this one. Where none was made yet, that begins
+  /// now, and what is returned has no room: ask again for each message. A rank with which no
+  /// connection can be made before the start deadline is lost.
+  ///
+  /// Hot path.
   public Endpoint endpoint(int peer) {
-    Endpoint endpoint = endpoints[peer];
-    if (endpoint == null) {
-      throw new IllegalStateException("no endpoint to " + topology().describe(peer));
+    Peer to = peers.at(peer);
+    Endpoint endpoint = to.endpoint();
+    return endpoint == null ? connect(to) : endpoint;
+  }
+
+  private Endpoint connect(Peer to) {
+    if (joining || to.isGone() || to.rank() == rank) {
+      throw new IllegalStateException("no endpoint to " + topology().describe(to.rank()));
     }
-    return endpoint;
+    return connector.connect(to);
+  }
+
+  /// How many endpoints to other ranks were made so far. Any thread.
+  public int connections() {
+    return peers.connected();
   }
 
   /// Whether the rank has left or is lost.
+  ///
+  /// Hot path.
   public boolean isGone(int peer) {
-    return failureTracker.isGone(peer);
+    return peers.at(peer).isGone();
   }
 
   /// Whether any rank has left in order.
@@ -131,7 +149,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Whether the rank has left in order.
   public boolean hasLeft(int peer) {
-    return failureTracker.hasLeft(peer);
+    return peers.at(peer).hasLeft();
   }
 
   /// Whether connections broke for a reason that is not clear yet, but soon will be.
@@ -167,29 +185,66 @@ public final class Mesh implements Agent, FrameSink {
 
   /// The endpoint to a rank with which this one is connected, or null.
   @Nullable Endpoint live(int peer) {
-    return failureTracker.isGone(peer) ? null : endpoints[peer];
-  }
-
-  /// With how many ranks this one is connected.
-  long liveCount() {
-    return IntStream.range(0, endpoints.length).filter(peer -> live(peer) != null).count();
+    return peers.at(peer).live();
   }
 
   // --- the beginning
 
-  /// Connects to all ranks, on the calling thread, before the progress thread starts. Throws
+  /// Begins with these members, on the calling thread, before the progress thread starts. With
+  /// `Connections.ALL` it is connected with all of them when it returns, or throws
   /// `CommException.Setup` naming the ranks that did not come, or the one that was lost meanwhile.
-  public void connect(Topology members, Duration deadline) {
-    topology = members;
-    endpoints = new Endpoint[members.size()];
-    liveness = new LivenessMonitor(this, members.size(), heartbeat, attention);
-    failureTracker = new FailureTracker(this, services, liveness, members.size());
+  ///
+  /// @param deadline for all connections, or for each that is made later
+  public void connect(Topology members, Connections connections, Duration deadline) {
+    peers.begin(members);
+    begun = true;
+    connector.limit(deadline);
     now = ticker.nanos();
     services.onStart(this);
+    joining = connections == Connections.ALL;
     early.forEach(this::accept);
-    joining = true;
-    new Joining(this, members, ticker, deadline).run();
-    joining = false;
+    early.clear();
+    if (joining) {
+      new Joining(this, members, ticker, deadline).run();
+      joining = false;
+    }
+  }
+
+  /// Adds a rank to the job; connections with it are made when something is first to be sent,
+  /// whichever way. Progress thread. Throws `IllegalArgumentException` where its number is not the
+  /// next one.
+  public void append(Member member) {
+    peers.append(member);
+    services.onPeerAdded(member.rank());
+  }
+
+  /// Calls a rank.
+  @Nullable Endpoint call(int peer) {
+    Member member = topology().members().get(peer);
+    String scheme = transport.address().scheme();
+    Optional<Address> address =
+        member.addresses().stream()
+            .filter(one -> one.scheme().equals(scheme))
+            .skip(thread)
+            .findFirst();
+    if (address.isEmpty()) {
+      lose(peer, "it offers " + member.addresses() + ", this rank speaks " + scheme);
+      return null;
+    }
+    try {
+      return transport.connect(address.get(), peer);
+    } catch (IllegalArgumentException malformed) {
+      lose(peer, "the address '" + address.get() + "' that it announced cannot be used");
+      return null;
+    }
+  }
+
+  /// A rank and this one can send to each other from now on.
+  void connected(Peer peer, Endpoint endpoint) {
+    peer.connected(endpoint);
+    peers.countConnected();
+    liveness.begin(peer.rank(), now);
+    failureTracker.met();
   }
 
   /// One turn while the connections are made.
@@ -200,6 +255,7 @@ public final class Mesh implements Agent, FrameSink {
       liveness.stoodStill(standstill);
     }
     int done = transport.poll(nowNanos) + failureTracker.turn();
+    connector.turn();
     liveness.turn(nowNanos);
     return threads.size() == 1 ? done : done + hearNews();
   }
@@ -240,7 +296,7 @@ public final class Mesh implements Agent, FrameSink {
   /// Whether all connections have been made and none of them has broken for a reason that may still
   /// be told.
   boolean isConnected() {
-    return connected == endpoints.length - 1 && !isPuzzled();
+    return peers.connected() == peers.size() - 1 && !isPuzzled();
   }
 
   /// Whether any mesh of this rank is being connected.
@@ -254,10 +310,7 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   List<Integer> missing() {
-    return IntStream.range(0, endpoints.length)
-        .filter(peer -> peer != rank && endpoints[peer] == null)
-        .boxed()
-        .toList();
+    return peers.missing();
   }
 
   /// Tells the others that this rank ends, and why.
@@ -276,22 +329,23 @@ public final class Mesh implements Agent, FrameSink {
 
   @Override
   public void onConnect(Endpoint endpoint) {
-    if (topology == null) {
-      early.add(endpoint);
-    } else {
+    if (begun) {
       accept(endpoint);
+    } else {
+      early.add(endpoint);
     }
   }
 
   private void accept(Endpoint endpoint) {
-    int peer = endpoint.node();
-    if (peer < 0 || peer >= endpoints.length || peer == rank || endpoints[peer] != null) {
+    int node = endpoint.node();
+    if (!peers.isPeer(node) || peers.at(node).endpoint() != null) {
+      endpoint.close();
+    } else if (joining) {
+      connected(peers.at(node), endpoint);
+    } else if (peers.at(node).isGone()) {
       endpoint.close();
     } else {
-      endpoints[peer] = endpoint;
-      connected++;
-      liveness.begin(peer, now);
-      failureTracker.met();
+      connector.onConnect(endpoint);
     }
   }
 
@@ -310,7 +364,8 @@ public final class Mesh implements Agent, FrameSink {
     switch (MeshFrame.read(message)) {
       case MeshFrame.Goodbye _ -> failureTracker.leave(peer);
       case MeshFrame.Heartbeat _ -> {}
-      case MeshFrame.Lost lost when lost.isWithin(endpoints.length) -> {
+      case MeshFrame.Connected _ when connector.onConnected(from) -> {}
+      case MeshFrame.Lost lost when lost.isWithin(peers.size()) -> {
         if (lost.rank() == rank) {
           failureTracker.exclude(lost.witness(), lost.why());
         } else {
@@ -337,9 +392,12 @@ public final class Mesh implements Agent, FrameSink {
   public void onFailure(Endpoint from, TransportException cause) {
     int peer = from.node();
     String what = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
-    if (peer < 0 || peer >= endpoints.length || endpoints[peer] != from) {
+    if (!peers.isPeer(peer) || !from.equals(peers.at(peer).endpoint())) {
       early.remove(from);
-      if (joining && peer >= 0 && peer < endpoints.length && endpoints[peer] == null) {
+      if (peers.isPeer(peer) && connector.onFailure(from, what)) {
+        return;
+      }
+      if (joining && peers.isPeer(peer) && peers.at(peer).endpoint() == null) {
         failureTracker.unreached(peer, what);
       } else {
         hinder("it has no connection to rank " + peer + ": " + what, List.of(peer, rank));
@@ -354,7 +412,7 @@ public final class Mesh implements Agent, FrameSink {
   /// @param why in words, of that rank: "it sent ..."
   public void drop(int peer, String why) {
     lose(peer, "its connection was closed from here, because " + why);
-    Endpoint untrusted = endpoints[peer];
+    Endpoint untrusted = peers.at(peer).endpoint();
     if (untrusted != null) {
       untrusted.close(); // whether it has heard why or not
     }
@@ -420,7 +478,7 @@ public final class Mesh implements Agent, FrameSink {
       failureTracker.fallSilent();
       services.onCrash(cause);
       try {
-        if (topology != null) {
+        if (begun) {
           resign("its progress thread has died of " + cause);
           tellThreads(
               new MeshFrame.Lost(rank, rank, "ends: " + role() + " has died of " + cause, ""));
@@ -453,8 +511,8 @@ public final class Mesh implements Agent, FrameSink {
     closed = true;
     failureTracker.fallSilent();
     closing = true;
-    if (topology != null) {
-      gracefulClose = new GracefulClose(this, failureTracker, services, liveness, endpoints.length);
+    if (begun) {
+      gracefulClose = new GracefulClose(this, failureTracker, services, liveness, peers.size());
     }
     if (threads.size() == 1) {
       endAll(threads);

@@ -51,6 +51,11 @@ sealed interface MeshFrame {
     }
   }
 
+  /// The sender takes the connection on which this comes, which the receiver has made.
+  record Connected() implements MeshFrame {
+    static final int CODE = 3;
+  }
+
   /// Whether it is the mesh's; any length.
   static boolean isOne(MemorySegment message) {
     return message.byteSize() > 0 && (message.get(JAVA_BYTE, 0) & 0xff) == SERVICE;
@@ -63,6 +68,7 @@ sealed interface MeshFrame {
       case Goodbye.CODE -> new Goodbye();
       case Heartbeat.CODE -> new Heartbeat();
       case Lost.CODE -> lost(message);
+      case Connected.CODE -> new Connected();
       default -> null;
     };
   }
@@ -90,6 +96,7 @@ sealed interface MeshFrame {
     switch (this) {
       case Goodbye _ -> code = Goodbye.CODE;
       case Heartbeat _ -> code = Heartbeat.CODE;
+      case Connected _ -> code = Connected.CODE;
       case Lost lost -> {
         code = Lost.CODE;
         String text = printable(lost.why) + "\n" + printable(lost.where);

@@ -24,6 +24,9 @@ public interface MeshService {
   /// A message of this service, its first byte being the service's id; valid during the call only.
   void onMessage(int fromRank, MemorySegment message);
 
+  /// A rank was added: its number is the next one.
+  default void onPeerAdded(int rank) {}
+
   /// A rank has left or is lost. Said once per rank. Returns what this rank waited for, in words
   /// for the others; empty = nothing.
   String onPeerGone(int rank, PeerExit how);

@@ -72,6 +72,10 @@ final class MeshServices {
     return work;
   }
 
+  void onPeerAdded(int rank) {
+    forEach(service -> service.onPeerAdded(rank));
+  }
+
   /// Returns what all of them waited for.
   String onPeerGone(int rank, PeerExit how) {
     return Arrays.stream(all)

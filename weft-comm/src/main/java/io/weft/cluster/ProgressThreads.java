@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.WeftConfig.Connections;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.Ticker;
@@ -69,12 +70,17 @@ public final class ProgressThreads implements AutoCloseable {
     return meshes.stream().map(mesh -> mesh.transport().address()).toList();
   }
 
-  /// Connects all of them with all ranks, one after the other, each within the deadline; see
-  /// `Mesh.connect`. `abandon` them if it throws.
-  public void connect(Topology members, Duration deadline) {
+  /// Connects all of them with all ranks, one after the other, each within the deadline, or lets
+  /// them connect when they are used; see `Mesh.connect`. `abandon` them if it throws.
+  public void connect(Topology members, Connections connections, Duration deadline) {
     for (Mesh mesh : meshes) {
-      mesh.connect(members, deadline);
+      mesh.connect(members, connections, deadline);
     }
+  }
+
+  /// How many connections were made so far, on all of them. Any thread.
+  public int connections() {
+    return meshes.stream().mapToInt(Mesh::connections).sum();
   }
 
   /// Closes all, before `start`.

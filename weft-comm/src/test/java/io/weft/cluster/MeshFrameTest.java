@@ -23,6 +23,7 @@ class MeshFrameTest {
     assertThat(back(lost.waitingIn(""))).isEqualTo(lost.waitingIn(""));
     assertThat(back(new MeshFrame.Heartbeat())).isEqualTo(new MeshFrame.Heartbeat());
     assertThat(back(new MeshFrame.Goodbye())).isEqualTo(new MeshFrame.Goodbye());
+    assertThat(back(new MeshFrame.Connected())).isEqualTo(new MeshFrame.Connected());
   }
 
   @Test
@@ -55,7 +56,7 @@ class MeshFrameTest {
     tooLong[0] = -1;
     tooLong[1] = 2;
     assertThat(MeshFrame.read(MemorySegment.ofArray(tooLong))).isNull();
-    tooLong[1] = 3;
+    tooLong[1] = 4;
     assertThat(MeshFrame.read(MemorySegment.ofArray(tooLong))).isNull();
   }
 

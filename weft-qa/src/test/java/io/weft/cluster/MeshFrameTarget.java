@@ -23,6 +23,7 @@ public final class MeshFrameTarget implements FuzzTarget {
     return List.of(
         bytes(new MeshFrame.Goodbye()),
         bytes(new MeshFrame.Heartbeat()),
+        bytes(new MeshFrame.Connected()),
         bytes(new MeshFrame.Lost(2, 1, "it was silent for 5 s", "allreduce 'g'")),
         bytes(new MeshFrame.Lost(0, 0, "", "")));
   }

@@ -14,6 +14,7 @@ import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -42,7 +43,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private final ChannelEvents events = new ChannelEvents();
   private @Nullable AgentRunner runner;
-  private @Nullable Connected connected;
+  private volatile @Nullable Connected connected;
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
   private int open;
@@ -59,6 +60,12 @@ public final class MeshChannel implements MeshService, RequestChannel {
       ChannelFrame.Writer writer,
       MemorySegment joined,
       Capabilities transport) {
+
+    Connected with(ChannelPeer peer) {
+      ChannelPeer[] more = Arrays.copyOf(peers, peers.length + 1);
+      more[peers.length] = peer;
+      return new Connected(mesh, messages, more, payloads, writer, joined, transport);
+    }
 
     long inlineBytes() {
       int room =
@@ -342,6 +349,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
             new ChannelFrame.Writer(message),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
+  }
+
+  @Override
+  public void onPeerAdded(int rank) {
+    connected = connected().with(new ChannelPeer(rank, active));
   }
 
   @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.watch;
 
+import java.util.Arrays;
+
 /// Who shows a sign of life, who is silent, and to whom this rank owes a sign of life itself.
 ///
 /// It looks at the bytes that came from each peer and left for it, eight times per heartbeat. So
@@ -25,33 +27,36 @@ public final class FailureDetector {
 
   private final Heartbeat heartbeat;
   private final long lookNanos;
-  private final long[] received;
-  private final long[] sent;
-  private final long[] heardAttention;
-  private final long[] heardNanos;
-  private final long[] sentNanos;
-  private final long[] quietSinceNanos;
+  private long[] received = {};
+  private long[] sent = {};
+  private long[] heardAttention = {};
+  private long[] heardNanos = {};
+  private long[] sentNanos = {};
+  private long[] quietSinceNanos = {};
   private long lookedNanos;
   private long lookedBeforeNanos;
   private boolean looked;
 
-  /// Of a rank with so many peers, itself included, whom it does not look at.
-  public FailureDetector(Heartbeat heartbeat, int peers) {
+  /// Of a rank that looks at nobody yet.
+  public FailureDetector(Heartbeat heartbeat) {
     this.heartbeat = heartbeat;
     this.lookNanos =
         heartbeat.heartbeatNanos() == 0
             ? LOOK_NANOS_WITHOUT_HEARTBEATS
             : heartbeat.heartbeatNanos() / LOOKS_PER_HEARTBEAT;
-    this.received = new long[peers];
-    this.sent = new long[peers];
-    this.heardAttention = new long[peers];
-    this.heardNanos = new long[peers];
-    this.sentNanos = new long[peers];
-    this.quietSinceNanos = new long[peers];
   }
 
   /// Begins with a peer, which lives at this moment.
   public void begin(int peer, long nowNanos, long attention) {
+    if (peer >= received.length) {
+      int capacity = Math.max(peer + 1, 2 * received.length);
+      received = Arrays.copyOf(received, capacity);
+      sent = Arrays.copyOf(sent, capacity);
+      heardAttention = Arrays.copyOf(heardAttention, capacity);
+      heardNanos = Arrays.copyOf(heardNanos, capacity);
+      sentNanos = Arrays.copyOf(sentNanos, capacity);
+      quietSinceNanos = Arrays.copyOf(quietSinceNanos, capacity);
+    }
     heardAttention[peer] = attention;
     heardNanos[peer] = nowNanos;
     sentNanos[peer] = nowNanos;

@@ -49,6 +49,11 @@ public final class CollectiveContext {
     this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, longest), 64);
   }
 
+  /// A rank was added to the job.
+  public void onPeerAdded(int rank) {
+    outbox.add(rank);
+  }
+
   /// The longest chunk that travels inside messages: leaves room for a header in the transport's.
   public int eagerBytes(RunningOperation operation) {
     Capabilities transport = mesh.transport().capabilities();

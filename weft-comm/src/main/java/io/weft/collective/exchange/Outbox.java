@@ -6,6 +6,7 @@ import io.weft.transport.PostResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// Sends messages in order, and keeps the control messages that an endpoint has no room for. Their
@@ -17,8 +18,8 @@ final class Outbox {
   private static final int MAX_WAITING_BYTES = 32 << 20;
 
   private final Mesh mesh;
-  private final @Nullable ArrayDeque<byte[]>[] waiting;
-  private final long[] waitingBytes;
+  private @Nullable ArrayDeque<byte[]>[] waiting;
+  private long[] waitingBytes;
   private final MemorySegment scratch;
   private int waitingCount;
 
@@ -28,6 +29,12 @@ final class Outbox {
     this.waiting = new ArrayDeque[peers];
     this.waitingBytes = new long[peers];
     this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
+  }
+
+  /// A rank was added.
+  void add(int peer) {
+    waiting = Arrays.copyOf(waiting, peer + 1);
+    waitingBytes = Arrays.copyOf(waitingBytes, peer + 1);
   }
 
   /// Where a message is composed before it is sent; as long as the longest message.

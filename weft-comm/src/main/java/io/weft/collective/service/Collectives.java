@@ -419,6 +419,11 @@ public final class Collectives implements MeshService {
   }
 
   @Override
+  public void onPeerAdded(int rank) {
+    context().onPeerAdded(rank);
+  }
+
+  @Override
   public String onPeerGone(int rank, PeerExit how) {
     return switch (how) {
       case PeerExit.Left _ -> {

@@ -11,6 +11,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +30,8 @@ final class Inbox {
 
   /// The rank is on its way into this epoch; what it sent for an earlier one is worth nothing.
   void onAnnounced(int rank, long epoch) {
-    if (announced.length == 0) {
-      announced = new long[collectives.mesh().topology().size()];
+    if (rank >= announced.length) {
+      announced = Arrays.copyOf(announced, collectives.mesh().topology().size());
     }
     if (epoch > announced[rank]) {
       announced[rank] = epoch;

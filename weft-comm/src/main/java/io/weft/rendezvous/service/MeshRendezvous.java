@@ -27,6 +27,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -57,7 +58,7 @@ public final class MeshRendezvous implements MeshService {
   private final AtomicInteger lent = new AtomicInteger();
   private final AtomicLong transfers = new AtomicLong();
   private OperationObserver observer = new Observers();
-  private @Nullable Connected connected;
+  private volatile @Nullable Connected connected;
   private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile boolean busy;
   private volatile boolean entering;
@@ -70,7 +71,14 @@ public final class MeshRendezvous implements MeshService {
       ReceiveBuffers receiveBuffers,
       SourceSide source,
       DestinationSide destination,
-      ItemWriter writer) {}
+      ItemWriter writer) {
+
+    Connected with(RendezvousPeer peer) {
+      RendezvousPeer[] more = Arrays.copyOf(peers, peers.length + 1);
+      more[peers.length] = peer;
+      return new Connected(mesh, words, more, receiveBuffers, source, destination, writer);
+    }
+  }
 
   /// With these options.
   public MeshRendezvous(RendezvousOptions options) {
@@ -283,6 +291,11 @@ public final class MeshRendezvous implements MeshService {
             new SourceSide(this, mesh.tokens(), transport),
             new DestinationSide(this, mesh.tokens(), receiveBuffers, options.protocol(), transport),
             new ItemWriter(message));
+  }
+
+  @Override
+  public void onPeerAdded(int rank) {
+    connected = connected().with(new RendezvousPeer(rank, talking));
   }
 
   @Override

@@ -20,14 +20,14 @@ class FailureDetectorTest {
       Heartbeat.of(Duration.ofSeconds(1), Duration.ofSeconds(5));
 
   private final PolledClock clock = new PolledClock();
-  private FailureDetector detector = new FailureDetector(DEFAULT, 2);
+  private FailureDetector detector = new FailureDetector(DEFAULT);
   private long now = 123;
   private long received;
   private long sent;
   private int heartbeats;
 
   private void begin(Heartbeat heartbeat) {
-    detector = new FailureDetector(heartbeat, 2);
+    detector = new FailureDetector(heartbeat);
     clock.turn(now);
     detector.begin(1, now, clock.nanos());
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
+import io.weft.WeftConfig;
 import io.weft.WeftConfig.TransferProtocol;
 import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
@@ -98,7 +99,7 @@ final class ScriptedRank implements AutoCloseable {
                         Processors.UNKNOWN,
                         List.of(new Address("script", "" + r))))
             .toList();
-    mesh.connect(new Topology(0, members), LIMIT);
+    mesh.connect(new Topology(0, members), WeftConfig.Connections.ALL, LIMIT);
     collectives.runBy(new Turned());
     rendezvous.runBy(new Turned());
     communicators =
