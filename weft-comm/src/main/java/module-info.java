@@ -29,4 +29,14 @@ module io.weft.comm {
 
   uses io.weft.natives.NativeLibraries;
   uses io.weft.transport.spi.TransportProvider;
+
+  provides io.weft.config.OptionProvider with
+      io.weft.ThreadsConfig,
+      io.weft.agent.AgentConfig,
+      io.weft.cluster.JobConfig,
+      io.weft.cluster.elastic.ElasticConfig,
+      io.weft.cluster.watch.LivenessConfig,
+      io.weft.collective.CollectiveConfig,
+      io.weft.flight.FlightConfig,
+      io.weft.rendezvous.RendezvousConfig;
 }

@@ -5,6 +5,7 @@
 module io.weft.transport {
   requires static transitive org.jspecify;
 
+  exports io.weft.config;
   exports io.weft.transport;
   exports io.weft.transport.spi;
   exports io.weft.transport.limit;
@@ -20,8 +21,11 @@ module io.weft.transport {
       io.weft.shm,
       io.weft.verbs;
 
+  uses io.weft.config.OptionProvider;
   uses io.weft.transport.spi.TransportProvider;
 
+  provides io.weft.config.OptionProvider with
+      io.weft.transport.tcp.TcpConfig;
   provides io.weft.transport.spi.TransportProvider with
       io.weft.transport.inproc.InprocProvider,
       io.weft.transport.tcp.TcpProvider;

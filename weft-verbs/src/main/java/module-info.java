@@ -12,6 +12,8 @@ module io.weft.verbs {
 
   uses io.weft.transport.spi.TransportProvider;
 
+  provides io.weft.config.OptionProvider with
+      io.weft.verbs.VerbsConfig;
   provides io.weft.transport.spi.TransportProvider with
       io.weft.verbs.VerbsProvider;
 }

@@ -39,6 +39,7 @@ import io.weft.natives.NativeLibraries;
 import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;
 import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousConfig;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
@@ -58,6 +59,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
 ///
@@ -68,6 +71,7 @@ import java.util.function.Consumer;
 /// ```
 public final class Weft implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Weft.class);
   private static final long FIRST_EPOCH = 0;
 
   /// Of the keys of programs: those of Weft itself have another one.
@@ -139,6 +143,7 @@ public final class Weft implements AutoCloseable {
   /// @param environment where the secret may stand (`WEFT_SECRET`)
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
+    warnOfUnknown(launch, environment);
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try {
@@ -205,6 +210,14 @@ public final class Weft implements AutoCloseable {
     }
   }
 
+  private static void warnOfUnknown(LaunchEnvironment launch, Map<String, String> environment) {
+    String unknown = launch.rank() == 0 ? SettingsFile.unknownVariables(environment) : "";
+    if (!unknown.isEmpty()) {
+      LOG.warn(
+          "variables that no part of Weft here reads, so that they change nothing: {}", unknown);
+    }
+  }
+
   private static Weft join(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
       throws InterruptedException {
@@ -212,14 +225,14 @@ public final class Weft implements AutoCloseable {
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     var rendezvous = new MeshRendezvous(rendezvous(config));
-    var channel = new MeshChannel(config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
+    var channel = new MeshChannel(config.required(RendezvousConfig.MEMORY));
     String job = JobIdentity.met(around.job(), around.store());
     ProgressThreads threads =
         ProgressThreads.open(
             launch.rank(),
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            config.value(ConfigOption.PROGRESS_THREADS).orElseThrow().threads().stream()
+            config.required(ThreadsConfig.PROGRESS_THREADS).threads().stream()
                 .map(names -> services(names, collectives, membership, rendezvous, channel))
                 .toList(),
             thread ->
@@ -308,7 +321,7 @@ public final class Weft implements AutoCloseable {
               config.startDeadline(),
               new Credentials(job, FIRST_EPOCH, launch.rank(), around.secret()),
               JobTrust.encryption(config),
-              config.ofTransport(provider.scheme())),
+              config),
           sink);
     } catch (TransportException e) {
       throw new CommException.Setup(
@@ -324,7 +337,7 @@ public final class Weft implements AutoCloseable {
 
   private static AgentRunner runner(
       WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
-    int threads = config.value(ConfigOption.PROGRESS_THREADS).orElseThrow().threads().size();
+    int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
     int local = mesh.topology().localSize(mesh.rank()) * threads;
     int cores = localProcessors(mesh.topology(), mesh.rank());
     IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
@@ -359,9 +372,9 @@ public final class Weft implements AutoCloseable {
 
   private static RendezvousOptions rendezvous(WeftConfig config) {
     return new RendezvousOptions(
-        config.value(ConfigOption.RENDEZVOUS_PROTOCOL).orElseThrow(),
-        config.value(ConfigOption.RENDEZVOUS_REQUESTS).orElseThrow(),
-        config.value(ConfigOption.RENDEZVOUS_MEMORY).orElseThrow());
+        config.required(RendezvousConfig.PROTOCOL),
+        config.required(RendezvousConfig.REQUESTS),
+        config.required(RendezvousConfig.MEMORY));
   }
 
   /// World rank of this process, 0 to `size()` - 1.

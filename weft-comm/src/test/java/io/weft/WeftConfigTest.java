@@ -4,7 +4,13 @@ package io.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.cluster.JobConfig;
+import io.weft.cluster.elastic.ElasticConfig;
+import io.weft.cluster.elastic.OnFailure;
+import io.weft.cluster.elastic.ShrinkQuorum;
 import io.weft.comm.CommException;
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,8 +45,8 @@ class WeftConfigTest {
     assertThat(config.startDeadline()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.heartbeat()).isEqualTo(Duration.ofSeconds(1));
     assertThat(config.silenceLimit()).isEqualTo(Duration.ofSeconds(5));
-    assertThat(config.onFailure()).isEqualTo(WeftConfig.OnFailure.END);
-    assertThat(config.shrinkQuorum()).isEqualTo(WeftConfig.ShrinkQuorum.MAJORITY);
+    assertThat(config.onFailure()).isEqualTo(OnFailure.END);
+    assertThat(config.shrinkQuorum()).isEqualTo(ShrinkQuorum.MAJORITY);
     assertThat(config.bind()).isEmpty();
     assertThat(config.secretFile()).isEmpty();
     assertThat(config.store()).isEmpty();
@@ -52,35 +58,11 @@ class WeftConfigTest {
   }
 
   @Test
-  void aTransportGetsItsOwnSettings() {
-    WeftConfig config =
-        WeftConfig.load(
-            Map.of("WEFT_VERBS_DEVICE", "mlx5_1", "WEFT_VERBS_RING_BYTES", "4M"), new Properties());
-    assertThat(config.ofTransport("verbs"))
-        .containsEntry("device", "mlx5_1")
-        .containsEntry("ring-bytes", "4194304")
-        .containsEntry("gid-index", "-1")
-        .containsOnlyKeys(
-            "device",
-            "port",
-            "gid-index",
-            "ring-bytes",
-            "timeout",
-            "retries",
-            "receiver-retries",
-            "model",
-            "pool-bytes",
-            "cache-bytes");
-    assertThat(config.ofTransport("tcp")).containsExactly(Map.entry("piece-bytes", "131072"));
-    assertThat(config.ofTransport("shm")).isEmpty();
-  }
-
-  @Test
   void eachOptionHasOneNameEverywhere() {
-    assertThat(ConfigOption.START_DEADLINE.flag()).isEqualTo("--start-deadline");
-    assertThat(ConfigOption.START_DEADLINE.variable()).isEqualTo("WEFT_START_DEADLINE");
-    assertThat(ConfigOption.START_DEADLINE.property()).isEqualTo("weft.start.deadline");
-    assertThat(ConfigOption.all()).extracting(ConfigOption::name).doesNotHaveDuplicates();
+    assertThat(JobConfig.START_DEADLINE.flag()).isEqualTo("--start-deadline");
+    assertThat(JobConfig.START_DEADLINE.variable()).isEqualTo("WEFT_START_DEADLINE");
+    assertThat(JobConfig.START_DEADLINE.property()).isEqualTo("weft.start.deadline");
+    assertThat(OptionProvider.all()).extracting(ConfigOption::name).doesNotHaveDuplicates();
   }
 
   @Test
@@ -132,13 +114,6 @@ class WeftConfigTest {
     "WEFT_EAGER_BYTES, 8X, a size such as",
     "WEFT_TCP_PIECE_BYTES, 2M, from 65536 to 1048576 bytes",
     "WEFT_TCP_PIECE_BYTES, 96K, a power of two",
-    "WEFT_VERBS_PORT, 256, a number from 0 to 255",
-    "WEFT_VERBS_GID_INDEX, first, a number from -1 to 65535",
-    "WEFT_VERBS_RING_BYTES, 64K, from 524288 to 1073741824 bytes",
-    "WEFT_VERBS_RING_BYTES, 768K, a power of two",
-    "WEFT_VERBS_TIMEOUT, 0, a number from 1 to 31",
-    "WEFT_VERBS_RETRIES, 8, a number from 0 to 7",
-    "WEFT_VERBS_RECEIVER_RETRIES, 99999999999, a number from 0 to 7",
     "WEFT_STORE, node7, HOST:PORT",
     "WEFT_STORE, node7:99999, HOST:PORT"
   })
@@ -156,22 +131,10 @@ class WeftConfigTest {
   @Test
   void onFailureIsReadAndGivenAsOneWord() {
     assertThat(WeftConfig.load(Map.of("WEFT_ON_FAILURE", "shrink"), new Properties()).onFailure())
-        .isEqualTo(WeftConfig.OnFailure.SHRINK);
-    assertThat(WeftConfig.builder().onFailure(WeftConfig.OnFailure.SHRINK).build().onFailure())
-        .isEqualTo(WeftConfig.OnFailure.SHRINK);
-    assertThat(ConfigOption.ON_FAILURE.flag()).isEqualTo("--on-failure");
-  }
-
-  @ParameterizedTest
-  @CsvSource({"500ms, 500", "60s, 60000", "2m, 120000", "1h, 3600000", "1.5s, 1500"})
-  void readsDurations(String text, long millis) {
-    assertThat(Quantities.duration(text)).isEqualTo(Duration.ofMillis(millis));
-  }
-
-  @ParameterizedTest
-  @CsvSource({"0, 0", "4096, 4096", "64K, 65536", "64KiB, 65536", "1m, 1048576", "2GB, 2147483648"})
-  void readsSizes(String text, long bytes) {
-    assertThat(Quantities.bytes(text)).isEqualTo(bytes);
+        .isEqualTo(OnFailure.SHRINK);
+    assertThat(WeftConfig.builder().onFailure(OnFailure.SHRINK).build().onFailure())
+        .isEqualTo(OnFailure.SHRINK);
+    assertThat(ElasticConfig.ON_FAILURE.flag()).isEqualTo("--on-failure");
   }
 
   @Test
@@ -199,8 +162,25 @@ class WeftConfigTest {
     assertThatThrownBy(
             () -> WeftConfig.load(Map.of(), properties("weft.config.file", file.toString())))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("'weft.dedline'")
-        .hasMessageContaining("weft.deadline");
+        .hasMessageContaining("'weft.dedline' (did you mean weft.deadline?); known are ");
+  }
+
+  @Test
+  void unknownVariablesAreToldWithWhatWasProbablyMeant() {
+    Map<String, String> environment =
+        Map.of(
+            "WEFT_DEDLINE",
+            "1s",
+            "WEFT_DEADLINE",
+            "1s",
+            "WEFT_RANK",
+            "0",
+            "WEFT_QQQ",
+            "",
+            "HOME",
+            "");
+    assertThat(SettingsFile.unknownVariables(environment))
+        .isEqualTo("WEFT_DEDLINE (did you mean WEFT_DEADLINE?), WEFT_QQQ");
   }
 
   @Test
@@ -218,7 +198,7 @@ class WeftConfigTest {
             () -> WeftConfig.load(Map.of("WEFT_CONFIG_FILE", "/dev/zero"), new Properties()))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("/dev/zero")
-        .hasMessageContaining("cannot be read: it is a pipe, a socket or a device");
+        .hasMessageContaining("cannot be read: it is a FIFO, a socket or a device");
   }
 
   @Test

@@ -2,6 +2,7 @@
 package io.weft;
 
 import io.weft.comm.CommException;
+import io.weft.config.OptionProvider;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.qa.fuzz.ScratchFile;
 import java.io.IOException;
@@ -35,7 +36,7 @@ public final class SettingsFileTarget implements FuzzTarget {
   @Override
   public List<byte[]> dictionary() {
     var words = new ArrayList<byte[]>();
-    ConfigOption.all().forEach(option -> words.add(bytes(option.property() + "=")));
+    OptionProvider.all().forEach(option -> words.add(bytes(option.property() + "=")));
     for (String word : List.of("\\u", "\\\n", "1e9", "9".repeat(60), "ms", "GiB", "\0", "=")) {
       words.add(bytes(word));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-import io.weft.WeftConfig.Connections;
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.Ticker;

@@ -18,6 +18,6 @@ final class FileKind {
     }
     return attributes.isSymbolicLink()
         ? "it is a symbolic link"
-        : "it is a pipe, a socket or a device";
+        : "it is a FIFO, a socket or a device";
   }
 }

@@ -98,7 +98,7 @@ public final class ForeignFile {
     } catch (NoSuchFileException absent) {
       // A descriptor below /dev/fd leads to something that has no path.
       if (Files.exists(path)) {
-        throw refused("it is a pipe, a socket or a device, not a regular file");
+        throw refused("it is a FIFO, a socket or a device, not a regular file");
       }
       throw absent;
     }

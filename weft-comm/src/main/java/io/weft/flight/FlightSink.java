@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
-import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobTrust;
+import io.weft.config.Settings;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -20,9 +20,9 @@ public interface FlightSink {
   void put(FlightLog log) throws IOException;
 
   /// What the settings name.
-  static List<FlightSink> of(WeftConfig config) {
-    return config
-        .flightDir()
+  static List<FlightSink> of(Settings settings) {
+    return settings
+        .value(FlightConfig.DIRECTORY)
         .<List<FlightSink>>map(d -> List.of(new FlightFile(d)))
         .orElse(List.of());
   }
@@ -30,13 +30,13 @@ public interface FlightSink {
   /// What the settings name, and for a rank that Weft's launcher started on another host (so that
   /// it is not told the launcher's process) the launcher's store.
   static List<FlightSink> of(
-      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment, Secret secret) {
-    List<FlightSink> sinks = new ArrayList<>(of(config));
+      Settings settings, LaunchEnvironment launch, Map<String, String> environment, Secret secret) {
+    List<FlightSink> sinks = new ArrayList<>(of(settings));
     if (launch.store() instanceof StoreLocation.Hosted store
         && !environment.containsKey("WEFT_LAUNCHER_PID")) {
       sinks.add(
           new FlightPost(
-              store, JobTrust.of(config, secret, JobIdentity.ofHosted(launch, config, store))));
+              store, JobTrust.of(settings, secret, JobIdentity.ofHosted(launch, settings, store))));
     }
     return sinks;
   }

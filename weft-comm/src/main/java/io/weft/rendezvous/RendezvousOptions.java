@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-import io.weft.WeftConfig.TransferProtocol;
-import io.weft.WeftConfig.TransferRequests;
-
 /// How tensors travel from rank to rank. Each rank has its own; they need not agree.
 ///
 /// @param protocol what this rank asks for as a consumer

@@ -4,7 +4,6 @@ package io.weft.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.WeftConfig.Connections;
 import io.weft.agent.Ticker;
 import io.weft.cluster.store.SecretFile;
 import io.weft.cluster.watch.Heartbeat;

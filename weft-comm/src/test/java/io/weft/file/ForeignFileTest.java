@@ -56,10 +56,10 @@ class ForeignFileTest {
   @Test
   void aPipeIsRefusedWithoutWaitingForItsWriter() throws Exception {
     Path fifo = fifo();
-    refused(ForeignFile.found(fifo), fifo, "a pipe, a socket or a device, not a regular file");
-    refused(ForeignFile.named(fifo), fifo, "a pipe, a socket or a device, not a regular file");
+    refused(ForeignFile.found(fifo), fifo, "a FIFO, a socket or a device, not a regular file");
+    refused(ForeignFile.named(fifo), fifo, "a FIFO, a socket or a device, not a regular file");
     Path link = Files.createSymbolicLink(directory.resolve("link"), fifo);
-    refused(ForeignFile.named(link), link, "a pipe, a socket or a device, not a regular file");
+    refused(ForeignFile.named(link), link, "a FIFO, a socket or a device, not a regular file");
   }
 
   @Test

@@ -99,10 +99,10 @@ class FlightFileTest {
     assertThat(new ProcessBuilder("mkfifo", files.of(0).toString()).start().waitFor()).isZero();
     assertThatThrownBy(() -> files.find(0))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("rank-0.flight: it is a pipe");
+        .hasMessageContaining("rank-0.flight: it is a FIFO");
     assertThatThrownBy(() -> files.remove(0))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("rank-0.flight cannot be removed: it is a pipe")
+        .hasMessageContaining("rank-0.flight cannot be removed: it is a FIFO")
         .hasMessageContaining("name another directory");
   }
 

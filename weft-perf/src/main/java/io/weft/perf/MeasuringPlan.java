@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.ConfigOption;
 import io.weft.perf.link.LinkRank;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.rank.PerfRank;
 import io.weft.perf.sendrecv.SendRecvRanks;
+import io.weft.transport.Capabilities;
 import io.weft.transport.spi.Availability;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +40,8 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
     return new WeftPeer(
         EACH_TIME,
         Map.of(
-            ConfigOption.VERBS_POOL_BYTES.variable(), "0",
-            ConfigOption.VERBS_CACHE_BYTES.variable(), "0"));
+            "WEFT_VERBS_POOL_BYTES", "0",
+            "WEFT_VERBS_CACHE_BYTES", "0"));
   }
 
   @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import java.time.Duration;
 import java.util.stream.Stream;
 

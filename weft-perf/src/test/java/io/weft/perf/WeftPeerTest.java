@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import io.weft.perf.process.PerfException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

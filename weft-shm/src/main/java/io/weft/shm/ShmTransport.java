@@ -2,6 +2,7 @@
 package io.weft.shm;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
@@ -11,7 +12,6 @@ import io.weft.transport.limit.Span;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;

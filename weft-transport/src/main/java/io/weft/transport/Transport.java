@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
-import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 

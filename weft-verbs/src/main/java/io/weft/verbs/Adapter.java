@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs;
 
-import io.weft.transport.spi.Capabilities;
+import io.weft.transport.Capabilities;
 import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;

@@ -2,6 +2,7 @@
 package io.weft.verbs;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
@@ -10,7 +11,6 @@ import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.verbs.device.AsyncEvent;

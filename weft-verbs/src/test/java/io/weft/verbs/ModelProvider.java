@@ -6,8 +6,6 @@ import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
-import java.util.HashMap;
-import java.util.Map;
 
 /// The transport by one of its models, whatever the settings of the job say.
 record ModelProvider(int model) implements TransportProvider {
@@ -24,8 +22,7 @@ record ModelProvider(int model) implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
-    Map<String, String> settings = new HashMap<>(config.settings());
-    settings.put("model", Integer.toString(model));
-    return VerbsProvider.open(config, sink, VerbsSettings.of(settings));
+    return VerbsProvider.open(
+        config, sink, VerbsSettings.of(config.settings().with(VerbsConfig.MODEL, model)));
   }
 }

@@ -3,6 +3,7 @@ package io.weft.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.config.Settings;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.PostResult;
@@ -35,11 +36,13 @@ final class Parties implements AutoCloseable {
   /// All as it is by default, but how much memory stays registered with the device.
   static VerbsSettings settings(long poolBytes, long cacheBytes) {
     return VerbsSettings.of(
-        Map.of("pool-bytes", Long.toString(poolBytes), "cache-bytes", Long.toString(cacheBytes)));
+        Settings.ofThisProcess()
+            .with(VerbsConfig.POOL_BYTES, poolBytes)
+            .with(VerbsConfig.CACHE_BYTES, cacheBytes));
   }
 
   static VerbsSettings settings() {
-    return VerbsSettings.of(Map.of());
+    return VerbsSettings.ofThisProcess();
   }
 
   Parties(int count, VerbsSettings settings) {

@@ -3,6 +3,7 @@ package io.weft.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.config.Settings;
 import io.weft.transport.PostResult;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 class RandomOperationsTest {
 
   private static final int RANKS = 4;
-  private static final String LITTLE = Integer.toString(2 << 20);
+  private static final long LITTLE = 2 << 20;
   private static final int PLACES = 4;
   private static final int MOST_OUT = 48;
   private static final int MOST_CLOSED = 40;
@@ -111,7 +112,10 @@ class RandomOperationsTest {
         .mapToObj(
             model ->
                 VerbsSettings.of(
-                    Map.of("pool-bytes", LITTLE, "cache-bytes", LITTLE, "model", model + "")))
+                    Settings.ofThisProcess()
+                        .with(VerbsConfig.POOL_BYTES, LITTLE)
+                        .with(VerbsConfig.CACHE_BYTES, LITTLE)
+                        .with(VerbsConfig.MODEL, model)))
         .toList();
   }
 

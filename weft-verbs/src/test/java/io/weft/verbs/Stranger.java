@@ -14,7 +14,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /// Programs that faults happen to, in processes of their own.
@@ -106,7 +105,7 @@ final class Stranger {
       List<Parties.Party> both = new ArrayList<>();
       try {
         for (int node = 0; node < 2; node++) {
-          both.add(new Parties.Party(node, VerbsSettings.of(Map.of())));
+          both.add(new Parties.Party(node, VerbsSettings.ofThisProcess()));
         }
         System.out.println(meet(both.get(0), both.get(1)));
       } catch (TransportException e) {

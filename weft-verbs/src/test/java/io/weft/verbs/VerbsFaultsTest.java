@@ -4,6 +4,7 @@ package io.weft.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.config.Settings;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
@@ -20,7 +21,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -159,7 +159,8 @@ class VerbsFaultsTest {
   /// that is not ready, a peer that does not poll costs nothing but time.
   @Test
   void aPeerThatDoesNotPollIsBackPressureAndNotALoss() {
-    VerbsSettings unforgiving = VerbsSettings.of(Map.of("receiver-retries", "0"));
+    VerbsSettings unforgiving =
+        VerbsSettings.of(Settings.ofThisProcess().with(VerbsConfig.RECEIVER_RETRIES, 0));
     try (Parties parties = new Parties(2, unforgiving)) {
       Party here = parties.get(0);
       Party there = parties.get(1);

@@ -4,11 +4,13 @@ package io.weft.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.ConfigOption;
-import io.weft.WeftConfig;
+import io.weft.config.ConfigOption;
+import io.weft.config.Settings;
 import io.weft.transport.TransportException;
 import io.weft.verbs.memory.MemorySettings;
 import io.weft.verbs.model.ThreadingModel;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
@@ -18,32 +20,30 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VerbsSettingsTest {
 
   private static VerbsSettings of(Map<String, String> environment) {
-    return VerbsSettings.of(Map.of(), environment, new Properties());
+    return VerbsSettings.of(Settings.of(environment, new Properties()));
   }
 
   @Test
-  void theirDefaultsAreThoseOfTheSettings() {
-    WeftConfig defaults = WeftConfig.load(Map.of(), new Properties());
-    Map<String, String> given = defaults.ofTransport("verbs");
-    assertThat(VerbsSettings.of(given, Map.of(), new Properties())).isEqualTo(of(Map.of()));
-  }
-
-  @Test
-  void everySettingOfTheSchemeArrives() {
-    WeftConfig config =
-        WeftConfig.builder()
-            .set(ConfigOption.VERBS_DEVICE, "mlx5_1")
-            .set(ConfigOption.VERBS_PORT, "2")
-            .set(ConfigOption.VERBS_GID_INDEX, "3")
-            .set(ConfigOption.VERBS_RING_BYTES, "2M")
-            .set(ConfigOption.VERBS_TIMEOUT, "14")
-            .set(ConfigOption.VERBS_RETRIES, "5")
-            .set(ConfigOption.VERBS_RECEIVER_RETRIES, "6")
-            .set(ConfigOption.VERBS_MODEL, "2")
-            .set(ConfigOption.VERBS_POOL_BYTES, "8M")
-            .set(ConfigOption.VERBS_CACHE_BYTES, "0")
-            .build();
-    assertThat(VerbsSettings.of(config.ofTransport("verbs"), Map.of(), new Properties()))
+  void everySettingArrives() {
+    Map<String, String> environment = new HashMap<>();
+    List.of(
+            "DEVICE=mlx5_1",
+            "PORT=2",
+            "GID_INDEX=3",
+            "RING_BYTES=2M",
+            "TIMEOUT=14",
+            "RETRIES=5",
+            "RECEIVER_RETRIES=6",
+            "MODEL=2",
+            "POOL_BYTES=8M",
+            "CACHE_BYTES=0")
+        .forEach(
+            setting ->
+                environment.put("WEFT_VERBS_" + setting.split("=")[0], setting.split("=")[1]));
+    assertThat(environment.keySet())
+        .containsExactlyInAnyOrderElementsOf(
+            new VerbsConfig().options().stream().map(ConfigOption::variable).toList());
+    assertThat(of(environment))
         .isEqualTo(
             new VerbsSettings(
                 "mlx5_1",
@@ -62,11 +62,10 @@ class VerbsSettingsTest {
     var properties = new Properties();
     properties.setProperty("weft.verbs.gid.index", "5");
     properties.setProperty("weft.verbs.port", "5");
+    Map<String, String> environment =
+        Map.of("WEFT_VERBS_GID_INDEX", "4", "WEFT_VERBS_PORT", "4", "WEFT_VERBS_RETRIES", "4");
     VerbsSettings settings =
-        VerbsSettings.of(
-            Map.of("gid-index", "6"),
-            Map.of("WEFT_VERBS_GID_INDEX", "4", "WEFT_VERBS_PORT", "4", "WEFT_VERBS_RETRIES", "4"),
-            properties);
+        VerbsSettings.of(Settings.of(environment, properties).with(VerbsConfig.GID_INDEX, 6));
     assertThat(settings.gidIndex()).isEqualTo(6);
     assertThat(settings.port()).isEqualTo(5);
     assertThat(settings.retries()).isEqualTo(4);
@@ -83,8 +82,7 @@ class VerbsSettingsTest {
       String variable, String value, String allowed) {
     assertThatThrownBy(() -> of(Map.of(variable, value)))
         .isInstanceOf(TransportException.DeviceLost.class)
-        .hasMessage("%s is '%s', allowed is %s", variable, value, allowed);
-    assertThatThrownBy(() -> VerbsSettings.of(Map.of("retries", "9"), Map.of(), new Properties()))
-        .hasMessage("option verbs-retries is '9', allowed is a number from 0 to 7");
+        .hasMessageContaining(
+            "'%s' from environment variable %s must be %s", value, variable, allowed);
   }
 }

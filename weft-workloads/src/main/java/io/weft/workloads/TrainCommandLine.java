@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
-import io.weft.ConfigOption;
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
 import io.weft.file.NewFile;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
@@ -119,7 +120,7 @@ final class TrainCommandLine {
       return "";
     }
     var names = new ArrayList<>(commandLine.getCommandSpec().optionsMap().keySet());
-    ConfigOption.all().forEach(option -> names.add(option.flag()));
+    OptionProvider.all().forEach(option -> names.add(option.flag()));
     names.addAll(LAUNCHERS);
     String word = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
     return ConfigOption.nearest(word, names).map(n -> "; did you mean " + n + "?").orElse("");

@@ -3,7 +3,7 @@ package io.weft.workloads;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.OnFailure;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
 import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
@@ -68,7 +68,9 @@ public final class TrainTool implements ToolProvider {
         | TrainingException.Unfit
         | CheckpointException
         | CommException.Setup e) {
-      return failed(err, WRONG, e.getMessage());
+      // Other ranks did not come, or have other settings: nothing is wrong with this command.
+      boolean ofOthers = e instanceof CommException.Setup setup && !setup.ranks().isEmpty();
+      return failed(err, ofOthers ? FAILED : WRONG, e.getMessage());
     } catch (DataException.Missing e) {
       return failed(err, MISSING, e.getMessage());
     } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {

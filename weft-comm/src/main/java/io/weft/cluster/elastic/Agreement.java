@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.WeftConfig.ShrinkQuorum;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.Statement.Stage;
 import java.util.ArrayList;

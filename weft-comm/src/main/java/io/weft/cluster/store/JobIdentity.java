@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.config.Settings;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -39,18 +40,22 @@ public final class JobIdentity {
 
   /// Of a job of which this rank knows where its launcher keeps the store: the same.
   public static String ofHosted(
-      LaunchEnvironment launch, WeftConfig config, StoreLocation.Hosted at) {
-    return bounded(config.job().or(launch::job).orElse(TcpStore.location(at.host(), at.port())));
+      LaunchEnvironment launch, Settings settings, StoreLocation.Hosted at) {
+    return bounded(
+        settings
+            .value(JobConfig.JOB)
+            .or(launch::job)
+            .orElse(TcpStore.location(at.host(), at.port())));
   }
 
   /// Of a job that its launcher's name, or the user's, tells from all others of this host.
-  static String ofNamed(LaunchEnvironment launch, WeftConfig config) {
-    return bounded(String.join(" ", names(launch, config)));
+  static String ofNamed(LaunchEnvironment launch, Settings settings) {
+    return bounded(String.join(" ", names(launch, settings)));
   }
 
   /// Of a job whose ranks this process's parent has started.
-  static String ofSiblings(LaunchEnvironment launch, WeftConfig config) {
-    Set<String> parts = names(launch, config);
+  static String ofSiblings(LaunchEnvironment launch, Settings settings) {
+    Set<String> parts = names(launch, settings);
     ProcessHandle.current()
         .parent()
         .ifPresent(
@@ -65,8 +70,8 @@ public final class JobIdentity {
 
   /// Of a job whose ranks meet at an address: the port counts, and where nothing else names the job
   /// the host's name, which ranks may write in several ways.
-  static String ofAddress(LaunchEnvironment launch, WeftConfig config, String host, int port) {
-    Set<String> parts = names(launch, config);
+  static String ofAddress(LaunchEnvironment launch, Settings settings, String host, int port) {
+    Set<String> parts = names(launch, settings);
     String name = host.toLowerCase(Locale.ROOT);
     parts.add(
         parts.isEmpty()
@@ -75,9 +80,9 @@ public final class JobIdentity {
     return bounded(String.join(" ", parts));
   }
 
-  private static Set<String> names(LaunchEnvironment launch, WeftConfig config) {
+  private static Set<String> names(LaunchEnvironment launch, Settings settings) {
     var names = new LinkedHashSet<String>();
-    config.job().ifPresent(names::add);
+    settings.value(JobConfig.JOB).ifPresent(names::add);
     launch.job().ifPresent(names::add);
     return names;
   }

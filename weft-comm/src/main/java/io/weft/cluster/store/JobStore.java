@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.comm.CommException;
+import io.weft.config.Settings;
 import io.weft.transport.spi.Secret;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -34,33 +35,33 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   /// Opens what `launch` says, within the start deadline. `environment` may hold the secret itself.
   /// Throws `CommException.Setup` with what to set.
   public static JobStore open(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment)
+      LaunchEnvironment launch, Settings settings, Map<String, String> environment)
       throws InterruptedException {
     StoreLocation location = launch.store();
     // A store that was set here and not in the environment goes before what the launcher implied.
     boolean overridden =
-        config.store().isPresent()
+        settings.value(JobConfig.STORE).isPresent()
             && launch.size() > 1
             && !(location instanceof StoreLocation.Hosted)
-            && !config.store().get().equals(environment.get("WEFT_STORE"));
+            && !settings.value(JobConfig.STORE).get().equals(environment.get("WEFT_STORE"));
     if (overridden) {
-      location = StoreLocation.byRankZero(config.store().get());
+      location = StoreLocation.byRankZero(settings.value(JobConfig.STORE).get());
     }
     return switch (location) {
-      case StoreLocation.InProcess() -> inProcess(launch, config, environment);
+      case StoreLocation.InProcess() -> inProcess(launch, settings, environment);
       case StoreLocation.LocalDirectory() ->
-          directory(launch, config, environment, JobIdentity.ofNamed(launch, config));
+          directory(launch, settings, environment, JobIdentity.ofNamed(launch, settings));
       case StoreLocation.SiblingDirectory() ->
-          directory(launch, config, environment, JobIdentity.ofSiblings(launch, config));
+          directory(launch, settings, environment, JobIdentity.ofSiblings(launch, settings));
       case StoreLocation.Hosted hosted -> {
-        String job = JobIdentity.ofHosted(launch, config, hosted);
-        yield connect(launch, config, environment, new At(hosted.host(), hosted.port(), job));
+        String job = JobIdentity.ofHosted(launch, settings, hosted);
+        yield connect(launch, settings, environment, new At(hosted.host(), hosted.port(), job));
       }
       case StoreLocation.ByRankZero(String host, int port) -> {
-        var at = new At(host, port, JobIdentity.ofAddress(launch, config, host, port));
+        var at = new At(host, port, JobIdentity.ofAddress(launch, settings, host, port));
         yield launch.rank() == 0
-            ? keep(launch, config, environment, at)
-            : connect(launch, config, environment, at);
+            ? keep(launch, settings, environment, at)
+            : connect(launch, settings, environment, at);
       }
     };
   }
@@ -76,26 +77,26 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   }
 
   private static JobStore inProcess(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment) {
-    Secret secret = SecretFile.find(config, environment).orElseGet(SecretFile::random);
+      LaunchEnvironment launch, Settings settings, Map<String, String> environment) {
+    Secret secret = SecretFile.find(settings, environment).orElseGet(SecretFile::random);
     return new JobStore(
         new InMemoryStore(),
         secret,
-        job(launch, config, "process-" + ProcessHandle.current().pid()),
-        config.bind().orElse(LOOPBACK),
+        job(launch, settings, "process-" + ProcessHandle.current().pid()),
+        settings.value(JobConfig.BIND).orElse(LOOPBACK),
         () -> {});
   }
 
   private static JobStore directory(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, String identity)
+      LaunchEnvironment launch, Settings settings, Map<String, String> environment, String identity)
       throws InterruptedException {
-    String job = job(launch, config, identity);
+    String job = job(launch, settings, identity);
     JobDirectory directory =
         JobDirectory.of(Path.of(System.getProperty("java.io.tmpdir", "/tmp")), identity);
-    var given = SecretFile.find(config, environment);
-    String bind = config.bind().orElse(LOOPBACK);
+    var given = SecretFile.find(settings, environment);
+    String bind = settings.value(JobConfig.BIND).orElse(LOOPBACK);
     if (launch.rank() > 0) {
-      Path run = directory.await(config.startDeadline());
+      Path run = directory.await(settings.required(JobConfig.START_DEADLINE));
       Secret secret = given.orElseGet(() -> SecretFile.read(run.resolve("secret")));
       return new JobStore(new FileStore(run), secret, job, bind, () -> {});
     }
@@ -129,26 +130,32 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   }
 
   private static JobStore connect(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, At at)
+      LaunchEnvironment launch, Settings settings, Map<String, String> environment, At at)
       throws InterruptedException {
-    Secret secret = required(config, environment, at);
-    JobTrust trust = JobTrust.of(config, secret, at.job());
-    TcpStore store = TcpStore.connect(at.host(), at.port(), trust, config.startDeadline());
-    String bind = config.bind().orElseGet(() -> store.localAddress().getHostAddress());
-    return new JobStore(store, secret, job(launch, config, at.job()), bind, () -> {});
+    Secret secret = required(settings, environment, at);
+    JobTrust trust = JobTrust.of(settings, secret, at.job());
+    TcpStore store =
+        TcpStore.connect(at.host(), at.port(), trust, settings.required(JobConfig.START_DEADLINE));
+    String bind =
+        settings.value(JobConfig.BIND).orElseGet(() -> store.localAddress().getHostAddress());
+    return new JobStore(store, secret, job(launch, settings, at.job()), bind, () -> {});
   }
 
   private static JobStore keep(
-      LaunchEnvironment launch, WeftConfig config, Map<String, String> environment, At at)
+      LaunchEnvironment launch, Settings settings, Map<String, String> environment, At at)
       throws InterruptedException {
-    Secret secret = required(config, environment, at);
-    Deadline deadline = Deadline.after(config.startDeadline());
-    JobTrust trust = JobTrust.of(config, secret, at.job());
+    Secret secret = required(settings, environment, at);
+    Deadline deadline = Deadline.after(settings.required(JobConfig.START_DEADLINE));
+    JobTrust trust = JobTrust.of(settings, secret, at.job());
     TcpStoreServer server = AddressClaim.bind(at.host(), at.port(), trust, deadline);
     try {
       InetAddress address = server.address().getAddress();
       TcpStore store =
-          TcpStore.connect(address.getHostAddress(), at.port(), trust, config.startDeadline());
+          TcpStore.connect(
+              address.getHostAddress(),
+              at.port(),
+              trust,
+              settings.required(JobConfig.START_DEADLINE));
       boolean local =
           launch.localSize().isPresent() && launch.localSize().getAsInt() == launch.size();
       if (address.isLoopbackAddress() && !local) {
@@ -163,20 +170,20 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
                 + " that no other host can reach: if ranks run on other hosts, set WEFT_STORE to"
                 + " another address of this host, on all ranks");
       }
-      String bind = config.bind().orElseGet(address::getHostAddress);
-      return new JobStore(store, secret, job(launch, config, at.job()), bind, server::close);
+      String bind = settings.value(JobConfig.BIND).orElseGet(address::getHostAddress);
+      return new JobStore(store, secret, job(launch, settings, at.job()), bind, server::close);
     } catch (InterruptedException | RuntimeException failed) {
       server.close();
       throw failed;
     }
   }
 
-  private static String job(LaunchEnvironment launch, WeftConfig config, String otherwise) {
-    return config.job().or(launch::job).orElse(otherwise);
+  private static String job(LaunchEnvironment launch, Settings settings, String otherwise) {
+    return settings.value(JobConfig.JOB).or(launch::job).orElse(otherwise);
   }
 
-  private static Secret required(WeftConfig config, Map<String, String> environment, At at) {
-    return SecretFile.find(config, environment)
+  private static Secret required(Settings settings, Map<String, String> environment, At at) {
+    return SecretFile.find(settings, environment)
         .orElseThrow(
             () ->
                 new CommException.Setup(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.ConfigOption;
-import io.weft.SecureMode;
-import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
+import io.weft.cluster.SecureMode;
 import io.weft.comm.CommException;
+import io.weft.config.ConfigOption;
+import io.weft.config.Settings;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.tls.TlsParty;
@@ -23,17 +24,17 @@ public record JobTrust(Secret secret, Encryption encryption, String job) {
 
   /// As the settings say; reads the files that they name. Throws `CommException.Setup` naming a
   /// setting that is missing or a file that is not what it must be.
-  public static JobTrust of(WeftConfig config, Secret secret, String job) {
-    return new JobTrust(secret, encryption(config), job);
+  public static JobTrust of(Settings settings, Secret secret, String job) {
+    return new JobTrust(secret, encryption(settings), job);
   }
 
   /// Whether and how the settings say that connections are encrypted; throws as `of` does.
-  public static Encryption encryption(WeftConfig config) {
+  public static Encryption encryption(Settings settings) {
     boolean named =
-        config.tlsCertificate().isPresent()
-            || config.tlsKey().isPresent()
-            || config.tlsCa().isPresent();
-    if (config.secure() == SecureMode.OFF) {
+        settings.value(JobConfig.TLS_CERTIFICATE).isPresent()
+            || settings.value(JobConfig.TLS_KEY).isPresent()
+            || settings.value(JobConfig.TLS_CA).isPresent();
+    if (settings.required(JobConfig.SECURE) == SecureMode.OFF) {
       if (named) {
         throw new CommException.Setup(
             "secure is off, but tls-certificate, tls-key or tls-ca is set; leave them out, or set"
@@ -42,8 +43,10 @@ public record JobTrust(Secret secret, Encryption encryption, String job) {
       }
       return new Encryption.Off();
     }
-    Encryption.Tls tls = named ? certified(config) : new Encryption.Ephemeral();
-    return config.secure() == SecureMode.ON ? tls : new Encryption.BeyondLoopback(tls);
+    Encryption.Tls tls = named ? certified(settings) : new Encryption.Ephemeral();
+    return settings.required(JobConfig.SECURE) == SecureMode.ON
+        ? tls
+        : new Encryption.BeyondLoopback(tls);
   }
 
   /// This process as a party of TLS on a connection with this address, if it is encrypted. Throws
@@ -57,10 +60,11 @@ public record JobTrust(Secret secret, Encryption encryption, String job) {
     }
   }
 
-  private static Encryption.Tls certified(WeftConfig config) {
-    Path certificate = required(config.tlsCertificate(), ConfigOption.TLS_CERTIFICATE);
-    Path key = required(config.tlsKey(), ConfigOption.TLS_KEY);
-    Path authorities = required(config.tlsCa(), ConfigOption.TLS_CA);
+  private static Encryption.Tls certified(Settings settings) {
+    Path certificate =
+        required(settings.value(JobConfig.TLS_CERTIFICATE), JobConfig.TLS_CERTIFICATE);
+    Path key = required(settings.value(JobConfig.TLS_KEY), JobConfig.TLS_KEY);
+    Path authorities = required(settings.value(JobConfig.TLS_CA), JobConfig.TLS_CA);
     List<X509Certificate> chain = PemFile.certificates(certificate);
     return new Encryption.Certified(
         chain,

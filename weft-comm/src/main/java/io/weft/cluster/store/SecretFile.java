@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
-import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.comm.CommException;
+import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
@@ -47,9 +48,9 @@ public final class SecretFile {
   /// The secret that the settings' file or else `WEFT_SECRET_HEX` or `WEFT_SECRET` holds; empty
   /// where none is set. Throws `CommException.Setup` naming the source where it is unreadable, too
   /// short, open to others, or other text than ASCII in the latter.
-  public static Optional<Secret> find(WeftConfig config, Map<String, String> environment) {
-    if (config.secretFile().isPresent()) {
-      return Optional.of(read(config.secretFile().get()));
+  public static Optional<Secret> find(Settings settings, Map<String, String> environment) {
+    if (settings.value(JobConfig.SECRET_FILE).isPresent()) {
+      return Optional.of(read(settings.value(JobConfig.SECRET_FILE).get()));
     }
     if (environment.containsKey(HEX_VARIABLE)) {
       return Optional.of(ofHex(environment.get(HEX_VARIABLE)));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.WeftConfig.TransferProtocol;
 import io.weft.cluster.TokenTable;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.TransferProtocol;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.rendezvous.route.ReceiveBuffer;
 import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Route;
 import io.weft.rendezvous.service.PendingReceive.Stand;
+import io.weft.transport.Capabilities;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
-import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -15,14 +14,15 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.TransferRequests;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.route.LocalLease;
 import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Routes;
 import io.weft.tensor.TensorView;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
-import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

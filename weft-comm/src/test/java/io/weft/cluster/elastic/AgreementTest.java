@@ -3,7 +3,6 @@ package io.weft.cluster.elastic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.WeftConfig.ShrinkQuorum;
 import io.weft.cluster.elastic.Agreement.Stand;
 import java.util.List;
 import java.util.Objects;

@@ -166,7 +166,7 @@ class JobStoreTest {
     assertThat(new ProcessBuilder("mkfifo", current.toString()).start().waitFor()).isZero();
     assertThatThrownBy(() -> JobDirectory.of(temporary, "planted").await(LIMIT))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("a pipe, a socket or a device");
+        .hasMessageContaining("a FIFO, a socket or a device");
     Files.delete(current);
     Files.createSymbolicLink(current, Path.of("/dev/zero"));
     assertThatThrownBy(() -> JobDirectory.of(temporary, "planted").await(LIMIT))

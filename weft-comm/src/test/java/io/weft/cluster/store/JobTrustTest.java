@@ -133,7 +133,7 @@ class JobTrustTest {
     assertSetup("tls-key is not set", "TLS_CERTIFICATE", certificate);
     assertSetup("tls-certificate is not set", "TLS_CA", authority);
     assertSetup("secure is off, but", "SECURE", "off", "TLS_CA", authority);
-    assertSetup("must be auto, on or off", "SECURE", "maybe");
+    assertSetup("must be one of auto, on, off", "SECURE", "maybe");
     assertFiles("has another key than that of the certificate", certificate, otherKey());
     assertFiles("has no EC key as the certificate needs it", certificate, rsaKey);
     assertFiles("has no certificate", key, key);

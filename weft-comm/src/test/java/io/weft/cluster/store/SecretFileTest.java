@@ -83,10 +83,10 @@ class SecretFileTest {
         .isZero();
     assertThatThrownBy(() -> SecretFile.read(pipe))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining(pipe + " cannot be read: it is a pipe");
+        .hasMessageContaining(pipe + " cannot be read: it is a FIFO");
     assertThatThrownBy(() -> PemFile.certificates(pipe))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("cannot be read: it is a pipe");
+        .hasMessageContaining("cannot be read: it is a FIFO");
   }
 
   @Test

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.WeftConfig;
-import io.weft.WeftConfig.TransferProtocol;
-import io.weft.WeftConfig.TransferRequests;
 import io.weft.agent.AgentRunner;
+import io.weft.cluster.Connections;
 import io.weft.cluster.Member;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.ProcessSet;
@@ -21,6 +19,8 @@ import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.TransferProtocol;
+import io.weft.rendezvous.TransferRequests;
 import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -99,7 +99,7 @@ final class ScriptedRank implements AutoCloseable {
                         Processors.UNKNOWN,
                         List.of(new Address("script", "" + r))))
             .toList();
-    mesh.connect(new Topology(0, members), WeftConfig.Connections.ALL, LIMIT);
+    mesh.connect(new Topology(0, members), Connections.ALL, LIMIT);
     collectives.runBy(new Turned());
     rendezvous.runBy(new Turned());
     communicators =

@@ -2,6 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
@@ -15,7 +16,6 @@ import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
-import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

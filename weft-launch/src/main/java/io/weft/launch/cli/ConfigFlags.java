@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.ConfigOption;
 import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,16 +28,15 @@ final class ConfigFlags {
     if (command == null) {
       return;
     }
-    for (ConfigOption<?> option : ConfigOption.all()) {
+    for (ConfigOption<?> option : OptionProvider.all()) {
       if (!without.contains(option.name())) {
         String otherwise = option.defaultText().map(text -> " (default: " + text + ")").orElse("");
         var flag =
             OptionSpec.builder(option.flag())
                 .type(String.class)
-                .paramLabel(
-                    option.name().matches(".*(deadline|heartbeat|limit)") ? "TIME" : "VALUE")
+                .paramLabel(option.type().unit())
                 .description(option.help() + otherwise);
-        if (option.equals(ConfigOption.SECURE)) {
+        if (option.equals(JobConfig.SECURE)) {
           flag.arity("0..1").preprocessor(new SecureAlone());
         }
         command.getCommandSpec().addOption(flag.build());
@@ -72,11 +73,11 @@ final class ConfigFlags {
   }
 
   private static void forEach(CommandSpec command, BiConsumer<ConfigOption<?>, String> action) {
-    for (ConfigOption<?> option : ConfigOption.all()) {
+    for (ConfigOption<?> option : OptionProvider.all()) {
       OptionSpec flag = command.findOption(option.flag());
       String text = flag == null ? null : flag.getValue();
       if (text != null) {
-        Object unused = option.parse(text, ORIGIN);
+        Object unused = WeftConfig.parse(option, text, ORIGIN);
         action.accept(option, text);
       }
     }

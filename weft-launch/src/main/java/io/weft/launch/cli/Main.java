@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.ConfigOption;
 import io.weft.comm.CommException;
+import io.weft.config.ConfigOption;
 import io.weft.launch.job.JobFailed;
+import io.weft.transport.limit.Refusal;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +70,24 @@ public final class Main {
         return ExitCodes.WRONG_USAGE;
       }
     }
-    return line.execute(arguments);
+    int code = line.execute(arguments);
+    boolean lost = line.getOut().checkError() || System.out.checkError();
+    if (lost && code == ExitCodes.DONE) {
+      line.getErr().println("weft: standard output did not take all of it" + reason());
+      line.getErr().flush();
+      return ExitCodes.FAILED;
+    }
+    return code;
+  }
+
+  /// What the system says when it is asked once more; a `PrintStream` keeps that for itself.
+  private static String reason() {
+    try {
+      new FileOutputStream(FileDescriptor.out).write('\n');
+      return "; is its disk full?";
+    } catch (IOException refused) {
+      return ": " + Refusal.reason(refused);
+    }
   }
 
   private static int wrongUsage(ParameterException wrong) {
@@ -94,6 +115,8 @@ public final class Main {
     }
     err.flush();
     return switch (failure) {
+      // Of other ranks: these did not come, or have other settings.
+      case CommException.Setup setup when !setup.ranks().isEmpty() -> ExitCodes.FAILED;
       case CommException.Setup setup -> ExitCodes.WRONG_USAGE;
       case MissingRequirement missing -> ExitCodes.MISSING;
       default -> ExitCodes.FAILED;

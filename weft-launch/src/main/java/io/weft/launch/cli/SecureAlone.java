@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Stack;

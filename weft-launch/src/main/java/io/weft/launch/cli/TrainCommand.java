@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.ConfigOption;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
@@ -111,7 +112,7 @@ final class TrainCommand implements Callable<Integer> {
   private int asRank(
       TrainingProvider training, CommandSpec command, PrintStream out, PrintStream err) {
     var unused = ConfigFlags.config(command);
-    for (ConfigOption<?> option : ConfigOption.all()) {
+    for (ConfigOption<?> option : OptionProvider.all()) {
       String text = ConfigFlags.variables(command).get(option.variable());
       if (text != null) {
         System.setProperty(option.property(), text);

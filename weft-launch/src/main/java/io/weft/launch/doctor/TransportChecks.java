@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
+import io.weft.transport.Capabilities;
 import io.weft.transport.spi.Availability;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.net.InetAddress;

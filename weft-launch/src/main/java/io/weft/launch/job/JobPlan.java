@@ -2,7 +2,7 @@
 package io.weft.launch.job;
 
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.OnFailure;
+import io.weft.cluster.elastic.OnFailure;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

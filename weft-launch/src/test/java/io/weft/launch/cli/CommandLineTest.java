@@ -3,7 +3,7 @@ package io.weft.launch.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.ConfigOption;
+import io.weft.config.OptionProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ class CommandLineTest {
         "run --deadline 5 -- true | option deadline: '5' from the command line",
         "run --start-deadline soon -- true | option start-deadline",
         "run -x A-B -- true | -x A-B",
-        "run --secure=maybe -- true | must be auto, on or off",
+        "run --secure=maybe -- true | must be one of auto, on, off",
         "trainn | Did you mean: weft train?",
         "run --output-dri d -- true | Did you mean: --output-dir?",
         "run --deadlin 5s -- true | Did you mean: --deadline?",
@@ -103,7 +103,7 @@ class CommandLineTest {
   @Test
   void everySettingIsFlagOfRun() {
     String help = Main.commandLine().getSubcommands().get("run").getUsageMessage();
-    ConfigOption.all().forEach(option -> assertThat(help).contains(option.flag()));
+    OptionProvider.all().forEach(option -> assertThat(help).contains(option.flag()));
   }
 
   @Test

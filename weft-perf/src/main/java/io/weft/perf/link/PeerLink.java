@@ -80,12 +80,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
       Credentials who =
           new Credentials(JobIdentity.met(job.job(), job.store()), 0, launch.rank(), job.secret());
       TransportConfig how =
-          new TransportConfig(
-              job.bind(),
-              deadline,
-              who,
-              JobTrust.encryption(config),
-              config.ofTransport(config.transport()));
+          new TransportConfig(job.bind(), deadline, who, JobTrust.encryption(config), config);
       PeerLink link = new PeerLink(launch.rank(), provider(config.transport()), how);
       job.store().put(key(launch.rank()), bytes(link.transport.address()));
       Address peer = address(job.store().get(key(1 - launch.rank()), deadline));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.process;
 
-import io.weft.ConfigOption;
-import io.weft.SecureMode;
+import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
+import io.weft.cluster.SecureMode;
 import io.weft.launch.cli.SecureAlone;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -45,6 +46,6 @@ public final class CarrierOptions {
 
   /// Throws `IllegalArgumentException` naming the option and what is allowed.
   public SecureMode secure() {
-    return ConfigOption.SECURE.parse(secure, "--secure");
+    return WeftConfig.parse(JobConfig.SECURE, secure, "--secure");
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.process;
 
-import io.weft.ConfigOption;
-import io.weft.SecureMode;
 import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.SecureMode;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
@@ -63,8 +63,8 @@ public record LocalRanks(
       String transport, SecureMode secure, List<String> arguments, Duration limit)
       throws InterruptedException {
     Map<String, String> environment = new HashMap<>(settings);
-    environment.put(ConfigOption.TRANSPORT.variable(), transport);
-    environment.put(ConfigOption.SECURE.variable(), secure.toString());
+    environment.put(JobConfig.TRANSPORT.variable(), transport);
+    environment.put(JobConfig.SECURE.variable(), secure.toString());
     JobPlan plan =
         new JobPlan(
             RankPlacement.here(size),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.sendrecv;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.tensorflow.GrpcPorts;

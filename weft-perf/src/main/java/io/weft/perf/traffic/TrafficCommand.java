@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import io.weft.comm.CommException;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.PerfException;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.ConfigOption;
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.PerfException;
+import io.weft.rendezvous.RendezvousConfig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +30,7 @@ record TrafficContestant(String name, String transport, Round round) {
   static TrafficContestant weft(
       TrafficPlan plan, String transport, SecureMode secure, boolean isFused, Duration limit) {
     String requests = isFused ? "fused" : "single";
-    Map<String, String> settings = Map.of(ConfigOption.RENDEZVOUS_REQUESTS.variable(), requests);
+    Map<String, String> settings = Map.of(RendezvousConfig.REQUESTS.variable(), requests);
     LocalRanks ranks = new LocalRanks(TrafficRank.class, plan.ranks(), DIRECT_BYTES, settings);
     return new TrafficContestant(
         isFused ? "weft" : "weft single",

@@ -4,7 +4,7 @@ package io.weft.perf.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.weft.SecureMode;
+import io.weft.cluster.SecureMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

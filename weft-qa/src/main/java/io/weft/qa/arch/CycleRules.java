@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.arch;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
-import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import io.weft.Weft;
-import io.weft.transport.Transport;
-import io.weft.transport.spi.Capabilities;
 import java.util.List;
 
 /// Each package can be read before those that use it.
@@ -26,10 +20,6 @@ final class CycleRules {
             .assignedFrom(new Packages())
             .should()
             .beFreeOfCycles()
-            // The entry point wires what speaks of the errors and handles in its package.
-            .ignoreDependency(are(equivalentTo(Weft.class)), DescribedPredicate.alwaysTrue())
-            // A provider opens transports, and both tell the same facts of a device.
-            .ignoreDependency(Transport.class, Capabilities.class)
             .because("a cycle of packages is one package in several places"));
   }
 

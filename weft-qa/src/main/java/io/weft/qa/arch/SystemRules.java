@@ -19,6 +19,8 @@ final class SystemRules {
     "io.weft.agent..",
     "io.weft.cluster..",
     "io.weft.collective..",
+    "io.weft.comm..",
+    "io.weft.config..",
     "io.weft.flight..",
     "io.weft.kv..",
     "io.weft.memory..",
@@ -78,7 +80,7 @@ final class SystemRules {
             .because("a library's output belongs to the program that uses it"),
         noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("io.weft.transport.spi.TransportProviders")
+            .doNotHaveFullyQualifiedName("io.weft.transport.spi.TransportProvider")
             .and(KNOW_TRANSPORTS)
             .should()
             .dependOnClassesThat()

@@ -3,9 +3,9 @@ package io.weft.qa.simulate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.weft.WeftConfig.TransferRequests;
 import io.weft.qa.traffic.SimTraffic;
 import io.weft.qa.traffic.TrafficTime;
+import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.Span;

@@ -3,11 +3,11 @@ package io.weft.qa.traffic;
 
 import static io.weft.collective.CollectiveOptions.named;
 
-import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.TransferRequests;
+import io.weft.rendezvous.RendezvousConfig;
 import io.weft.rendezvous.RendezvousCounts;
+import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
@@ -62,8 +62,8 @@ public final class TrafficTime {
       throws InterruptedException {
     WeftConfig config =
         WeftConfig.builder()
-            .set(ConfigOption.RENDEZVOUS_REQUESTS, requests.toString())
-            .set(ConfigOption.RENDEZVOUS_MEMORY, Long.toString(traffic.memory(self.rank())))
+            .set(RendezvousConfig.REQUESTS, requests.toString())
+            .set(RendezvousConfig.MEMORY, Long.toString(traffic.memory(self.rank())))
             .build();
     try (Weft weft = self.join(config)) {
       Duration step = Duration.ZERO;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.WeftConfig.ShrinkQuorum;
 import io.weft.qa.fuzz.FuzzTarget;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

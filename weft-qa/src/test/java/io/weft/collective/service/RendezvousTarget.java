@@ -3,11 +3,11 @@ package io.weft.collective.service;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.weft.WeftConfig.TransferProtocol;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.TransferProtocol;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.tensor.DType;

@@ -4,7 +4,6 @@ package io.weft.qa.collective;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.comm.CommException;
@@ -19,11 +18,11 @@ import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import io.weft.transport.tcp.TcpConfig;
 import io.weft.transport.tcp.TcpProvider;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +73,7 @@ class PiecesWithinHostTest {
   }
 
   private static WeftConfig config(String piece) {
-    return WeftConfig.builder().transport("tcp").set(ConfigOption.TCP_PIECE_BYTES, piece).build();
+    return WeftConfig.builder().transport("tcp").set(TcpConfig.PIECE_BYTES, piece).build();
   }
 
   private static OwnedTensor longs(long elements) {
@@ -116,14 +115,14 @@ class PiecesWithinHostTest {
 
     @Override
     public Transport open(TransportConfig config, FrameSink sink) {
-      String piece = config.credentials().node() == 1 ? "524288" : "131072";
+      long piece = config.credentials().node() == 1 ? 524_288 : 131_072;
       return tcp.open(
           new TransportConfig(
               config.bind(),
               config.connectDeadline(),
               config.credentials(),
               config.encryption(),
-              Map.of("piece-bytes", piece)),
+              config.settings().with(TcpConfig.PIECE_BYTES, piece)),
           sink);
     }
   }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.elastic.ShrinkQuorum;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
@@ -247,8 +248,7 @@ class ShrinkTest {
 
   @Test
   void whereAnyNumberMayGoOnTheLastRankDoes() throws Exception {
-    WeftConfig any =
-        WeftConfig.builder().transport("tcp").shrinkQuorum(WeftConfig.ShrinkQuorum.ANY).build();
+    WeftConfig any = WeftConfig.builder().transport("tcp").shrinkQuorum(ShrinkQuorum.ANY).build();
     try (MortalJob job = new MortalJob(2, any)) {
       job.kill(0);
       assertThat(failureOf(job.rank(1).communicator(), 10)).isNotNull();

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.Connections;
+import io.weft.cluster.Connections;
 import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;

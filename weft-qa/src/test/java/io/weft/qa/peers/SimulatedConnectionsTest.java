@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.Connections;
+import io.weft.cluster.Connections;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;

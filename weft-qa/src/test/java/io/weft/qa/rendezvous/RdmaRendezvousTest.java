@@ -7,11 +7,11 @@ import static io.weft.qa.rendezvous.Receipts.receive;
 import static io.weft.qa.rendezvous.Receipts.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.RendezvousConfig;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.TensorView;
 import io.weft.testkit.job.LocalJob;
@@ -20,6 +20,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import io.weft.verbs.VerbsConfig;
 import io.weft.verbs.VerbsProvider;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -77,9 +78,9 @@ class RdmaRendezvousTest {
     WeftConfig config =
         WeftConfig.builder()
             .transport("verbs")
-            .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol)
-            .set(ConfigOption.VERBS_POOL_BYTES, kept)
-            .set(ConfigOption.VERBS_CACHE_BYTES, kept)
+            .set(RendezvousConfig.PROTOCOL, protocol)
+            .set(VerbsConfig.POOL_BYTES, kept)
+            .set(VerbsConfig.CACHE_BYTES, kept)
             .build();
     Watched watched = new Watched();
     try (Arena arena = Arena.ofShared();

@@ -11,7 +11,6 @@ import static io.weft.qa.rendezvous.Receipts.words;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.ConfigOption;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.comm.CommException;
@@ -19,6 +18,7 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.ReceiveRequest;
 import io.weft.rendezvous.Rendezvous;
+import io.weft.rendezvous.RendezvousConfig;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.testkit.job.LocalJob;
@@ -50,9 +50,7 @@ class RendezvousTest {
   }
 
   private static WeftConfig.Builder config(String transport, String protocol) {
-    return WeftConfig.builder()
-        .transport(transport)
-        .set(ConfigOption.RENDEZVOUS_PROTOCOL, protocol);
+    return WeftConfig.builder().transport(transport).set(RendezvousConfig.PROTOCOL, protocol);
   }
 
   private static LocalJob job(String transport, String protocol, int size) {
@@ -320,7 +318,7 @@ class RendezvousTest {
   /// How many messages asked for so many tensors, by receives that were submitted together.
   private long requestsOf(int tensors, String transport, String protocol, String requests) {
     WeftConfig config =
-        config(transport, protocol).set(ConfigOption.RENDEZVOUS_REQUESTS, requests).build();
+        config(transport, protocol).set(RendezvousConfig.REQUESTS, requests).build();
     try (LocalJob job = LocalJob.start(2, config)) {
       Weft destination = job.ranks().get(1);
       List<ReceiveRequest> wishes = new ArrayList<>();
@@ -346,8 +344,7 @@ class RendezvousTest {
   @ParameterizedTest
   @MethodSource("ways")
   void aTensorLongerThanTheMemoryIsRefusedEachTime(String transport, String protocol) {
-    WeftConfig config =
-        config(transport, protocol).set(ConfigOption.RENDEZVOUS_MEMORY, "1M").build();
+    WeftConfig config = config(transport, protocol).set(RendezvousConfig.MEMORY, "1M").build();
     try (LocalJob job = LocalJob.start(2, config)) {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);

@@ -5,7 +5,7 @@ import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.ConfigOption;
+import io.weft.ThreadsConfig;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.channel.Request;
@@ -41,7 +41,7 @@ class ProgressThreadsTest {
   private static WeftConfig config(String transport, String threads) {
     return WeftConfig.builder()
         .transport(transport)
-        .set(ConfigOption.PROGRESS_THREADS, threads)
+        .set(ThreadsConfig.PROGRESS_THREADS, threads)
         .silenceLimit(Duration.ofSeconds(60))
         .build();
   }
@@ -207,15 +207,15 @@ class ProgressThreadsTest {
   @Test
   void ranksWithOtherThreadsDoNotJoin() {
     assertThatThrownBy(
-            () -> WeftConfig.builder().set(ConfigOption.PROGRESS_THREADS, "collectives,what"))
+            () -> WeftConfig.builder().set(ThreadsConfig.PROGRESS_THREADS, "collectives,what"))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("progress-threads")
         .hasMessageContaining("collectives, rendezvous, channel");
     assertThat(
             WeftConfig.builder()
-                .set(ConfigOption.PROGRESS_THREADS, "channel")
+                .set(ThreadsConfig.PROGRESS_THREADS, "channel")
                 .build()
-                .value(ConfigOption.PROGRESS_THREADS)
+                .value(ThreadsConfig.PROGRESS_THREADS)
                 .orElseThrow())
         .hasToString("channel+collectives+rendezvous");
   }

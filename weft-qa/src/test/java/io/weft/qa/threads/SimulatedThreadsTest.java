@@ -4,7 +4,7 @@ package io.weft.qa.threads;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.ConfigOption;
+import io.weft.ThreadsConfig;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.channel.Request;
@@ -39,7 +39,7 @@ class SimulatedThreadsTest {
         .seed(seed)
         .config(
             WeftConfig.builder()
-                .set(ConfigOption.PROGRESS_THREADS, "collectives,rendezvous+channel")
+                .set(ThreadsConfig.PROGRESS_THREADS, "collectives,rendezvous+channel")
                 .build());
   }
 

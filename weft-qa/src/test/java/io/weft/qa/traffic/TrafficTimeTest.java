@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.WeftConfig.TransferRequests;
+import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
 import java.time.Duration;

@@ -14,7 +14,7 @@ import java.util.Objects;
 public final class FaultyTcp implements TransportProvider {
 
   private static final String PROPERTY = "weft.fault";
-  private static final String VARIABLE = "WEFT_FAULT";
+  static final String VARIABLE = "WEFT_FAULT";
 
   /// For `ServiceLoader`.
   public FaultyTcp() {}

@@ -2,10 +2,10 @@
 package io.weft.testkit.forward;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
-import io.weft.transport.spi.Capabilities;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 

@@ -2,6 +2,7 @@
 package io.weft.transport.inproc;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
@@ -11,7 +12,6 @@ import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
+import io.weft.transport.Capabilities;
 import java.util.List;
 
 /// Whether a transport can be used on this machine, and if not why not, in words that an operator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
+import io.weft.config.Settings;
 import java.time.Duration;
-import java.util.Map;
 
 /// How to open a transport.
 ///
@@ -11,24 +11,18 @@ import java.util.Map;
 /// @param connectDeadline bounds a connection's set-up, handshake included
 /// @param credentials who we are and what we must prove
 /// @param encryption whether and how bytes are encrypted where they leave the process
-/// @param settings the scheme's own settings by name, for instance `ring-bytes` of `verbs`; those
-///   that are not here the transport finds for itself, others it does not look at
+/// @param settings of which a transport reads those that it declares
 public record TransportConfig(
     String bind,
     Duration connectDeadline,
     Credentials credentials,
     Encryption encryption,
-    Map<String, String> settings) {
+    Settings settings) {
 
-  /// Copies the settings.
-  public TransportConfig {
-    settings = Map.copyOf(settings);
-  }
-
-  /// Without settings of the scheme's own.
+  /// With the defaults of all settings.
   public TransportConfig(
       String bind, Duration connectDeadline, Credentials credentials, Encryption encryption) {
-    this(bind, connectDeadline, credentials, encryption, Map.of());
+    this(bind, connectDeadline, credentials, encryption, Settings.defaults());
   }
 
   /// Without encryption.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
+import io.weft.config.PresentProviders;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 
 /// A kind of transport, named in a provider file of `ServiceLoader`. Stateless.
 public interface TransportProvider {
@@ -13,7 +15,7 @@ public interface TransportProvider {
   /// not. Throws `ServiceConfigurationError` where a provider file cannot be read, or names a class
   /// that is no provider.
   static List<TransportProvider> all() {
-    return TransportProviders.all();
+    return PresentProviders.of(ServiceLoader.load(TransportProvider.class));
   }
 
   /// The one of this scheme.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
+import io.weft.config.Settings;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
@@ -24,7 +25,7 @@ public final class TcpProvider implements TransportProvider {
   @Override
   public Availability probe() {
     return new Availability.Available(
-        List.of(TcpTransport.capabilities(TcpSockets.DEFAULT_PIECE_BYTES)));
+        List.of(TcpTransport.capabilities(TcpConfig.pieceBytes(Settings.defaults()))));
   }
 
   @Override

@@ -17,11 +17,6 @@ final class TcpSockets {
   /// limits of Linux allow.
   static final int BUFFER_BYTES = 4 << 20;
 
-  /// How much two processes of one host send each other at once, unless told otherwise. It lies in
-  /// the kernel until the peer reads it, and is read fast only from a cache; on the other hand each
-  /// call costs. Which of the two counts is a matter of the processor (`docs/adr/0071`).
-  static final int DEFAULT_PIECE_BYTES = 128 << 10;
-
   /// Less than this in the kernel costs more calls than it saves misses (`docs/adr/0066`).
   private static final int LEAST_SEND_BYTES = 128 << 10;
 

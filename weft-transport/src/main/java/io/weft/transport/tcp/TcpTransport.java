@@ -2,6 +2,7 @@
 package io.weft.transport.tcp;
 
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
@@ -13,7 +14,6 @@ import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.tls.TlsParty;
@@ -76,8 +76,7 @@ final class TcpTransport implements Transport {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
-    String told = config.settings().get("piece-bytes");
-    pieceBytes = told == null ? TcpSockets.DEFAULT_PIECE_BYTES : Integer.parseInt(told);
+    pieceBytes = TcpConfig.pieceBytes(config.settings());
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.WeftConfig.OnFailure;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;

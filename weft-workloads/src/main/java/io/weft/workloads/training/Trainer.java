@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.WeftConfig.OnFailure;
 import io.weft.agent.Ticker;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;

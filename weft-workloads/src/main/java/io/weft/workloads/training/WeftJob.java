@@ -2,7 +2,7 @@
 package io.weft.workloads.training;
 
 import io.weft.Weft;
-import io.weft.WeftConfig.OnFailure;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
 import io.weft.observer.OperationObserver;
 import io.weft.tensorflow.OpLibrary;

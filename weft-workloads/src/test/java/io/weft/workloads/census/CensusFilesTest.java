@@ -68,7 +68,7 @@ class CensusFilesTest {
         .hasMessageContaining("adult.data");
     assertThatThrownBy(() -> CensusCsv.read(new DataFile(pipe, "get another")))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining(pipe + ": it is a pipe");
+        .hasMessageContaining(pipe + ": it is a FIFO");
   }
 
   @Test

@@ -155,7 +155,7 @@ class CheckpointsTest {
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     assertThatThrownBy(() -> Runs.alone(Runs.saving(Runs.settings(1), directory)))
         .isInstanceOf(CheckpointException.class)
-        .hasMessageContaining(pipe + " cannot be read: it is a pipe");
+        .hasMessageContaining(pipe + " cannot be read: it is a FIFO");
     Files.delete(pipe);
     Files.createSymbolicLink(pipe, Path.of("/dev/zero"));
     assertThatThrownBy(() -> Runs.alone(Runs.saving(Runs.settings(1), directory)))

@@ -2,7 +2,7 @@
 package io.weft.workloads.training;
 
 import io.weft.WeftConfig;
-import io.weft.WeftConfig.OnFailure;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;

@@ -3,6 +3,7 @@ package io.weft.testkit.sim.network;
 
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.transport.Address;
+import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
@@ -11,7 +12,6 @@ import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;
-import io.weft.transport.spi.Capabilities;
 import io.weft.transport.spi.TransportConfig;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

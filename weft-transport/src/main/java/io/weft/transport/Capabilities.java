@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.transport.spi;
+package io.weft.transport;
 
 /// Facts for tuning, never for branching on what exists: all verbs exist on all transports.
 ///

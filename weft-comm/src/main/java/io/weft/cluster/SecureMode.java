@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft;
+package io.weft.cluster;
 
 import java.util.Locale;
 
@@ -12,15 +12,6 @@ public enum SecureMode {
   ON,
   /// Never: for a network on which nobody reads or changes packets.
   OFF;
-
-  static SecureMode of(String text) {
-    for (SecureMode mode : values()) {
-      if (mode.toString().equals(text.strip())) {
-        return mode;
-      }
-    }
-    throw new IllegalArgumentException("must be auto, on or off");
-  }
 
   /// As the setting has it, in lower case.
   @Override

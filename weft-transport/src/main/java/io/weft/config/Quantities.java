@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft;
+package io.weft.config;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -26,6 +27,26 @@ final class Quantities {
 
   static long bytes(String text) {
     return scaled(text, "i?b$", BYTES, "a size such as 4096, 64K, 1M or 2G");
+  }
+
+  /// A size within these bounds.
+  static long bytesWithin(String text, long least, long most) {
+    long value = bytes(text);
+    if (value < least || value > most) {
+      throw new IllegalArgumentException("must be from " + least + " to " + most + " bytes");
+    }
+    return value;
+  }
+
+  /// A size as people write it: 1 MiB is `1M`.
+  static String size(long bytes) {
+    for (String unit : List.of("g", "m", "k")) {
+      long scale = BYTES.getOrDefault(unit, 1L);
+      if (bytes >= scale && bytes % scale == 0) {
+        return bytes / scale + unit.toUpperCase(Locale.ROOT);
+      }
+    }
+    return Long.toString(bytes);
   }
 
   private static long scaled(

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import io.weft.comm.CommException;
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.SettingSources;
+import io.weft.config.Settings;
+import io.weft.file.ForeignFile;
+import io.weft.transport.limit.Refusal;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/// The file that settings may stand in, and the environment around it: what is unknown there is
+/// told with the name that was probably meant. Pure but for the file that it reads.
+final class SettingsFile {
+
+  private static final String FILE_PROPERTY = "weft.config.file";
+  private static final String FILE_VARIABLE = "WEFT_CONFIG_FILE";
+  private static final String PREFIX = "WEFT_";
+  private static final int MOST_BYTES = 1 << 20;
+
+  private SettingsFile() {}
+
+  /// System properties, environment and the file that one of them names. Throws
+  /// `CommException.Setup` where it cannot be read or has an unknown key.
+  static Settings sources(Map<String, String> environment, Properties system) {
+    String named = system.getProperty(FILE_PROPERTY, environment.get(FILE_VARIABLE));
+    if (named == null || named.isBlank()) {
+      return Settings.of(environment, system);
+    }
+    return new SettingSources(environment, system, read(Path.of(named)), named);
+  }
+
+  /// What to say of the variables that begin as Weft's and that nothing here reads; empty where
+  /// there are none.
+  static String unknownVariables(Map<String, String> environment) {
+    List<String> known = List.copyOf(OptionProvider.allVariables());
+    return environment.keySet().stream()
+        .filter(name -> name.startsWith(PREFIX) && !known.contains(name))
+        .sorted()
+        .map(name -> name + meant(name, known))
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String meant(String mistyped, List<String> known) {
+    return ConfigOption.nearest(mistyped, known)
+        .map(name -> " (did you mean " + name + "?)")
+        .orElse("");
+  }
+
+  private static @Nullable String reason(Exception unreadable) {
+    return unreadable instanceof IOException file ? Refusal.reason(file) : unreadable.getMessage();
+  }
+
+  private static Properties read(Path path) {
+    var properties = new Properties();
+    try {
+      properties.load(new StringReader(ForeignFile.named(path).text(MOST_BYTES)));
+    } catch (IOException | IllegalArgumentException unreadable) {
+      throw new CommException.Setup(
+          "the settings file "
+              + path
+              + " (named by "
+              + FILE_VARIABLE
+              + " or "
+              + FILE_PROPERTY
+              + ") cannot be read: "
+              + reason(unreadable),
+          unreadable);
+    }
+    List<String> known = OptionProvider.all().stream().map(ConfigOption::property).toList();
+    for (String key : properties.stringPropertyNames()) {
+      if (!known.contains(key)) {
+        throw new CommException.Setup(
+            "the settings file "
+                + path
+                + " has the unknown key '"
+                + key
+                + "'"
+                + meant(key, known)
+                + "; known are "
+                + String.join(", ", known),
+            null);
+      }
+    }
+    return properties;
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.agent;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+import java.util.OptionalInt;
+
+/// The settings of agent runners. Stateless; any thread.
+public final class AgentConfig implements OptionProvider {
+
+  /// How often an idle thread polls before it yields.
+  public static final ConfigOption<OptionalInt> SPIN =
+      ConfigOption.of(
+          "spin",
+          OptionType.autoOrCount(),
+          "auto",
+          "polls before an idle thread yields: auto, or a count (0 = never spin)");
+
+  /// For `ServiceLoader`.
+  public AgentConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(SPIN);
+  }
+}

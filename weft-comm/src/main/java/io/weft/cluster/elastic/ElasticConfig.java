@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.elastic;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.ConfigOption.Scope;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+
+/// The settings of a job that may lose ranks. Stateless; any thread.
+public final class ElasticConfig implements OptionProvider {
+
+  /// What a lost rank means for the others.
+  public static final ConfigOption<OnFailure> ON_FAILURE =
+      ConfigOption.of(
+          "on-failure",
+          OptionType.choice(OnFailure.class),
+          "end",
+          "when a rank is lost: end the job, or shrink it to the ranks that are left");
+
+  /// How many of the ranks must be left after a loss to go on without the others.
+  public static final ConfigOption<ShrinkQuorum> SHRINK_QUORUM =
+      ConfigOption.of(
+              "shrink-quorum",
+              OptionType.choice(ShrinkQuorum.class),
+              "majority",
+              "how many of the ranks must be left to go on without the others: majority (or half of"
+                  + " them with the lowest rank), or any, where a loss is a crash for certain")
+          .sameOn(Scope.JOB);
+
+  /// For `ServiceLoader`.
+  public ElasticConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(ON_FAILURE, SHRINK_QUORUM);
+  }
+}

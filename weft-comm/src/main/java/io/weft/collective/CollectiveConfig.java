@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.ConfigOption.Scope;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+
+/// The settings of collectives. Stateless; any thread.
+public final class CollectiveConfig implements OptionProvider {
+
+  /// Hard limit of every operation.
+  public static final ConfigOption<Duration> DEADLINE =
+      ConfigOption.of(
+          "deadline",
+          OptionType.duration(),
+          "60s",
+          "hard limit of every operation; when it passes, all ranks fail");
+
+  /// Bound of the staging memory.
+  public static final ConfigOption<Long> POOL_BYTES =
+      ConfigOption.of(
+          "pool-bytes",
+          OptionType.bytes(1 << 20, 1L << 40),
+          "512M",
+          "idle registered staging memory that this rank keeps for reuse");
+
+  /// Largest payload that travels inside a message; empty = as the transport says.
+  public static final ConfigOption<OptionalInt> EAGER_BYTES =
+      ConfigOption.of(
+              "eager-bytes",
+              OptionType.autoOrBytes(8, 1 << 20),
+              "auto",
+              "largest payload that travels inside a message: auto (by the transport), or a size")
+          .sameOn(Scope.JOB);
+
+  /// Length of the segments in which long tensors travel; empty = by the rule table.
+  public static final ConfigOption<OptionalInt> SEGMENT_BYTES =
+      ConfigOption.of(
+              "segment-bytes",
+              OptionType.autoOrBytes(1 << 12, 1 << 26),
+              "auto",
+              "length of the segments in which large tensors travel between ranks: auto (by the"
+                  + " table of algorithms), or a size")
+          .sameOn(Scope.JOB);
+
+  /// Rules which algorithm collectives take, before Weft's own.
+  public static final ConfigOption<Path> ALGORITHMS =
+      ConfigOption.withoutDefault(
+              "algorithms",
+              OptionType.path(),
+              "file with rules which algorithm collectives take, before Weft's own, on all ranks")
+          .sameOn(Scope.JOB);
+
+  /// For `ServiceLoader`.
+  public CollectiveConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(DEADLINE, POOL_BYTES, EAGER_BYTES, SEGMENT_BYTES, ALGORITHMS);
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.rendezvous;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+
+/// The settings of the rendezvous. Stateless; any thread.
+public final class RendezvousConfig implements OptionProvider {
+
+  /// How long tensors of a rendezvous move.
+  public static final ConfigOption<TransferProtocol> PROTOCOL =
+      ConfigOption.of(
+          "rendezvous-protocol",
+          OptionType.choice(TransferProtocol.class),
+          "read",
+          "how this rank receives long tensors of a rendezvous: read (it reads them), or write"
+              + " (their producer writes them)");
+
+  /// Whether receives share requests.
+  public static final ConfigOption<TransferRequests> REQUESTS =
+      ConfigOption.of(
+          "rendezvous-requests",
+          OptionType.choice(TransferRequests.class),
+          "fused",
+          "receives that are ready together leave as one request: fused, or single");
+
+  /// Bound of the memory of received tensors.
+  public static final ConfigOption<Long> MEMORY =
+      ConfigOption.of(
+          "rendezvous-memory",
+          OptionType.bytes(1 << 16, 1L << 42),
+          "4G",
+          "most memory of received tensors of a rendezvous, taken as it is needed");
+
+  /// For `ServiceLoader`.
+  public RendezvousConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(PROTOCOL, REQUESTS, MEMORY);
+  }
+}

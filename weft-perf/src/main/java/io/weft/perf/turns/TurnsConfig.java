@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.turns;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import java.util.List;
+
+/// The variable by which ranks that are measured learn whose turn it is. Stateless; any thread.
+public final class TurnsConfig implements OptionProvider {
+
+  /// For `ServiceLoader`.
+  public TurnsConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of();
+  }
+
+  @Override
+  public List<String> variables() {
+    return List.of(Turns.VARIABLE);
+  }
+}

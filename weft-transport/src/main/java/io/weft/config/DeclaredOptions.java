@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.config;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// What the parts of Weft that are there declare. The order is that of their class names, so that
+/// help texts do not depend on the order of a class path.
+///
+/// @param providers one for each part
+record DeclaredOptions(
+    List<OptionProvider> providers, List<ConfigOption<?>> options, Set<String> variables) {
+
+  static final DeclaredOptions THESE =
+      of(PresentProviders.of(ServiceLoader.load(OptionProvider.class)));
+
+  private static DeclaredOptions of(List<OptionProvider> found) {
+    List<OptionProvider> providers =
+        found.stream().sorted(Comparator.comparing(part -> part.getClass().getName())).toList();
+    List<ConfigOption<?>> options =
+        providers.stream().<ConfigOption<?>>flatMap(part -> part.options().stream()).toList();
+    Set<String> variables =
+        Stream.concat(
+                options.stream().map(ConfigOption::variable),
+                providers.stream().flatMap(part -> part.variables().stream()))
+            .collect(Collectors.toUnmodifiableSet());
+    return new DeclaredOptions(providers, options, variables);
+  }
+
+  void check(Settings settings) {
+    providers.forEach(part -> part.check(settings));
+  }
+}

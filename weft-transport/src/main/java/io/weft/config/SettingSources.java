@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.config;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+
+/// Settings as they are found, highest first: system properties, environment, file, default.
+/// Immutable.
+///
+/// @param environment variables
+/// @param system properties
+/// @param file what was read of a file
+/// @param fileName its name, for messages
+public record SettingSources(
+    Map<String, String> environment, Properties system, Properties file, String fileName)
+    implements Settings {
+
+  /// Copies the environment, borrows the properties.
+  public SettingSources {
+    environment = Map.copyOf(environment);
+  }
+
+  @Override
+  public <T> Optional<T> value(ConfigOption<T> option) {
+    String text = system.getProperty(option.property());
+    if (text != null) {
+      return Optional.of(option.parse(text, "system property " + option.property()));
+    }
+    text = environment.get(option.variable());
+    if (text != null) {
+      return Optional.of(option.parse(text, "environment variable " + option.variable()));
+    }
+    text = file.getProperty(option.property());
+    if (text != null) {
+      return Optional.of(option.parse(text, "file " + fileName + ", key " + option.property()));
+    }
+    return option.defaultText().map(given -> option.parse(given, "default"));
+  }
+}

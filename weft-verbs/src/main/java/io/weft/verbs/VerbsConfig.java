@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.verbs;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+
+/// The settings of the RDMA transport. Ranks may differ in all but the length of rings. Stateless;
+/// any thread.
+public final class VerbsConfig implements OptionProvider {
+
+  /// Which RDMA device.
+  public static final ConfigOption<String> DEVICE =
+      ConfigOption.withoutDefault(
+          "verbs-device",
+          OptionType.text(),
+          "RDMA device of the transport verbs, such as mlx5_0; by default the first with an active"
+              + " port");
+
+  /// Which port of it.
+  public static final ConfigOption<Integer> PORT =
+      ConfigOption.of(
+          "verbs-port",
+          OptionType.number(0, 255),
+          "0",
+          "port of the RDMA device; 0 = the first active one");
+
+  /// Which address of that port.
+  public static final ConfigOption<Integer> GID_INDEX =
+      ConfigOption.of(
+          "verbs-gid-index",
+          OptionType.number(-1, 65_535),
+          "-1",
+          "place of the address in the GID table of the RDMA port; -1 = the preferred one");
+
+  /// How much memory an endpoint registers.
+  public static final ConfigOption<Long> RING_BYTES =
+      ConfigOption.of(
+          "verbs-ring-bytes",
+          OptionType.powerOfTwoBytes(1 << 19, 1 << 30),
+          "1M",
+          "length of each of the two RDMA rings of an endpoint, a power of two; the same on all"
+              + " ranks");
+
+  /// How long a device waits.
+  public static final ConfigOption<Integer> TIMEOUT =
+      ConfigOption.of(
+          "verbs-timeout",
+          OptionType.number(1, 31),
+          "16",
+          "how long an RDMA device waits for an answer: 4.096 us times two to this power");
+
+  /// How often it asks again.
+  public static final ConfigOption<Integer> RETRIES =
+      ConfigOption.of(
+          "verbs-retries",
+          OptionType.number(0, 7),
+          "7",
+          "how often an RDMA device asks again before the endpoint is lost");
+
+  /// How often it asks again who was not ready.
+  public static final ConfigOption<Integer> RECEIVER_RETRIES =
+      ConfigOption.of(
+          "verbs-receiver-retries",
+          OptionType.number(0, 7),
+          "7",
+          "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
+
+  /// How queue pairs share memory and threads.
+  public static final ConfigOption<Integer> MODEL =
+      ConfigOption.of(
+          "verbs-model",
+          OptionType.number(1, 3),
+          "3",
+          "how RDMA queue pairs share memory and threads: 1 = one send buffer for all; 2 = the same"
+              + " and a thread that polls; 3 = a send buffer for each");
+
+  /// Memory of the transport that stays registered.
+  public static final ConfigOption<Long> POOL_BYTES =
+      ConfigOption.of(
+          "verbs-pool-bytes",
+          OptionType.bytes(0, 1L << 40),
+          "64M",
+          "most memory of the transport that stays registered with an RDMA device while no region"
+              + " has it; 0 = each region is registered by itself");
+
+  /// Memory of others that stays registered.
+  public static final ConfigOption<Long> CACHE_BYTES =
+      ConfigOption.of(
+          "verbs-cache-bytes",
+          OptionType.bytes(0, 1L << 40),
+          "256M",
+          "most memory of programs that stays registered with an RDMA device while no region has"
+              + " it; 0 = each region is registered by itself");
+
+  /// For `ServiceLoader`.
+  public VerbsConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(
+        DEVICE,
+        PORT,
+        GID_INDEX,
+        RING_BYTES,
+        TIMEOUT,
+        RETRIES,
+        RECEIVER_RETRIES,
+        MODEL,
+        POOL_BYTES,
+        CACHE_BYTES);
+  }
+}
