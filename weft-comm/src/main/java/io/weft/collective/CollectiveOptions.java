@@ -12,9 +12,13 @@ import java.util.Optional;
 /// @param algorithm empty = chosen by size and ranks
 public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
 
-  /// Throws `IllegalArgumentException` if the name is empty or longer than 512 characters, or the
-  /// deadline negative.
+  /// Throws `IllegalArgumentException` if the name is null, empty or longer than 512 characters, or
+  /// the deadline negative.
   public CollectiveOptions {
+    if (name == null) {
+      throw new IllegalArgumentException(
+          "an operation's name is null; it has 1 to 512 characters, the same on all ranks");
+    }
     if (name.isEmpty() || name.length() > 512) {
       throw new IllegalArgumentException(
           "an operation's name has 1 to 512 characters, got " + name.length());

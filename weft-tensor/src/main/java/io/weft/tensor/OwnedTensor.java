@@ -19,17 +19,37 @@ public final class OwnedTensor implements TensorLease {
   }
 
   /// A new tensor of zeros. Throws `IllegalArgumentException` if its size in bytes is beyond 2^63-1
-  /// and `OutOfMemoryError` if the system refuses the memory. Costs one pass over the memory;
-  /// closing costs a handshake with all threads, so keep a tensor that is used again.
+  /// and `OutOfMemoryError` with type, shape and limit if the system refuses the memory. Costs one
+  /// pass over the memory; closing costs a handshake with all threads, so keep a tensor that is
+  /// used again.
   public static OwnedTensor allocate(DType dtype, Shape shape) {
     long bytes = TensorView.bytes(dtype, shape);
     Arena arena = Arena.ofShared();
     try {
       return new OwnedTensor(arena, new TensorView(dtype, shape, arena.allocate(bytes, ALIGNMENT)));
+    } catch (OutOfMemoryError refused) {
+      arena.close();
+      throw noRoom(dtype, shape, bytes, refused);
     } catch (Throwable failure) {
       arena.close();
       throw failure;
     }
+  }
+
+  private static OutOfMemoryError noRoom(
+      DType dtype, Shape shape, long bytes, OutOfMemoryError refused) {
+    var words =
+        new OutOfMemoryError(
+            dtype
+                + ""
+                + shape
+                + " has "
+                + bytes
+                + " bytes, which this process cannot allocate: "
+                + refused.getMessage()
+                + "; the limit is -XX:MaxDirectMemorySize (by default the heap's -Xmx)");
+    words.initCause(refused);
+    return words;
   }
 
   /// A new tensor with the elements of `source`, which is borrowed for the call.

@@ -25,6 +25,8 @@ import picocli.CommandLine.Parameters;
           + " WEFT_CROSS_RANK and WEFT_CROSS_SIZE, and the others through WEFT_STORE; Weft.init()"
           + " reads them. When a rank fails, the others are ended and the exit code is 1; with"
           + " --on-failure shrink they are waited for, and it is 0 if one of them ends well.",
+      "",
+      "The standard input of each rank is empty (/dev/null); that of this command is not read.",
       ""
     },
     footer = {
