@@ -2,11 +2,10 @@
 package io.weft.cluster.channel;
 
 import io.weft.cluster.Mesh;
+import io.weft.cluster.item.OutboundItem;
+import io.weft.cluster.item.PeerQueue;
 import io.weft.comm.CommException;
-import io.weft.transport.PostResult;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -17,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 /// not over. Confined to the progress thread, but for `tryOpen` and `close`.
 final class ChannelPeer {
 
-  private final int rank;
+  private static final PeerQueue.Departures NOBODY = asks -> {};
+
   private final AtomicInteger open = new AtomicInteger();
-  private final ArrayDeque<Item> items = new ArrayDeque<>();
-  private final List<Item> batch = new ArrayList<>();
+  private final PeerQueue<ChannelFrame.Writer> queue;
 
   /// Of this rank, in the order of submission.
   private final Set<OutboundRequest> asked = new LinkedHashSet<>();
@@ -35,24 +34,14 @@ final class ChannelPeer {
   /// Why requests to it fail; null = they do not.
   private @Nullable CommException goneBy;
 
-  /// Something that leaves as part of a message.
-  interface Item {
-
-    /// As it is when it leaves; null = it does not need to any more.
-    @Nullable ChannelFrame frame();
-
-    /// It has left.
-    default void sent() {}
-  }
-
   /// @param active to which it adds itself when there is something to do with it
   ChannelPeer(int rank, List<ChannelPeer> active) {
-    this.rank = rank;
+    this.queue = new PeerQueue<>(rank);
     this.active = active;
   }
 
   int rank() {
-    return rank;
+    return queue.rank();
   }
 
   /// Counts a request that is about to be submitted; false if there are too many. Any thread.
@@ -94,7 +83,7 @@ final class ChannelPeer {
 
   /// After `quit`: what waits for it reaches nobody.
   void leave() {
-    items.clear();
+    queue.clear();
   }
 
   /// The peer is gone, or this rank leaves: what is posted already still leaves, and nothing more.
@@ -102,9 +91,9 @@ final class ChannelPeer {
     goneBy = cause;
   }
 
-  void post(Item item) {
+  void post(OutboundItem<ChannelFrame.Writer> item) {
     if (goneBy == null) {
-      items.add(item);
+      queue.add(item);
       activate();
     }
   }
@@ -119,43 +108,18 @@ final class ChannelPeer {
 
   /// Whether there still is; if not, it was taken from those with which there is.
   boolean remainsActive() {
-    isActive = !items.isEmpty() || !waiting.isEmpty();
+    isActive = queue.hasPending() || !waiting.isEmpty();
     return isActive;
   }
 
   boolean hasPending() {
-    return !items.isEmpty();
+    return queue.hasPending();
   }
 
-  /// Sends what waits, as many items in a message as fit, as far as there is room. Returns how many
-  /// messages left.
+  /// Sends what waits, as far as there is room. Returns how many messages left.
   ///
   /// Hot path.
-  int flush(Mesh mesh, ChannelFrame.Writer writer) {
-    int messages = 0;
-    while (!items.isEmpty()) {
-      writer.begin();
-      for (Iterator<Item> each = items.iterator(); each.hasNext(); each.remove()) {
-        Item item = each.next();
-        ChannelFrame frame = item.frame();
-        if (frame != null && !writer.write(frame)) {
-          break;
-        }
-        batch.add(item);
-      }
-      PostResult result =
-          writer.items() == 0 ? PostResult.POSTED : mesh.endpoint(rank).trySend(writer.end());
-      if (result == PostResult.BACK_PRESSURED) {
-        for (int i = batch.size() - 1; i >= 0; i--) {
-          items.addFirst(batch.get(i));
-        }
-        batch.clear();
-        return messages;
-      }
-      messages += writer.items() == 0 ? 0 : 1;
-      batch.forEach(Item::sent);
-      batch.clear();
-    }
-    return messages;
+  int flush(Mesh mesh, PeerQueue.Form<ChannelFrame.Writer> form) {
+    return queue.flush(mesh, form, NOBODY);
   }
 }

@@ -5,6 +5,10 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.cluster.item.MessageWriter;
+import io.weft.cluster.item.PeerQueue;
+import io.weft.cluster.item.Submission;
+import io.weft.cluster.item.SubmissionQueue;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;
@@ -17,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +35,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private static final Logger LOG = LoggerFactory.getLogger(MeshChannel.class);
 
   private final long memoryBytes;
-  private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final SubmissionQueue<MeshChannel> submissions = new SubmissionQueue<>(this);
+  private final Runnable leftRunner = this::runLeft;
   private final ChannelFrame.Reader in = new ChannelFrame.Reader();
   private final List<ChannelPeer> active = new ArrayList<>();
   private final List<OutboundRequest> draining = new ArrayList<>();
@@ -42,14 +46,12 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final List<InboundRequest> abandoned = new ArrayList<>();
 
   private final ChannelEvents events = new ChannelEvents();
-  private @Nullable AgentRunner runner;
   private volatile @Nullable Connected connected;
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
   private int open;
   private volatile @Nullable RequestHandler handler;
   private volatile boolean busy;
-  private volatile boolean over;
 
   /// What there is once the mesh is connected.
   private record Connected(
@@ -57,14 +59,14 @@ public final class MeshChannel implements MeshService, RequestChannel {
       ChannelMessages messages,
       ChannelPeer[] peers,
       PayloadMemory payloads,
-      ChannelFrame.Writer writer,
+      PeerQueue.Form<ChannelFrame.Writer> form,
       MemorySegment joined,
       Capabilities transport) {
 
     Connected with(ChannelPeer peer) {
       ChannelPeer[] more = Arrays.copyOf(peers, peers.length + 1);
       more[peers.length] = peer;
-      return new Connected(mesh, messages, more, payloads, writer, joined, transport);
+      return new Connected(mesh, messages, more, payloads, form, joined, transport);
     }
 
     long inlineBytes() {
@@ -82,7 +84,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   /// Tells whose thread turns this; before the first submission.
   public void runBy(AgentRunner owner) {
-    runner = owner;
+    submissions.runBy(owner);
   }
 
   /// Tells who watches; before the first submission.
@@ -120,17 +122,25 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   /// Bounded by the requests that are not over.
   void submit(Runnable command) {
-    commands.add(command);
-    if (over) { // volatile: read after the command can be seen; pairs with onClosing
-      runLeft();
-    } else {
-      Objects.requireNonNull(runner, "no progress thread").commandQueued();
+    submissions.submit(new Command(command), leftRunner);
+  }
+
+  private static final class Command extends Submission<MeshChannel> {
+    private final Runnable command;
+
+    Command(Runnable command) {
+      this.command = command;
+    }
+
+    @Override
+    protected void enter(MeshChannel channel) {
+      command.run();
     }
   }
 
   /// Nobody turns the agent any more: what is submitted fails, one thread at a time.
   private synchronized void runLeft() {
-    int unused = runCommands();
+    int unused = submissions.enterAll();
     closePool();
   }
 
@@ -232,7 +242,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private void withdraw(OutboundRequest it) {
     if (it.hasLeft()) {
       int token = it.token();
-      it.peer().post(() -> new ChannelFrame.Withdrawn(token));
+      it.peer().post(message -> message.write(new ChannelFrame.Withdrawn(token)));
     }
     it.fail(connected().messages().late(it));
   }
@@ -241,7 +251,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   /// Posts the answer of a request of a peer, whose memory goes back.
   void answer(InboundRequest it, ChannelFrame with) {
-    it.peer().post(() -> with);
+    it.peer().post(message -> message.write(with));
     answered(it);
   }
 
@@ -328,7 +338,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public boolean hasCommands() {
-    return !commands.isEmpty();
+    return !submissions.isEmpty();
   }
 
   @Override
@@ -346,9 +356,14 @@ public final class MeshChannel implements MeshService, RequestChannel {
             new ChannelMessages(mesh),
             peers,
             new PayloadMemory(mesh.transport(), memoryBytes),
-            new ChannelFrame.Writer(message),
+            form(message),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
+  }
+
+  private static PeerQueue.Form<ChannelFrame.Writer> form(MemorySegment memory) {
+    var message = new MessageWriter(ChannelFrame.SERVICE, memory);
+    return new PeerQueue.Form<>(message, new ChannelFrame.Writer(message), MessageWriter.MAX_ITEMS);
   }
 
   @Override
@@ -362,7 +377,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (on == null) {
       return 0;
     }
-    int work = runCommands();
+    int work = submissions.enterAll();
     checkDeadlines(on.mesh().attention().nanos());
     work += removeIf(draining, this::isTold) + removeIf(abandoned, this::isFreed);
     work += removeIf(writing, it -> it.advance(this, on.transport().maxTransferBytes()));
@@ -370,7 +385,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     int kept = 0;
     for (int i = 0; i < active.size(); i++) {
       ChannelPeer peer = active.get(i);
-      work += serve(peer) + peer.flush(on.mesh(), on.writer());
+      work += serve(peer) + peer.flush(on.mesh(), on.form());
       pending |= peer.hasPending();
       if (peer.remainsActive()) {
         active.set(kept++, peer);
@@ -414,15 +429,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
     connected().payloads().free(it);
     return true;
-  }
-
-  private int runCommands() {
-    int ran = 0;
-    for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
-      run(next);
-      ran++;
-    }
-    return ran;
   }
 
   @Override
@@ -531,7 +537,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       for (ChannelPeer peer : connected.peers()) {
         int unused = fail(peer, cause);
       }
-      int unused = runCommands();
+      int unused = submissions.enterAll();
     }
   }
 
@@ -543,7 +549,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public void onClose() {
     if (connected != null) {
-      int unused = runCommands(); // what is answered leaves
+      int unused = submissions.enterAll(); // what is answered leaves
       failAll(connected.messages().closed());
     }
   }
@@ -558,7 +564,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public void onClosing() {
     if (connected != null) {
-      over = true; // volatile: what was submitted before is run here, later by who submits
+      submissions.end();
       runLeft();
     }
   }

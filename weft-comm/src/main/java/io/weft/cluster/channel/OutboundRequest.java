@@ -4,6 +4,7 @@ package io.weft.cluster.channel;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.weft.cluster.TokenOwner;
+import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A request of this rank, from its submission until its receiver was told. Confined to the
 /// progress thread once it has entered.
-final class OutboundRequest implements TokenOwner, ChannelPeer.Item, ObservedOperation {
+final class OutboundRequest
+    implements TokenOwner, OutboundItem<ChannelFrame.Writer>, ObservedOperation {
 
   private final MeshChannel channel;
   private final ChannelPeer peer;
@@ -95,9 +97,9 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item, ObservedOpe
   }
 
   @Override
-  public @Nullable ChannelFrame frame() {
+  public boolean write(ChannelFrame.Writer message) {
     if (over) {
-      return null;
+      return true;
     }
     MemorySegment there = request.payload();
     long headBytes = request.head().byteSize();
@@ -106,8 +108,14 @@ final class OutboundRequest implements TokenOwner, ChannelPeer.Item, ObservedOpe
     if (from == null && there.byteSize() > 0) {
       body = channel.joined(body, there);
     }
-    return new ChannelFrame.Asked(
-        token, (int) headBytes, there.byteSize(), from, into == null ? null : into.export(), body);
+    return message.write(
+        new ChannelFrame.Asked(
+            token,
+            (int) headBytes,
+            there.byteSize(),
+            from,
+            into == null ? null : into.export(),
+            body));
   }
 
   @Override

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
+import io.weft.cluster.item.ReceivePool;
 import io.weft.transport.Transport;
-import io.weft.transport.pool.BufferPool;
 import io.weft.transport.pool.SliceLease;
 import java.util.Optional;
 
@@ -10,23 +10,20 @@ import java.util.Optional;
 /// requests wait for room. Confined to the progress thread.
 final class PayloadMemory {
 
-  private final long mostBytes;
-  private final BufferPool pool;
+  private final ReceivePool pool;
   private int leases;
-  private boolean closed;
 
   PayloadMemory(Transport transport, long mostBytes) {
-    this.mostBytes = mostBytes;
-    this.pool = BufferPool.of(transport, mostBytes);
+    this.pool = new ReceivePool(transport, mostBytes);
   }
 
   long mostBytes() {
-    return mostBytes;
+    return pool.mostBytes();
   }
 
   /// Whether there is room for so much once nothing else is here: a lease is a power of two long.
   boolean fits(long bytes) {
-    return bytes <= Long.highestOneBit(mostBytes);
+    return pool.fits(bytes);
   }
 
   /// Gives the request memory for its payload; false if there is no room now.
@@ -48,8 +45,7 @@ final class PayloadMemory {
 
   /// Closes the pool, once, if no request has memory of it.
   void closeIfUnused() {
-    if (leases == 0 && !closed) {
-      closed = true;
+    if (leases == 0) {
       pool.close();
     }
   }

@@ -1,80 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.frame;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
+import io.weft.cluster.item.MessageWriter;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Composes one message of items in memory that is used again for the next. An item that does not
-/// fit leaves nothing. Little-endian, unaligned.
+/// The items of the rendezvous in a message. One that does not fit leaves nothing.
 public final class ItemWriter {
 
   /// Number of the rendezvous on the mesh.
   public static final byte SERVICE = 2;
 
   /// Bytes before the first item.
-  public static final int HEADER_BYTES = 4;
-
-  /// Most items of one message.
-  static final int MAX_ITEMS = 0xffff;
+  public static final int HEADER_BYTES = MessageWriter.HEADER_BYTES;
 
   /// Most bytes of a text.
   static final int MAX_TEXT_BYTES = 1024;
 
-  private final MemorySegment message;
-  private long at;
-  private int items;
+  private final MessageWriter message;
 
   /// Over this memory, as long as the longest message.
-  public ItemWriter(MemorySegment message) {
+  public ItemWriter(MemorySegment memory) {
+    this(new MessageWriter(SERVICE, memory));
+  }
+
+  /// Over this message of the rendezvous.
+  public ItemWriter(MessageWriter message) {
     this.message = message;
   }
 
   /// Begins a message.
   public void begin() {
-    message.set(JAVA_BYTE, 0, SERVICE);
-    message.set(JAVA_BYTE, 1, (byte) 0);
-    at = HEADER_BYTES;
-    items = 0;
+    message.begin();
   }
 
   /// How many items it has.
   public int items() {
-    return items;
+    return message.items();
   }
 
   /// The message, until the next `begin`.
   public MemorySegment end() {
-    message.set(JAVA_SHORT_UNALIGNED, 2, (short) items);
-    return message.asSlice(0, at);
+    return message.end();
   }
 
-  /// What may follow a header that many bytes long still fits.
   private boolean open(ItemType type, long bytes) {
-    if (!hasRoom(bytes)) {
-      return false;
-    }
-    items++;
-    message.set(JAVA_BYTE, at++, (byte) type.code());
-    return true;
-  }
-
-  private boolean hasRoom(long bytes) {
-    return items < MAX_ITEMS && bytes + 1 <= message.byteSize() - at;
+    return message.open(type.code(), bytes);
   }
 
   public boolean edge(int number, long incarnation, byte[] name) {
     if (!open(ItemType.EDGE, 14L + name.length)) {
       return false;
     }
-    put(number);
-    put(incarnation);
-    text(name, name.length);
+    message.put(number);
+    message.put(incarnation);
+    message.text(name, name.length);
     return true;
   }
 
@@ -83,7 +64,7 @@ public final class ItemWriter {
       return false;
     }
     key(id, edge, step, frame, iteration);
-    put((byte) (writes ? 1 : 0));
+    message.put((byte) (writes ? 1 : 0));
     return true;
   }
 
@@ -100,7 +81,7 @@ public final class ItemWriter {
     }
     key(id, edge, step, frame, iteration);
     put(signature);
-    put(region);
+    message.put(region);
     return true;
   }
 
@@ -112,7 +93,7 @@ public final class ItemWriter {
     if (!open(ItemType.RELEASE, 4)) {
       return false;
     }
-    put(token);
+    message.put(token);
     return true;
   }
 
@@ -121,22 +102,22 @@ public final class ItemWriter {
     if (!open(ItemType.CANCEL, 12)) {
       return false;
     }
-    put(id);
-    put(step);
+    message.put(id);
+    message.put(step);
     return true;
   }
 
   /// Where the data cannot be read, what that throws, and the message is as it was.
   public boolean inline(int id, TensorSignature signature, MemorySegment data) {
     long header = 4L + signature.wireBytes();
-    if (!hasRoom(header + signature.bytes())) {
+    if (!message.hasRoom(header + signature.bytes())) {
       return false;
     }
-    MemorySegment.copy(data, 0, message, at + 1 + header, signature.bytes());
+    message.copyAhead(header, data, signature.bytes());
     boolean unused = open(ItemType.INLINE, header + signature.bytes());
-    put(id);
+    message.put(id);
     put(signature);
-    at += signature.bytes();
+    message.skip(signature.bytes());
     return true;
   }
 
@@ -149,10 +130,10 @@ public final class ItemWriter {
     if (!open(type, 8L + signature.wireBytes() + RemoteRegion.WIRE_BYTES)) {
       return false;
     }
-    put(first);
-    put(second);
+    message.put(first);
+    message.put(second);
     put(signature);
-    put(region);
+    message.put(region);
     return true;
   }
 
@@ -160,8 +141,8 @@ public final class ItemWriter {
     if (!open(ItemType.SHAPE, 8L + signature.wireBytes())) {
       return false;
     }
-    put(id);
-    put(token);
+    message.put(id);
+    message.put(token);
     put(signature);
     return true;
   }
@@ -170,7 +151,7 @@ public final class ItemWriter {
     if (!open(ItemType.DEAD, 4)) {
       return false;
     }
-    put(id);
+    message.put(id);
     return true;
   }
 
@@ -180,53 +161,25 @@ public final class ItemWriter {
     if (!open(ItemType.FAILED, 6L + length)) {
       return false;
     }
-    put(id);
-    text(why, length);
+    message.put(id);
+    message.text(why, length);
     return true;
   }
 
   private void key(int id, int edge, long step, long frame, long iteration) {
-    put(id);
-    put(edge);
-    put(step);
-    put(frame);
-    put(iteration);
-  }
-
-  private void text(byte[] text, int length) {
-    message.set(JAVA_SHORT_UNALIGNED, at, (short) length);
-    at += 2;
-    MemorySegment.copy(text, 0, message, JAVA_BYTE, at, length);
-    at += length;
+    message.put(id);
+    message.put(edge);
+    message.put(step);
+    message.put(frame);
+    message.put(iteration);
   }
 
   private void put(TensorSignature signature) {
     List<Long> dims = signature.shape().dims();
-    put((byte) TensorSignature.code(signature.dtype()));
-    put((byte) dims.size());
+    message.put((byte) TensorSignature.code(signature.dtype()));
+    message.put((byte) dims.size());
     for (int i = 0; i < dims.size(); i++) {
-      put((long) dims.get(i));
+      message.put((long) dims.get(i));
     }
-  }
-
-  private void put(RemoteRegion region) {
-    put(region.address());
-    put(region.bytes());
-    put(region.key());
-    put(region.incarnation());
-  }
-
-  private void put(byte value) {
-    message.set(JAVA_BYTE, at++, value);
-  }
-
-  private void put(int value) {
-    message.set(JAVA_INT_UNALIGNED, at, value);
-    at += 4;
-  }
-
-  private void put(long value) {
-    message.set(JAVA_LONG_UNALIGNED, at, value);
-    at += 8;
   }
 }

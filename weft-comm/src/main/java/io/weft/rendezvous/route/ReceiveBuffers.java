@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.route;
 
+import io.weft.cluster.item.ReceivePool;
 import io.weft.rendezvous.frame.TensorSignature;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.Transport;
-import io.weft.transport.pool.BufferPool;
 import io.weft.transport.pool.SliceLease;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReceiveBuffers {
 
   private final Transport transport;
-  private final long memoryBytes;
-  private final BufferPool pool;
+  private final ReceivePool pool;
   private final Routes routes;
   private final AtomicReference<@Nullable Received> returned = new AtomicReference<>();
   private final AtomicInteger leases = new AtomicInteger();
@@ -31,18 +30,17 @@ public final class ReceiveBuffers {
 
   public ReceiveBuffers(Transport transport, long memoryBytes, Routes routes) {
     this.transport = transport;
-    this.memoryBytes = memoryBytes;
-    this.pool = BufferPool.of(transport, memoryBytes);
+    this.pool = new ReceivePool(transport, memoryBytes);
     this.routes = routes;
   }
 
   /// Whether a tensor of this length can ever arrive.
   public boolean canHold(long bytes) {
-    return bytes <= Long.highestOneBit(memoryBytes);
+    return pool.fits(bytes);
   }
 
   public long memoryBytes() {
-    return memoryBytes;
+    return pool.mostBytes();
   }
 
   /// Memory for a tensor that can be held; null if there is no room now.

@@ -5,6 +5,10 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.cluster.item.MessageWriter;
+import io.weft.cluster.item.PeerQueue;
+import io.weft.cluster.item.Submission;
+import io.weft.cluster.item.SubmissionQueue;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.Observers;
@@ -44,14 +48,15 @@ public final class MeshRendezvous implements MeshService {
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
 
   private final RendezvousOptions options;
-  private final Submissions submissions = new Submissions();
+  private final SubmissionQueue<MeshRendezvous> submissions = new SubmissionQueue<>(this);
+  private final Runnable leftRunner = this::runLeft;
   private final Routes routes = new Routes();
   private final Steps steps = new Steps();
   private final PendingTable table = new PendingTable();
   private final RendezvousCounters traffic = new RendezvousCounters();
   private final RendezvousInbound listener = new RendezvousInbound(this);
   private final StepTermination termination = new StepTermination(this);
-  private final Rendezvous client = new RendezvousClient(this, submissions);
+  private final Rendezvous client = new RendezvousClient(this);
   private final ArrayDeque<PendingReceive> due = new ArrayDeque<>();
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final List<RendezvousPeer> talking = new ArrayList<>();
@@ -71,12 +76,12 @@ public final class MeshRendezvous implements MeshService {
       ReceiveBuffers receiveBuffers,
       SourceSide source,
       DestinationSide destination,
-      ItemWriter writer) {
+      PeerQueue.Form<ItemWriter> form) {
 
     Connected with(RendezvousPeer peer) {
       RendezvousPeer[] more = Arrays.copyOf(peers, peers.length + 1);
       more[peers.length] = peer;
-      return new Connected(mesh, words, more, receiveBuffers, source, destination, writer);
+      return new Connected(mesh, words, more, receiveBuffers, source, destination, form);
     }
   }
 
@@ -290,7 +295,13 @@ public final class MeshRendezvous implements MeshService {
             receiveBuffers,
             new SourceSide(this, mesh.tokens(), transport),
             new DestinationSide(this, mesh.tokens(), receiveBuffers, options.protocol(), transport),
-            new ItemWriter(message));
+            form(message));
+  }
+
+  private PeerQueue.Form<ItemWriter> form(MemorySegment memory) {
+    int most = options.requests() == TransferRequests.FUSED ? MessageWriter.MAX_ITEMS : 1;
+    var message = new MessageWriter(ItemWriter.SERVICE, memory);
+    return new PeerQueue.Form<>(message, new ItemWriter(message), most);
   }
 
   @Override
@@ -315,40 +326,32 @@ public final class MeshRendezvous implements MeshService {
     return work;
   }
 
+  /// Any thread.
+  ///
+  /// Hot path.
+  void submit(Submission<MeshRendezvous> submission) {
+    submissions.submit(submission, leftRunner);
+  }
+
   private int enterAll() {
     if (submissions.isEmpty()) {
       return 0;
     }
-    int entered = 0;
     entering = true; // until they are counted
-    Submission submission = submissions.take();
-    while (submission != null) {
-      Submission next = submission.next;
-      submission.next = null;
-      enter(submission);
-      submission = next;
-      entered++;
-    }
-    return entered;
+    return submissions.enterAll();
   }
 
   /// What is thrown ends this submission and no other.
-  void enter(Submission submission) {
-    try {
-      submission.enter(this);
-    } catch (RuntimeException | Error thrown) {
-      LOG.error("rank {}: what was submitted to the rendezvous has thrown", rank(), thrown);
-      submission.broken(this, thrown);
-    }
+  void enter(Submission<MeshRendezvous> submission) {
+    submissions.enter(submission);
   }
 
   private int flush(Connected on) {
     int sent = 0;
-    int most = options.requests() == TransferRequests.FUSED ? Integer.MAX_VALUE : 1;
     int kept = 0;
     for (int i = 0; i < talking.size(); i++) {
       RendezvousPeer peer = talking.get(i);
-      sent += peer.isGone() ? 0 : peer.flush(on.mesh(), on.writer(), most, traffic);
+      sent += peer.isGone() ? 0 : peer.flush(on.mesh(), on.form(), traffic);
       if (peer.hasPending()) {
         talking.set(kept++, peer);
       } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSignature;
@@ -10,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /// A peer's request for a tensor of this rank.
-final class ParkedRequest extends PendingSide implements OutboundItem {
+final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter> {
 
   final RendezvousPeer peer;
   final int id;
@@ -46,7 +47,7 @@ final class ParkedRequest extends PendingSide implements OutboundItem {
   }
 
   @Override
-  void enter(MeshRendezvous rendezvous) {
+  protected void enter(MeshRendezvous rendezvous) {
     rendezvous.source().enter(this);
   }
 

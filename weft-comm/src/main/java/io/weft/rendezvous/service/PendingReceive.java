@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.cluster.TokenOwner;
+import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.Arrival;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A receive of this rank, from its submission to its arrival.
 final class PendingReceive extends PendingSide
-    implements OutboundItem, TokenOwner, ObservedOperation {
+    implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
   /// Where it stands.
   enum Stand {
@@ -82,7 +83,7 @@ final class PendingReceive extends PendingSide
   }
 
   @Override
-  void enter(MeshRendezvous rendezvous) {
+  protected void enter(MeshRendezvous rendezvous) {
     side = rendezvous.destination();
     side.enter(this);
   }

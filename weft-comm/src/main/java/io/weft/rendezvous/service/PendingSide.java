@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.cluster.item.Submission;
 import io.weft.comm.CommException;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.route.Route;
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// One of the two sides of a tensor that have not met, or are under way: a link of its step and of
 /// the table, so that holding it allocates nothing. Confined to the progress thread once it has
 /// entered.
-abstract sealed class PendingSide extends Submission
+abstract sealed class PendingSide extends Submission<MeshRendezvous>
     permits ParkedRequest, Publication, PendingReceive {
 
   final Route route;
@@ -32,7 +33,7 @@ abstract sealed class PendingSide extends Submission
   }
 
   @Override
-  final void broken(MeshRendezvous rendezvous, Throwable thrown) {
+  protected final void broken(MeshRendezvous rendezvous, Throwable thrown) {
     rendezvous.termination().end(this, rendezvous.words().broken(edge(), thrown));
   }
 

@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.cluster.TokenOwner;
+import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.RendezvousKey;
@@ -19,7 +20,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A tensor of this rank, or the news that it is dead, from its publication to its release.
-final class Publication extends PendingSide implements OutboundItem, TokenOwner, ObservedOperation {
+final class Publication extends PendingSide
+    implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
   /// How it goes to the peer that has asked.
   enum Way {
@@ -80,7 +82,7 @@ final class Publication extends PendingSide implements OutboundItem, TokenOwner,
   }
 
   @Override
-  void enter(MeshRendezvous rendezvous) {
+  protected void enter(MeshRendezvous rendezvous) {
     side = rendezvous.source();
     side.enter(this);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.cluster.item.Submission;
 import io.weft.comm.CommException;
 import io.weft.memory.UserMemory;
 import io.weft.rendezvous.Arrival;
@@ -23,11 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class RendezvousClient implements Rendezvous {
 
   private final MeshRendezvous behind;
-  private final Submissions submissions;
 
-  RendezvousClient(MeshRendezvous behind, Submissions submissions) {
+  RendezvousClient(MeshRendezvous behind) {
     this.behind = behind;
-    this.submissions = submissions;
   }
 
   @Override
@@ -46,7 +45,7 @@ final class RendezvousClient implements Rendezvous {
       all.add(publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
     }
     all.forEach(behind::submitted);
-    submissions.submit(new Batch(all), behind);
+    behind.submit(new Batch(all));
   }
 
   @Override
@@ -63,7 +62,7 @@ final class RendezvousClient implements Rendezvous {
 
   private void submit(Publication it) {
     behind.submitted(it);
-    submissions.submit(it, behind);
+    behind.submit(it);
   }
 
   /// The release of what is dead.
@@ -73,7 +72,7 @@ final class RendezvousClient implements Rendezvous {
   public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
     PendingReceive it = pendingReceive(key, limit, receiver);
     behind.submitted(it);
-    submissions.submit(it, behind);
+    behind.submit(it);
   }
 
   @Override
@@ -83,7 +82,7 @@ final class RendezvousClient implements Rendezvous {
       all.add(pendingReceive(request.key(), limit, request.receiver()));
     }
     all.forEach(behind::submitted);
-    submissions.submit(new Batch(all), behind);
+    behind.submit(new Batch(all));
   }
 
   private PendingReceive pendingReceive(
@@ -115,7 +114,7 @@ final class RendezvousClient implements Rendezvous {
 
   @Override
   public void abort(long step, String why) {
-    submissions.submit(new Abort(step, behind.words().aborted(step, why)), behind);
+    behind.submit(new Abort(step, behind.words().aborted(step, why)));
   }
 
   @Override
@@ -123,7 +122,7 @@ final class RendezvousClient implements Rendezvous {
     if (step < 0) {
       throw new IllegalArgumentException("step " + step + " is negative");
     }
-    submissions.submit(new End(step), behind);
+    behind.submit(new End(step));
   }
 
   @Override
@@ -132,22 +131,22 @@ final class RendezvousClient implements Rendezvous {
   }
 
   /// What enters in one duty cycle.
-  private static final class Batch extends Submission {
-    private final List<? extends Submission> all;
+  private static final class Batch extends Submission<MeshRendezvous> {
+    private final List<? extends Submission<MeshRendezvous>> all;
 
-    Batch(List<? extends Submission> all) {
+    Batch(List<? extends Submission<MeshRendezvous>> all) {
       this.all = all;
     }
 
     @Override
-    void enter(MeshRendezvous rendezvous) {
-      for (Submission one : all) {
+    protected void enter(MeshRendezvous rendezvous) {
+      for (Submission<MeshRendezvous> one : all) {
         rendezvous.enter(one);
       }
     }
   }
 
-  private static final class Abort extends Submission {
+  private static final class Abort extends Submission<MeshRendezvous> {
     private final long step;
     private final CommException cause;
 
@@ -157,12 +156,12 @@ final class RendezvousClient implements Rendezvous {
     }
 
     @Override
-    void enter(MeshRendezvous rendezvous) {
+    protected void enter(MeshRendezvous rendezvous) {
       rendezvous.termination().abort(step, cause);
     }
   }
 
-  private static final class End extends Submission {
+  private static final class End extends Submission<MeshRendezvous> {
     private final long step;
 
     End(long step) {
@@ -170,7 +169,7 @@ final class RendezvousClient implements Rendezvous {
     }
 
     @Override
-    void enter(MeshRendezvous rendezvous) {
+    protected void enter(MeshRendezvous rendezvous) {
       rendezvous.termination().end(step);
     }
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.cluster.item.PeerQueue;
+
 /// Counts of what was done. Written by the progress thread, read by any.
-final class RendezvousCounters {
+final class RendezvousCounters implements PeerQueue.Departures {
 
   private volatile long messages;
   private volatile long requests;
   private volatile long received;
 
-  /// Hot path.
+  @Override
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-  void sent(boolean message, boolean asks) {
-    if (message) {
-      messages++;
-    }
-    if (message && asks) {
+  public void departed(boolean asks) {
+    messages++;
+    if (asks) {
       requests++;
     }
   }

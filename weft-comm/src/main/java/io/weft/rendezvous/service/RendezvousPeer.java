@@ -2,10 +2,10 @@
 package io.weft.rendezvous.service;
 
 import io.weft.cluster.Mesh;
+import io.weft.cluster.item.OutboundItem;
+import io.weft.cluster.item.PeerQueue;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.route.Route;
-import io.weft.transport.PostResult;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +17,7 @@ final class RendezvousPeer {
   /// Most edges from one rank to another.
   static final int MAX_EDGES = 1 << 16;
 
-  private final int rank;
-  private final ArrayDeque<OutboundItem> items = new ArrayDeque<>();
-  private final ArrayList<OutboundItem> batch = new ArrayList<>();
+  private final PeerQueue<ItemWriter> queue;
   private final List<Route> told = new ArrayList<>();
   private final List<RendezvousPeer> talking;
   private int asked;
@@ -30,22 +28,22 @@ final class RendezvousPeer {
 
   /// @param talking to which it adds itself when there is something to say
   RendezvousPeer(int rank, List<RendezvousPeer> talking) {
-    this.rank = rank;
+    this.queue = new PeerQueue<>(rank);
     this.talking = talking;
   }
 
   int rank() {
-    return rank;
+    return queue.rank();
   }
 
   /// Nothing is said to a peer that is gone.
   ///
   /// Hot path.
-  void post(OutboundItem item) {
+  void post(OutboundItem<ItemWriter> item) {
     if (gone || quiet) {
       return;
     }
-    items.add(item);
+    queue.add(item);
     if (!isTalking) {
       isTalking = true;
       talking.add(this);
@@ -62,7 +60,7 @@ final class RendezvousPeer {
   }
 
   boolean hasPending() {
-    return !items.isEmpty();
+    return queue.hasPending();
   }
 
   /// Says what it owes and nothing more: this rank leaves, and its good-bye explains all that
@@ -74,7 +72,7 @@ final class RendezvousPeer {
   /// Says nothing more.
   void leave() {
     gone = true;
-    items.clear();
+    queue.clear();
   }
 
   /// The next number for an edge that this rank asks of it, or -1 if there are too many.
@@ -101,36 +99,7 @@ final class RendezvousPeer {
   /// Sends what waits, as far as there is room. Returns how many messages left.
   ///
   /// Hot path.
-  ///
-  /// @param most items of one message
-  int flush(Mesh mesh, ItemWriter writer, int most, RendezvousCounters traffic) {
-    int sent = 0;
-    while (!items.isEmpty()) {
-      writer.begin();
-      boolean asks = false;
-      while (writer.items() < most && !items.isEmpty()) {
-        OutboundItem item = items.getFirst();
-        if (!item.write(writer)) {
-          break;
-        }
-        asks |= item.asks();
-        batch.add(items.removeFirst());
-      }
-      if (writer.items() > 0
-          && mesh.endpoint(rank).trySend(writer.end()) == PostResult.BACK_PRESSURED) {
-        for (int i = batch.size() - 1; i >= 0; i--) {
-          items.addFirst(batch.get(i));
-        }
-        batch.clear();
-        return sent;
-      }
-      traffic.sent(writer.items() > 0, asks);
-      for (int i = 0; i < batch.size(); i++) {
-        batch.get(i).sent();
-      }
-      batch.clear();
-      sent++;
-    }
-    return sent;
+  int flush(Mesh mesh, PeerQueue.Form<ItemWriter> form, RendezvousCounters traffic) {
+    return queue.flush(mesh, form, traffic);
   }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.rendezvous.service;
-
-import io.weft.rendezvous.frame.ItemWriter;
+package io.weft.cluster.item;
 
 /// Something to say to a peer, in its turn.
-interface OutboundItem {
+///
+/// @param <W> what it is written with
+public interface OutboundItem<W> {
 
   /// Appends it, or nothing where it has become void; false if it does not fit into this message.
-  boolean write(ItemWriter message);
+  ///
+  /// Hot path.
+  boolean write(W message);
 
   /// The message has left.
   default void sent() {}
