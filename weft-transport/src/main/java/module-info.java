@@ -24,8 +24,6 @@ module io.weft.transport {
   uses io.weft.config.OptionProvider;
   uses io.weft.transport.spi.TransportProvider;
 
-  provides io.weft.config.OptionProvider with
-      io.weft.transport.tcp.TcpConfig;
   provides io.weft.transport.spi.TransportProvider with
       io.weft.transport.inproc.InprocProvider,
       io.weft.transport.tcp.TcpProvider;

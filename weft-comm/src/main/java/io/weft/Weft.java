@@ -252,7 +252,7 @@ public final class Weft implements AutoCloseable {
               FIRST_EPOCH,
               around.process(),
               threads.addresses(),
-              config.sameOnAllRanks(around.process().host()),
+              config.sameOnAllRanks(),
               config.startDeadline());
       threads.connect(topology, config.connections(), config.startDeadline());
     } catch (RuntimeException | Error | InterruptedException e) {

@@ -82,17 +82,10 @@ public final class WeftConfig implements Settings {
 
   /// The settings that must be the same on all ranks, which would else not understand each other or
   /// take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
-  ///
-  /// @param host this one, whose ranks alone must have the same of some
-  List<String> sameOnAllRanks(String host) {
+  List<String> sameOnAllRanks() {
     return OptionProvider.all().stream()
-        .filter(option -> option.scope() != ConfigOption.Scope.RANK)
-        .map(
-            option ->
-                option.name()
-                    + (option.scope() == ConfigOption.Scope.HOST ? " on " + host : "")
-                    + "="
-                    + words(option))
+        .filter(option -> option.scope() == ConfigOption.Scope.JOB)
+        .map(option -> option.name() + "=" + words(option))
         .toList();
   }
 

@@ -112,8 +112,6 @@ class WeftConfigTest {
     "WEFT_SPIN, many, auto or a count",
     "WEFT_POOL_BYTES, 1, from 1048576",
     "WEFT_EAGER_BYTES, 8X, a size such as",
-    "WEFT_TCP_PIECE_BYTES, 2M, from 65536 to 1048576 bytes",
-    "WEFT_TCP_PIECE_BYTES, 96K, a power of two",
     "WEFT_STORE, node7, HOST:PORT",
     "WEFT_STORE, node7:99999, HOST:PORT"
   })

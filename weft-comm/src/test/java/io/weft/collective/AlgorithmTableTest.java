@@ -140,9 +140,7 @@ final class AlgorithmTableTest {
         .isEqualTo(128 << 10);
     RankLayout sharing = RankLayout.of(here, true, true);
     assertThat(Algorithms.chosen(SHIPPED, "allreduce", 1 << 20, sharing).segments())
-        .isEqualTo(new Segments(512 << 10, 1, true));
-    assertThat(Algorithms.chosen(SHIPPED, "allreduce", 8 << 20, sharing).segments())
-        .isEqualTo(new Segments(8 << 20, 1, true));
+        .isEqualTo(new Segments(1 << 20, 1, true));
     assertThat(Algorithms.chosen(SHIPPED, "allreduce", 8 << 20, sharing.bounced()).segments())
         .isEqualTo(new Segments(512 << 10, 4, true));
     assertThat(chosen(table, "allreduce", 1 << 20, here, true).segments().words())

@@ -5,6 +5,7 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
+import io.weft.collective.choice.Way;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,9 +17,15 @@ import java.util.Set;
 /// @param plan what would be measured
 /// @param sharesMemory whether its transport lets ranks reach each other's tensors
 /// @param oneSided whether its transport reads and writes without the peer's processor
+/// @param eagerBytes payload up to which its messages carry tensors, instead of writes that a peer
+///   grants
 /// @param table that ranks choose by
 record Explanation(
-    MeasuringPlan plan, boolean sharesMemory, boolean oneSided, AlgorithmTable table) {
+    MeasuringPlan plan,
+    boolean sharesMemory,
+    boolean oneSided,
+    int eagerBytes,
+    AlgorithmTable table) {
 
   /// What is combined is reached by a bounce buffer where it is private, or fits a slot.
   private static final Set<Benchmark> NEED_NO_SHARED_TENSORS =
@@ -28,6 +35,8 @@ record Explanation(
   ///
   /// @param way mailbox, mapped or wire
   /// @param inFlight segments that may be on their way to a peer
+  /// @param eagerBytes what goes by wire in chunks up to this length travels inside messages; 0 on
+  ///   other ways
   /// @param rule where the line stands that decided, and what it says
   /// @param reason why
   record Line(
@@ -36,17 +45,19 @@ record Explanation(
       String algorithm,
       long segmentBytes,
       int inFlight,
+      int eagerBytes,
       String rule,
       String reason) {
 
     String text() {
-      return "%10s  %-7s  %-20s  %8s x %-3d  %s: %s"
+      return "%10s  %-7s  %-20s  %8s x %-3d  %-15s  %s: %s"
           .formatted(
               ByteSizes.format(bytes),
               way,
               algorithm,
               ByteSizes.format(segmentBytes),
               inFlight,
+              eagerBytes == 0 ? "" : "eager " + ByteSizes.format(eagerBytes),
               rule,
               reason);
     }
@@ -96,6 +107,7 @@ record Explanation(
         choice.algorithm(),
         choice.segments().bytes(),
         choice.segments().inFlight(),
+        choice.way() == Way.WIRE ? eagerBytes : 0,
         choice.rule(),
         choice.reason());
   }

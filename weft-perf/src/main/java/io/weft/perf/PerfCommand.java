@@ -132,12 +132,14 @@ public final class PerfCommand implements Callable<Integer> {
   }
 
   private int explain(MeasuringPlan plan, PrintWriter out, PrintWriter err) {
+    WeftConfig config = WeftConfig.load();
     Explanation explanation =
         new Explanation(
             plan,
             WeftPeer.sharesMemory(plan.transport()),
             WeftPeer.isOneSided(plan.transport()),
-            Algorithms.table(WeftConfig.load().algorithms()));
+            config.eagerBytes().orElse(WeftPeer.eagerBytes(plan.transport())),
+            Algorithms.table(config.algorithms()));
     out.print(explanation.text());
     out.flush();
     Path json = options.json();

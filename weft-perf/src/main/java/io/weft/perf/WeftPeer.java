@@ -92,12 +92,20 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
     return anyDevice(scheme, Capabilities::nativeOneSided);
   }
 
+  /// What travels inside messages of this transport, unless told otherwise; 0 = it is not here.
+  static int eagerBytes(String scheme) {
+    return capabilities(scheme).mapToInt(Capabilities::eagerBytes).max().orElse(0);
+  }
+
   private static boolean anyDevice(String scheme, Predicate<Capabilities> fact) {
+    return capabilities(scheme).anyMatch(fact);
+  }
+
+  private static Stream<Capabilities> capabilities(String scheme) {
     return providers()
         .filter(p -> p.scheme().equals(scheme))
         .map(TransportProvider::probe)
-        .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null)
-        .anyMatch(fact);
+        .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null);
   }
 
   /// The devices that a transport would use here, in its own words; none where it cannot be used.

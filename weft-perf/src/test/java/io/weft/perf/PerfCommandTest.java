@@ -134,7 +134,8 @@ final class PerfCommandTest {
     assertThat(out.toString())
         .startsWith("allreduce, 4 ranks on this host, tcp")
         .containsPattern(
-            " 4 B +wire +recursive-doubling +128 KiB x 4 +algorithms.txt, line [0-9]+: allreduce")
+            " 4 B +wire +recursive-doubling +128 KiB x 4 +eager 64 KiB +algorithms.txt, line"
+                + " [0-9]+: allreduce")
         .containsPattern("256 KiB +wire +direct ")
         .containsPattern("64 MiB +wire +ring ");
   }
@@ -146,10 +147,19 @@ final class PerfCommandTest {
         .isZero();
     JsonNode last = new JsonMapper().readTree(Files.readAllLines(file).getLast());
     assertThat(last.propertyNames())
-        .containsExactly("bytes", "way", "algorithm", "segmentBytes", "inFlight", "rule", "reason");
+        .containsExactly(
+            "bytes",
+            "way",
+            "algorithm",
+            "segmentBytes",
+            "inFlight",
+            "eagerBytes",
+            "rule",
+            "reason");
     assertThat(last.get("bytes").asLong()).isEqualTo(16 << 20);
     assertThat(last.get("way").asString()).isEqualTo("wire");
     assertThat(last.get("segmentBytes").asLong()).isEqualTo(128 << 10);
+    assertThat(last.get("eagerBytes").asLong()).isEqualTo(64 << 10);
   }
 
   @Test
@@ -157,14 +167,14 @@ final class PerfCommandTest {
     MeasuringPlan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
-    assertThat(new Explanation(own, true, true, table).lines())
+    assertThat(new Explanation(own, true, true, 8 << 10, table).lines())
         .extracting(Explanation.Line::way)
         .containsExactly("mailbox", "mapped");
-    assertThat(new Explanation(apart, true, true, table).lines())
+    assertThat(new Explanation(apart, true, true, 8 << 10, table).lines())
         .as("by way of a bounce buffer")
         .extracting(Explanation.Line::way)
         .containsExactly("mapped", "mapped");
-    assertThat(new Explanation(apart, false, false, table).lines())
+    assertThat(new Explanation(apart, false, false, 64 << 10, table).lines())
         .extracting(Explanation.Line::way)
         .containsExactly("wire", "wire");
   }

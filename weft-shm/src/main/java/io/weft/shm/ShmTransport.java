@@ -37,8 +37,7 @@ final class ShmTransport implements Transport, FrameSink {
           Long.MAX_VALUE,
           ShmOutbound.MAX_IN_FLIGHT,
           0,
-          true,
-          0);
+          true);
 
   private static final System.Logger LOG = System.getLogger("io.weft.shm");
   private static final int MAX_GONE = 64;

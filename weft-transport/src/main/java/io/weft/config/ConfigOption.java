@@ -22,8 +22,6 @@ public final class ConfigOption<T> {
   public enum Scope {
     /// Each rank may have its own.
     RANK,
-    /// The same on the ranks of a host.
-    HOST,
     /// The same on all ranks of a job.
     JOB
   }

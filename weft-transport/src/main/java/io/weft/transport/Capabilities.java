@@ -12,8 +12,6 @@ package io.weft.transport;
 /// @param maxInFlight operations that one endpoint accepts before it answers `BACK_PRESSURED`
 /// @param bitsPerSecond nominal speed, 0 = unknown
 /// @param directAccess whether `Endpoint.map` may give the memory of peers on this host
-/// @param hostPieceBytes how much two processes of one host had better send each other at once; 0 =
-///   as much as between hosts
 public record Capabilities(
     String device,
     boolean nativeOneSided,
@@ -22,5 +20,4 @@ public record Capabilities(
     long maxTransferBytes,
     int maxInFlight,
     long bitsPerSecond,
-    boolean directAccess,
-    int hostPieceBytes) {}
+    boolean directAccess) {}

@@ -31,7 +31,7 @@ class OptionTypeTest {
     assertThat(OptionType.powerOfTwoBytes(1 << 19, 1 << 30).allowed())
         .isEqualTo("512K to 1G, a power of two");
     assertThat(OptionType.durationOrZero(20).allowed()).isEqualTo("0, or 20ms to 168h");
-    assertThat(OptionType.choice(ConfigOption.Scope.class).allowed()).isEqualTo("RANK, HOST, JOB");
+    assertThat(OptionType.choice(ConfigOption.Scope.class).allowed()).isEqualTo("RANK, JOB");
   }
 
   @ParameterizedTest
@@ -49,13 +49,5 @@ class OptionTypeTest {
     assertThat(Settings.defaults().required(option)).isEqualTo(1);
     assertThat(found.required(option)).isEqualTo(2);
     assertThat(found.with(option, 3).required(option)).isEqualTo(3);
-  }
-
-  @Test
-  void optionsAreFoundOnceAndInOrder() {
-    assertThat(OptionProvider.all())
-        .extracting(ConfigOption::name)
-        .doesNotHaveDuplicates()
-        .contains("tcp-piece-bytes");
   }
 }

@@ -212,8 +212,7 @@ final class Adapter implements AutoCloseable {
         Long.MAX_VALUE,
         VerbsOutbound.MAX_IN_FLIGHT,
         0,
-        false,
-        0);
+        false);
   }
 
   String name() {

@@ -6,7 +6,6 @@ import io.weft.cluster.Mesh;
 import io.weft.cluster.TokenTable;
 import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
-import io.weft.collective.choice.Segments;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.plan.AlgorithmPlan;
@@ -28,14 +27,13 @@ import org.jspecify.annotations.Nullable;
 public final class CollectiveContext {
 
   /// Of `block`: few enough to stay in the first-level cache.
-  public static final int BLOCK_BYTES = 16 << 10;
+  public static final int BLOCK_BYTES = 128 << 10;
 
   private final Mesh mesh;
   private final StagingPool staging;
   private final Outbox outbox;
   private final MemorySegment receiveBuffer;
   private final BitSet sharingKernel;
-  private final int hostPieceBytes;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
 
   public CollectiveContext(Mesh mesh, long keepBytes) {
@@ -45,7 +43,6 @@ public final class CollectiveContext {
     this.staging = new StagingPool(mesh.transport(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
-    this.hostPieceBytes = transport.hostPieceBytes();
     this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, longest), 64);
   }
 
@@ -98,21 +95,6 @@ public final class CollectiveContext {
   /// Where a message is composed before `send`.
   public MemorySegment scratch() {
     return outbox.scratch();
-  }
-
-  /// The segments of an exchange. Two ranks that send each other something in each round, by way of
-  /// their host's kernel, take what the transport is set to there, unless a user's table or setting
-  /// says what a segment is.
-  public Segments segments(RunningOperation operation, AlgorithmPlan plan) {
-    Segments agreed = operation.signature().segments();
-    if (hostPieceBytes < eagerBytes(operation)
-        || !agreed.shipped()
-        || !keepsStep(operation, plan)) {
-      return agreed;
-    }
-    long window = agreed.offset(agreed.inFlight());
-    long bytes = Math.min(hostPieceBytes, window);
-    return new Segments(bytes, (int) (window / bytes), true);
   }
 
   /// Whether two ranks exchange in each round by way of their host's kernel: then neither is to be

@@ -16,10 +16,6 @@ import org.jspecify.annotations.Nullable;
 /// outputs, or its own, piece by piece. Confined to the progress thread.
 final class SliceReduce {
 
-  /// From this length on, the JVM copies with non-temporal stores, which save reading what is
-  /// overwritten: then a sum is copied at once, else while it is in the first-level cache.
-  private static final long LONG_COPY_BYTES = 4 << 20;
-
   private final MappedReduction reduction;
   private final MemorySegment block;
   private final int rank;
@@ -149,16 +145,11 @@ final class SliceReduce {
   }
 
   private void reduceVisited(long bytes) {
-    boolean copiesAtOnce = direct && bytes >= LONG_COPY_BYTES;
-    for (long from = 0; from < bytes; from += CollectiveContext.BLOCK_BYTES) {
-      long length = Math.min(CollectiveContext.BLOCK_BYTES, bytes - from);
+    long most = direct ? bytes : block.byteSize();
+    for (long from = 0; from < bytes; from += most) {
+      long length = Math.min(most, bytes - from);
       sum(from, length);
-      if (!copiesAtOnce) {
-        copy(from, length);
-      }
-    }
-    if (copiesAtOnce) {
-      copy(0, bytes);
+      copy(from, length);
     }
   }
 

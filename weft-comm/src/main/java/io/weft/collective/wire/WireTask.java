@@ -45,7 +45,7 @@ final class WireTask implements StageTask, TokenOwner {
 
   WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
     AlgorithmPlan plan = stage.plan();
-    Segments segments = context.segments(operation, plan);
+    Segments segments = operation.signature().segments();
     this.exchange =
         new WireExchange(
             operation,

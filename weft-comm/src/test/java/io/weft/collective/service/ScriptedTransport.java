@@ -212,7 +212,7 @@ final class ScriptedTransport implements Transport {
   @Override
   public Capabilities capabilities() {
     return new Capabilities(
-        "script", false, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, MAX_IN_FLIGHT, 0, true, 0);
+        "script", false, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, MAX_IN_FLIGHT, 0, true);
   }
 
   @Override

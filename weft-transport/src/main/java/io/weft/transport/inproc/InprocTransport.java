@@ -29,7 +29,7 @@ final class InprocTransport implements Transport {
   static final int MAX_MESSAGE_BYTES = 1 << 16;
   static final Capabilities CAPABILITIES =
       new Capabilities(
-          "inproc", true, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, InprocPipe.SLOTS, 0, true, 0);
+          "inproc", true, MAX_MESSAGE_BYTES, 8 << 10, Long.MAX_VALUE, InprocPipe.SLOTS, 0, true);
 
   private static final int MAX_CALLS = 64;
   private static final long CALL_NANOS = 1_000_000;

@@ -162,7 +162,7 @@ final class TcpConnect extends Pollable {
     if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
       throw new IOException("nobody listens (the socket met itself)");
     }
-    TcpSockets.connected(socket, transport.pieceBytes());
+    TcpSockets.connected(socket);
     registered.interestOps(SelectionKey.OP_READ);
     state = State.SECURING;
     secure(open, registered);

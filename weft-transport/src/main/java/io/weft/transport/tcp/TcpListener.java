@@ -113,7 +113,7 @@ final class TcpListener extends Pollable {
 
   private void welcome(SocketChannel socket, long nowNanos) {
     try {
-      TcpSockets.accepted(socket, transport.pieceBytes());
+      TcpSockets.accepted(socket);
       SocketAddress from = socket.getRemoteAddress();
       UnprovenConnection stranger =
           new UnprovenConnection(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
-import io.weft.config.Settings;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
@@ -24,8 +23,7 @@ public final class TcpProvider implements TransportProvider {
 
   @Override
   public Availability probe() {
-    return new Availability.Available(
-        List.of(TcpTransport.capabilities(TcpConfig.pieceBytes(Settings.defaults()))));
+    return new Availability.Available(List.of(TcpTransport.CAPABILITIES));
   }
 
   @Override

@@ -17,8 +17,10 @@ final class TcpSockets {
   /// limits of Linux allow.
   static final int BUFFER_BYTES = 4 << 20;
 
-  /// Less than this in the kernel costs more calls than it saves misses (`docs/adr/0066`).
-  private static final int LEAST_SEND_BYTES = 128 << 10;
+  /// What Linux lets a socket towards the same host hold, to be asked for; it takes twice as much.
+  /// It lies in the kernel until the peer reads it, and is read fast only from a cache; on the
+  /// other hand each call costs (`docs/adr/0066`).
+  static final int HOST_SEND_BYTES = 128 << 10;
 
   private TcpSockets() {}
 
@@ -35,8 +37,8 @@ final class TcpSockets {
   }
 
   /// Sets up an accepted socket, whose receive buffer comes from the listener.
-  static void accepted(SocketChannel channel, int pieceBytes) throws IOException {
-    connected(prepare(channel), pieceBytes);
+  static void accepted(SocketChannel channel) throws IOException {
+    connected(prepare(channel));
   }
 
   private static SocketChannel prepare(SocketChannel channel) throws IOException {
@@ -47,15 +49,9 @@ final class TcpSockets {
 
   /// Sets up what depends on where the peer of a connected socket is: a sender has little in the
   /// kernel for a peer of its own host, where more makes both of them slow (`docs/adr/0066`).
-  static void connected(SocketChannel channel, int pieceBytes) throws IOException {
+  static void connected(SocketChannel channel) throws IOException {
     channel.setOption(
-        StandardSocketOptions.SO_SNDBUF,
-        isWithinHost(channel) ? hostSendBytes(pieceBytes) : BUFFER_BYTES);
-  }
-
-  /// What Linux lets a socket towards the same host hold, to be asked for; it takes twice as much.
-  static int hostSendBytes(int pieceBytes) {
-    return Math.max(LEAST_SEND_BYTES, pieceBytes / 2);
+        StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? HOST_SEND_BYTES : BUFFER_BYTES);
   }
 
   private static boolean isWithinHost(SocketChannel channel) throws IOException {

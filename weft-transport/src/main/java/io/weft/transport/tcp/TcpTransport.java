@@ -49,13 +49,23 @@ final class TcpTransport implements Transport {
   private static final long TIMER_MILLIS = 5;
   private static final int MAX_CLOSING = 64;
 
+  static final Capabilities CAPABILITIES =
+      new Capabilities(
+          "tcp",
+          false,
+          MAX_MESSAGE_BYTES,
+          EAGER_BYTES,
+          Long.MAX_VALUE,
+          TcpOutbound.MAX_IN_FLIGHT,
+          0,
+          false);
+
   private final FrameSink sink;
   private final long connectNanos;
   private final RegionTable table;
   private final JobProof proof;
   private final RateLimitedLog log;
   private final @Nullable TlsParty party;
-  private final int pieceBytes;
   private final OpenFiles openFiles = OpenFiles.ofThisProcess();
   private final Readiness readiness = new Readiness(openFiles);
   private final TcpListener listener;
@@ -76,7 +86,6 @@ final class TcpTransport implements Transport {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
-    pieceBytes = TcpConfig.pieceBytes(config.settings());
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
@@ -107,25 +116,7 @@ final class TcpTransport implements Transport {
 
   @Override
   public Capabilities capabilities() {
-    return capabilities(pieceBytes);
-  }
-
-  static Capabilities capabilities(int pieceBytes) {
-    return new Capabilities(
-        "tcp",
-        false,
-        MAX_MESSAGE_BYTES,
-        EAGER_BYTES,
-        Long.MAX_VALUE,
-        TcpOutbound.MAX_IN_FLIGHT,
-        0,
-        false,
-        pieceBytes);
-  }
-
-  /// What its sockets towards this host are set up for.
-  int pieceBytes() {
-    return pieceBytes;
+    return CAPABILITIES;
   }
 
   @Override

@@ -114,8 +114,7 @@ public final class Network {
         Long.MAX_VALUE,
         setup.limits().operations(),
         Math.round(setup.between().bytesPerSecond() * Byte.SIZE),
-        false,
-        0);
+        false);
   }
 
   Tamper tamper() {
