@@ -4,13 +4,15 @@ package io.weft.cluster.elastic;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.elastic.Statement.Stage;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// How the ranks that are left agree on who goes on, as seen from one of them: a state machine
-/// without clock, thread or network. Failures are fail-stop: whom anybody has declared gone is gone
-/// for all, also if it comes back.
+/// How ranks agree on who is in the next epoch, as seen from one of them: those that are left, and
+/// those that one of them has admitted. A state machine without clock, thread or network. Failures
+/// are fail-stop: whom anybody has declared gone is gone for all, also if it comes back.
 ///
 /// A rank that takes part tells all others its view; views are merged, so they only grow. When all
 /// who are left have said exactly this rank's view, it *commits* to it; when all have committed, it
@@ -20,6 +22,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A rank that has entered an epoch while another one, by a further failure, could not, hears that
 /// one propose the next epoch, and comes too: an epoch lives when all of its members have entered.
+///
+/// A rank that joins is in no epoch, knows nobody, and waits until a member that has admitted it
+/// proposes: then it takes part like the others. All of an epoch enter it with the same joiners, or
+/// none with any. Once a rank has committed it admits nobody before the next epoch: who may have
+/// entered the epoch that it committed to is then known to all that can go on from here.
 final class Agreement {
 
   /// Where this rank stands.
@@ -36,7 +43,14 @@ final class Agreement {
 
   private final int rank;
   private final ShrinkQuorum quorum;
-  private final @Nullable Statement[] heard;
+  private @Nullable Statement[] heard;
+
+  /// Whose latest statement has not been taken yet: this rank does not know of that rank.
+  private final BitSet untaken = new BitSet();
+
+  /// Ranks that this one wants to be admitted.
+  private final BitSet wanted = new BitSet();
+
   private final BitSet owed = new BitSet();
   private final BitSet condemned = new BitSet();
   private Stand stand = Stand.IDLE;
@@ -45,16 +59,35 @@ final class Agreement {
   private long epoch;
   private BitSet members;
   private long committed = -1;
+
+  /// The base on which this rank has last committed.
+  private long committedBase = -2;
+
+  /// Ranks that join, with which somebody has committed to enter the next epoch after the base.
+  private BitSet pledged = new BitSet();
+
   private long announced;
   private int excludedBy = -1;
 
-  /// Of a rank of a job of this size, in epoch 0.
-  Agreement(int rank, int size, ShrinkQuorum quorum) {
+  private Agreement(int rank, ShrinkQuorum quorum, MembershipView view) {
     this.rank = rank;
     this.quorum = quorum;
-    this.heard = new Statement[size];
-    this.view = MembershipView.ofWorld(size);
+    this.heard = new Statement[rank + 1];
+    this.view = view;
+    this.epoch = view.base();
     this.members = view.members();
+  }
+
+  /// Of a rank of a job of this size, in epoch 0.
+  static Agreement ofMember(int rank, int size, ShrinkQuorum quorum) {
+    return new Agreement(rank, quorum, MembershipView.ofWorld(size));
+  }
+
+  /// Of a rank that is in no epoch yet, and takes part as soon as a member admits it.
+  static Agreement ofJoiner(int rank, ShrinkQuorum quorum) {
+    var joiner = new Agreement(rank, quorum, MembershipView.ofJoiner(rank));
+    joiner.stand = Stand.TAKING_PART;
+    return joiner;
   }
 
   // --- what happens
@@ -66,7 +99,28 @@ final class Agreement {
     }
     stand = Stand.TAKING_PART;
     learn(view.withTarget(Math.max(view.target(), epoch + 1)));
+    admitWanted();
     step();
+  }
+
+  /// This rank wants another one, which is in no epoch, to enter the next one with all others: the
+  /// one that is being agreed on, or the one after the next `enter`.
+  void admit(int joiner) {
+    if (!view.gone().get(joiner) && !view.candidates().get(joiner)) {
+      wanted.set(joiner);
+    }
+    if (stand == Stand.TAKING_PART) {
+      admitWanted();
+      step();
+    }
+  }
+
+  private void admitWanted() {
+    if (view.base() >= 0 && committedBase != view.base()) {
+      learn(view.admitting(wanted));
+      wanted.clear();
+      takeAll();
+    }
   }
 
   /// This rank no longer waits for the others. What it has committed to, it stays committed to.
@@ -82,22 +136,59 @@ final class Agreement {
     step();
   }
 
-  /// Another rank has said this. What a rank says that is gone has no effect.
+  /// Another rank has said this. What a rank says that is gone has no effect; what one says of whom
+  /// this rank does not know counts when it does.
   void onStatement(int peer, Statement statement) {
     if (view.gone().get(peer)) {
       return;
     }
+    if (peer >= heard.length) {
+      heard = Arrays.copyOf(heard, peer + 1);
+    }
     heard[peer] = statement;
+    untaken.set(peer);
+    takeAll();
+    step();
+  }
+
+  /// What one says may make others known.
+  private void takeAll() {
+    int peer = nextKnown();
+    while (peer >= 0 && stand != Stand.EXCLUDED) {
+      untaken.clear(peer);
+      take(peer, Objects.requireNonNull(heard[peer]));
+      peer = nextKnown();
+    }
+  }
+
+  private int nextKnown() {
+    for (int peer = untaken.nextSetBit(0); peer >= 0; peer = untaken.nextSetBit(peer + 1)) {
+      Statement statement = Objects.requireNonNull(heard[peer]);
+      MembershipView its = statement.view();
+      boolean invites = view.base() < 0 && (its.joining().get(rank) || its.gone().get(rank));
+      if (!view.gone().get(peer) && (invites || view.candidates().get(peer))) {
+        return peer;
+      }
+    }
+    return -1;
+  }
+
+  private void take(int peer, Statement statement) {
     announced = Math.max(announced, statement.view().target());
     if (statement.view().gone().get(rank)) {
       stand = Stand.EXCLUDED;
       excludedBy = peer;
       return;
     }
-    condemned.or(statement.view().gone());
-    condemned.andNot(view.gone());
+    BitSet news = (BitSet) statement.view().gone().clone();
+    news.andNot(view.gone());
+    condemned.or(news);
+    if (statement.view().base() == view.base()) {
+      pledged = MembershipView.union(pledged, statement.pledged());
+    } else if (statement.view().base() > view.base()) {
+      pledged = statement.pledged();
+    }
     learn(view.merged(statement.view()));
-    step();
   }
 
   /// A commitment holds for one view: with another one this rank must aim further.
@@ -110,30 +201,40 @@ final class Agreement {
   }
 
   private void step() {
-    if (stand != Stand.TAKING_PART) {
+    if (stand != Stand.TAKING_PART || view.base() < 0) {
       return;
     }
     if (said == null || !said.view().equals(view)) {
       say(Stage.PROPOSE);
     }
     if (committed != view.target() && allSaid(Stage.PROPOSE)) {
-      if (quorum == ShrinkQuorum.MAJORITY && !view.majority()) {
+      if (!mayGoOn()) {
         stand = Stand.TOO_FEW;
         return;
       }
       committed = view.target();
+      committedBase = view.base();
+      pledged = MembershipView.union(pledged, view.aliveJoining());
       say(Stage.COMMIT);
     }
     if (committed == view.target() && allSaid(Stage.COMMIT)) {
       stand = Stand.IDLE;
       epoch = view.target();
       members = view.alive();
-      view = view.withBase(epoch, members);
+      view = view.entered();
+      pledged = new BitSet();
     }
   }
 
+  /// Ranks that join do not go on without any that was there before them.
+  private boolean mayGoOn() {
+    return quorum == ShrinkQuorum.MAJORITY
+        ? view.majority(pledged)
+        : view.alive().intersects(view.members());
+  }
+
   private void say(Stage stage) {
-    said = new Statement(stage, view);
+    said = new Statement(stage, view, pledged);
     owed.clear();
     owed.or(view.alive());
     owed.clear(rank);
@@ -144,12 +245,16 @@ final class Agreement {
     return view.alive().stream()
         .allMatch(
             peer -> {
-              Statement statement = heard[peer];
+              Statement statement = heard(peer);
               return peer == rank
                   || (statement != null
                       && statement.stage().compareTo(stage) >= 0
                       && statement.view().equals(view));
             });
+  }
+
+  private @Nullable Statement heard(int peer) {
+    return peer < heard.length ? heard[peer] : null;
   }
 
   // --- what is to be done
@@ -185,7 +290,7 @@ final class Agreement {
     return stand;
   }
 
-  /// The epoch that this rank has entered last.
+  /// The epoch that this rank has entered last; -1 = none.
   long epoch() {
     return epoch;
   }
@@ -193,6 +298,13 @@ final class Agreement {
   /// Its members.
   ProcessSet members() {
     return new ProcessSet(members.stream().boxed().toList());
+  }
+
+  /// Whether this rank wants ranks to be admitted that no agreement is about yet.
+  boolean wantsMore() {
+    wanted.andNot(view.gone());
+    wanted.andNot(view.candidates());
+    return !wanted.isEmpty();
   }
 
   /// Whether another rank is on its way into a later epoch than this one's.
@@ -206,14 +318,20 @@ final class Agreement {
   }
 
   /// How many ranks there would be if none had been lost: members of the latest epoch that did not
-  /// leave in order.
+  /// leave in order, and those with which the next one may have been entered.
   int before() {
-    return view.entitled().cardinality();
+    return entitled().cardinality();
   }
 
-  /// Members of the latest epoch that were lost; never empty where too few are left.
+  /// Those of them that were lost; never empty where too few members are left.
   List<Integer> lost() {
-    return view.entitled().stream().filter(peer -> view.gone().get(peer)).boxed().toList();
+    return entitled().stream().filter(peer -> view.gone().get(peer)).boxed().toList();
+  }
+
+  private BitSet entitled() {
+    BitSet all = MembershipView.union(view.entitled(), pledged);
+    all.andNot(view.left());
+    return all;
   }
 
   /// Ranks that are not gone, this one included.
@@ -227,7 +345,7 @@ final class Agreement {
     List<Integer> absent = new ArrayList<>();
     List<Integer> behind = new ArrayList<>();
     for (int peer : alive()) {
-      Statement statement = heard[peer];
+      Statement statement = heard(peer);
       if (peer == rank) {
         continue;
       }

@@ -88,8 +88,8 @@ public final class Membership implements MeshService {
   public void onStart(Mesh connected) {
     int size = connected.topology().size();
     mesh = connected;
-    agreement = new Agreement(connected.rank(), size, quorum);
-    frame = Arena.ofAuto().allocate(StatementFrame.bytes(size), 8);
+    agreement = Agreement.ofMember(connected.rank(), size, quorum);
+    frame = Arena.ofAuto().allocate(StatementFrame.MOST_BYTES, 8);
     current = new Epoch(0, ProcessSet.world(size));
   }
 
@@ -104,6 +104,7 @@ public final class Membership implements MeshService {
       if (pending.begin()) {
         follower.onRevoked(Reasons.revoked(mesh(), mesh().rank()));
         state.enter();
+        dropCondemned(state, mesh().rank());
         settle(state);
       } else if (pending.overdue(nowNanos)) {
         CommException late = Reasons.late(mesh(), state, pending.limit());
@@ -126,10 +127,13 @@ public final class Membership implements MeshService {
     for (int peer = state.nextPending(0);
         said != null && peer >= 0;
         peer = state.nextPending(peer + 1)) {
+      if (peer >= mesh().topology().size()) {
+        break; // it was admitted elsewhere; the mesh here does not know it yet
+      }
       boolean left = mesh().isGone(peer);
       if (!left) {
-        StatementFrame.write(frame, said, mesh().topology().size());
-        left = mesh().endpoint(peer).trySend(frame) != PostResult.BACK_PRESSURED;
+        MemorySegment message = StatementFrame.write(frame, said);
+        left = mesh().endpoint(peer).trySend(message) != PostResult.BACK_PRESSURED;
       }
       if (left) {
         state.sent(peer);
@@ -142,7 +146,7 @@ public final class Membership implements MeshService {
   @Override
   public void onMessage(int fromRank, MemorySegment message) {
     Agreement state = Objects.requireNonNull(agreement);
-    Statement statement = StatementFrame.read(message, fromRank, mesh().topology().size());
+    Statement statement = StatementFrame.read(message, fromRank);
     if (statement == null) {
       mesh().drop(fromRank, "it sent an agreement that cannot be read");
       return;
@@ -150,9 +154,7 @@ public final class Membership implements MeshService {
     follower.onAnnounced(fromRank, statement.view().target());
     state.onStatement(fromRank, statement);
     // First who is lost, then that the others go on: what fails should name the cause.
-    for (int peer = state.takeCondemned(); peer >= 0; peer = state.takeCondemned()) {
-      mesh().drop(peer, mesh().topology().describe(fromRank) + " has given it up");
-    }
+    dropCondemned(state, fromRank);
     if (state.revoked()) {
       follower.onRevoked(Reasons.revoked(mesh(), fromRank));
     }
@@ -170,6 +172,14 @@ public final class Membership implements MeshService {
   @Override
   public void onExcluded(int witness, String why) {
     stop(new CommException.Excluded(why, witness));
+  }
+
+  private void dropCondemned(Agreement state, int by) {
+    for (int peer = state.takeCondemned(); peer >= 0; peer = state.takeCondemned()) {
+      if (peer < mesh().topology().size()) {
+        mesh().drop(peer, mesh().topology().describe(by) + " has given it up");
+      }
+    }
   }
 
   /// Acts upon where this rank stands now.

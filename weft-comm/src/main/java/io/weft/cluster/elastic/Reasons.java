@@ -52,7 +52,7 @@ final class Reasons {
             + named(mesh, lost)
             + "; the others may go on without them behind a broken network, so end here, or set"
             + " --shrink-quorum any where a loss is a crash for certain",
-        lost.getFirst(),
+        lost.isEmpty() ? -1 : lost.getFirst(),
         null);
   }
 

@@ -3,6 +3,7 @@ package io.weft.cluster.elastic;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.weft.cluster.elastic.Statement.Stage;
 import java.lang.foreign.MemorySegment;
@@ -10,73 +11,96 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// How a statement lies in a message (docs/protocol/agreement.md). Little-endian: 24 bytes, then
-/// three sets of ranks of the same length.
+/// five sets of ranks of the same length, which the header has.
 final class StatementFrame {
 
   /// Service number of agreements, in the first byte of every message.
   static final byte SERVICE = 1;
 
   private static final int HEADER_BYTES = 24;
+  private static final int SETS = 5;
+
+  /// No job has more ranks, those that are gone included.
+  private static final int MOST_RANKS = 1 << 14;
+
+  /// Of the longest message.
+  static final int MOST_BYTES = HEADER_BYTES + SETS * MOST_RANKS / 8;
 
   /// No job lives through more epochs; keeps sums of epochs far from the end of the numbers.
   private static final long MOST_EPOCHS = 1L << 48;
 
   private StatementFrame() {}
 
-  /// Length of a message in a job of this size.
-  static int bytes(int size) {
-    return HEADER_BYTES + 3 * setBytes(size);
+  /// Length of the message.
+  static int bytes(Statement statement) {
+    return HEADER_BYTES + SETS * 8 * words(statement);
   }
 
-  private static int setBytes(int size) {
-    return (size + 63) / 64 * 8;
-  }
-
-  static void write(MemorySegment frame, Statement statement, int size) {
+  private static int words(Statement statement) {
     MembershipView view = statement.view();
+    int ranks = Math.max(view.gone().length(), view.candidates().length());
+    return (Math.max(ranks, statement.pledged().length()) + 63) / 64;
+  }
+
+  /// Returns the part of `into` that is the message.
+  static MemorySegment write(MemorySegment into, Statement statement) {
+    MembershipView view = statement.view();
+    int words = words(statement);
+    MemorySegment frame = into.asSlice(0, bytes(statement));
     frame.fill((byte) 0);
     frame.set(JAVA_BYTE, 0, SERVICE);
     frame.set(JAVA_BYTE, 1, (byte) statement.stage().code());
+    frame.set(JAVA_SHORT_UNALIGNED, 2, (short) words);
     frame.set(JAVA_LONG_UNALIGNED, 8, view.target());
     frame.set(JAVA_LONG_UNALIGNED, 16, view.base());
-    write(frame, HEADER_BYTES, view.gone());
-    write(frame, HEADER_BYTES + setBytes(size), view.left());
-    write(frame, HEADER_BYTES + 2 * setBytes(size), view.members());
+    write(frame, 0, words, view.gone());
+    write(frame, 1, words, view.left());
+    write(frame, 2, words, view.members());
+    write(frame, 3, words, view.joining());
+    write(frame, 4, words, statement.pledged());
+    return frame;
   }
 
-  private static void write(MemorySegment frame, int at, BitSet set) {
-    MemorySegment words = MemorySegment.ofArray(set.toByteArray());
-    MemorySegment.copy(words, 0, frame, at, words.byteSize());
+  private static void write(MemorySegment frame, int number, int words, BitSet set) {
+    MemorySegment bytes = MemorySegment.ofArray(set.toByteArray());
+    MemorySegment.copy(bytes, 0, frame, HEADER_BYTES + number * 8L * words, bytes.byteSize());
   }
 
-  /// Null if it is not the statement of rank `from` of a job of this size.
-  static @Nullable Statement read(MemorySegment frame, int from, int size) {
-    if (frame.byteSize() != bytes(size)) {
+  /// Null if it is not a statement of rank `from`.
+  static @Nullable Statement read(MemorySegment frame, int from) {
+    if (frame.byteSize() < HEADER_BYTES || frame.byteSize() > MOST_BYTES) {
       return null;
     }
     int code = frame.get(JAVA_BYTE, 1);
+    int words = Short.toUnsignedInt(frame.get(JAVA_SHORT_UNALIGNED, 2));
+    if (frame.byteSize() != HEADER_BYTES + SETS * 8L * words) {
+      return null;
+    }
     long target = frame.get(JAVA_LONG_UNALIGNED, 8);
     long base = frame.get(JAVA_LONG_UNALIGNED, 16);
-    BitSet gone = set(frame, HEADER_BYTES, size);
-    BitSet left = set(frame, HEADER_BYTES + setBytes(size), size);
-    BitSet members = set(frame, HEADER_BYTES + 2 * setBytes(size), size);
+    BitSet gone = set(frame, 0, words);
+    BitSet left = set(frame, 1, words);
+    BitSet members = set(frame, 2, words);
+    BitSet joining = set(frame, 3, words);
+    BitSet pledged = set(frame, 4, words);
+    MembershipView view = new MembershipView(target, gone, left, base, members, joining);
     boolean sane =
         (code == Stage.PROPOSE.code() || code == Stage.COMMIT.code())
             && base >= 0
             && target > base
             && target <= MOST_EPOCHS
-            && Math.max(gone.length(), members.length()) <= size
-            && members.get(from)
-            && !gone.get(from)
-            && contains(gone, left);
+            && view.alive().get(from)
+            && contains(gone, left)
+            && !joining.intersects(members)
+            && !pledged.intersects(members);
     Stage stage = code == Stage.PROPOSE.code() ? Stage.PROPOSE : Stage.COMMIT;
-    return sane
-        ? new Statement(stage, new MembershipView(target, gone, left, base, members))
-        : null;
+    return sane ? new Statement(stage, view, pledged) : null;
   }
 
-  private static BitSet set(MemorySegment frame, int at, int size) {
-    return BitSet.valueOf(frame.asSlice(at, setBytes(size)).toArray(JAVA_BYTE));
+  private static BitSet set(MemorySegment frame, int number, int words) {
+    long bytes = 8L * words;
+    return BitSet.valueOf(
+        frame.asSlice(HEADER_BYTES + number * bytes, bytes).toArray(JAVA_BYTE));
   }
 
   private static boolean contains(BitSet whole, BitSet part) {

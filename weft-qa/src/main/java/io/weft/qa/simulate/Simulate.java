@@ -25,6 +25,8 @@ public final class Simulate {
                the trace's hash of that job
         faults [--runs 100] [--seed 1] ...
                jobs with random work and random faults, and what was wrong; see --help
+        membership [--runs 1000] [--seed 1]
+               agreements on who is in the next epoch while ranks join and are lost, two jobs a seed
         replay SEED ...
                one of these jobs again, with the end of its trace where something was wrong
       """;
@@ -45,6 +47,7 @@ public final class Simulate {
         case "same" -> DeterminismCheck.run(rest, out);
         case "hash" -> HashRun.run(rest, out);
         case "faults" -> FaultRuns.run(rest, out);
+        case "membership" -> MembershipRuns.run(rest, out);
         case "replay" -> FaultRuns.run(again(rest), out);
         default -> throw new IllegalArgumentException("what is to be simulated?");
       };

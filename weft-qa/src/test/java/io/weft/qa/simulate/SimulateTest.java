@@ -30,6 +30,13 @@ class SimulateTest {
   }
 
   @Test
+  void membershipPrintsASummary() throws InterruptedException {
+    assertThat(run("membership", "--runs", "20", "--seed", "3")).isZero();
+    assertThat(out.toString(UTF_8))
+        .startsWith("40 jobs, seeds 3 to 22: 40 as they should be, 0 not; ");
+  }
+
+  @Test
   void wrongCallIsToldWithTheUsage() throws InterruptedException {
     assertThat(run("replay")).isEqualTo(2);
     assertThat(out.toString(UTF_8)).startsWith("replay needs a seed").contains("usage: ");

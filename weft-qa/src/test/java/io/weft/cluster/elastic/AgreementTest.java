@@ -13,7 +13,7 @@ class AgreementTest {
   private static final int RANDOM_RUNS = Boolean.getBoolean("weft.test.long") ? 3000 : 1000;
 
   private static AgreementSimulation calm(int size, ShrinkQuorum quorum) {
-    return new AgreementSimulation(size, quorum, 1);
+    return new AgreementSimulation(size, 2, quorum, 1);
   }
 
   @Test
@@ -109,7 +109,7 @@ class AgreementTest {
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
       AgreementSimulation job =
-          new AgreementSimulation(3 + (int) (seed % 6), ShrinkQuorum.ANY, seed);
+          new AgreementSimulation(3 + (int) (seed % 6), 0, ShrinkQuorum.ANY, seed);
       job.play(AgreementSimulation.Trouble.CRASHES);
       job.assertAgreement();
       for (int rank : job.aliveRanks()) {
@@ -128,9 +128,99 @@ class AgreementTest {
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
       AgreementSimulation job =
-          new AgreementSimulation(3 + (int) (seed % 6), ShrinkQuorum.MAJORITY, seed);
+          new AgreementSimulation(3 + (int) (seed % 6), 0, ShrinkQuorum.MAJORITY, seed);
       job.play(AgreementSimulation.Trouble.SUSPICIONS);
       job.assertAgreement();
     }
+  }
+
+  @Test
+  void rankThatJoinsEntersTheNextEpochWithAllOthers() {
+    AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
+    int joiner = job.join();
+    job.settle();
+    for (int rank = 0; rank <= joiner; rank++) {
+      assertThat(job.rank(rank).epoch()).isEqualTo(1);
+      assertThat(job.rank(rank).members().ranks()).containsExactly(0, 1, 2, 3);
+    }
+    job.crash(1);
+    int another = job.join();
+    job.settle();
+    assertThat(job.rank(another).members().ranks()).containsExactly(0, 2, 3, 4);
+    assertThat(job.rank(0).members().ranks()).containsExactly(0, 2, 3, 4);
+  }
+
+  @Test
+  void nobodyTalksToRankThatNobodyHasAdmitted() {
+    Agreement joiner = Agreement.ofJoiner(3, ShrinkQuorum.ANY);
+    joiner.enter();
+    assertThat(joiner.said()).isNull();
+    assertThat(joiner.nextPending(0)).isNegative();
+    Agreement member = Agreement.ofMember(0, 3, ShrinkQuorum.ANY);
+    member.enter();
+    joiner.onStatement(0, Objects.requireNonNull(member.said()));
+    assertThat(joiner.said()).as("it was not named").isNull();
+    member.admit(3);
+    joiner.onStatement(0, Objects.requireNonNull(member.said()));
+    assertThat(joiner.said()).isNotNull();
+    assertThat(joiner.epoch()).isNegative();
+  }
+
+  @Test
+  void whoHasCommittedAdmitsNobodyBeforeTheNextEpoch() {
+    AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
+    for (int rank = 0; rank < 3; rank++) {
+      job.enter(rank);
+    }
+    for (int rank = 1; rank < 3; rank++) {
+      job.deliverAll(rank, 0);
+    }
+    Agreement committed = job.rank(0);
+    assertThat(Objects.requireNonNull(committed.said()).stage()).isEqualTo(Statement.Stage.COMMIT);
+    committed.admit(3);
+    assertThat(committed.alive()).doesNotContain(3);
+    assertThat(committed.wantsMore()).isTrue();
+    int joiner = job.join();
+    job.settle();
+    assertThat(job.rank(joiner).members().ranks()).containsExactly(0, 1, 2, 3);
+    assertThat(job.rank(0).wantsMore()).isFalse();
+  }
+
+  /// Whichever rank is lost, and however far the agreement is by then.
+  @Test
+  void lossAtAnyStepLeavesAllWithTheJoinerOrNone() {
+    for (int victim = 0; victim < 5; victim++) {
+      for (int step = 0; step < 80; step++) {
+        for (ShrinkQuorum quorum : ShrinkQuorum.values()) {
+          AgreementSimulation job = new AgreementSimulation(4, 1, quorum, 100L * step + victim);
+          assertThat(job.join()).isEqualTo(4);
+          job.turns(step);
+          job.crash(victim);
+          job.settle();
+          job.assertAgreement();
+          job.assertAllAreIn();
+        }
+      }
+    }
+  }
+
+  @Test
+  void crashesWhileRanksJoinLeaveOneEpochWithThem() {
+    playAll(AgreementSimulation.Trouble.CRASHES);
+  }
+
+  @Test
+  void jobThatGrowsNeverBecomesTwo() {
+    playAll(AgreementSimulation.Trouble.SUSPICIONS);
+  }
+
+  private static void playAll(AgreementSimulation.Trouble trouble) {
+    Long replay = Long.getLong("weft.test.seed");
+    long first = replay == null ? 0 : replay;
+    int joined = 0;
+    for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
+      joined += AgreementSimulation.play(seed, trouble).joined();
+    }
+    assertThat(joined).isPositive();
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.cluster.elastic.Agreement.Stand;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,12 +14,15 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /// The agreements of all ranks of a job, over lines that keep the order of what one rank sends to
-/// another and no other, and that break with the ranks at their ends. Watches who enters which
-/// epoch.
-final class AgreementSimulation {
+/// another and no other, and that break with the ranks at their ends. Ranks are lost, and others
+/// join: they stand in a list that all members read now and then, as they would read the store.
+/// Watches who enters which epoch. A function of its seed.
+@NullMarked
+public final class AgreementSimulation {
 
   private static final int MOST_STEPS = 200_000;
 
@@ -31,26 +35,68 @@ final class AgreementSimulation {
   private final boolean[][] broken;
   private final long[] entered;
   private final Map<Long, List<Integer>> epochs = new HashMap<>();
+  private final int founders;
+  private final int most;
+  private final BitSet[] asked;
 
   /// What happens besides speaking.
-  enum Trouble {
+  public enum Trouble {
+    /// Ranks end.
     CRASHES,
+    /// Ranks end, and ranks that live are taken for lost.
     SUSPICIONS
   }
+
+  /// What became of a job.
+  ///
+  /// @param epoch the latest that anybody entered
+  /// @param joined how many ranks that joined were in an epoch at some time
+  /// @param lost how many ranks are not there any more
+  public record Outcome(long epoch, int joined, int lost) {}
 
   /// What a line brings: a statement, or (null) its end.
   private record Event(@Nullable Statement statement, boolean inOrder) {}
 
-  AgreementSimulation(int size, ShrinkQuorum quorum, long seed) {
+  /// Of a job of so many ranks, which at most so many others join.
+  AgreementSimulation(int size, int joiners, ShrinkQuorum quorum, long seed) {
     this.seed = seed;
     this.quorum = quorum;
     this.random = new Random(seed);
+    this.founders = size;
+    this.most = size + joiners;
     for (int rank = 0; rank < size; rank++) {
-      ranks.add(new Agreement(rank, size, quorum));
+      ranks.add(Agreement.ofMember(rank, size, quorum));
     }
-    this.crashed = new boolean[size];
-    this.broken = new boolean[size][size];
-    this.entered = new long[size];
+    this.crashed = new boolean[most];
+    this.broken = new boolean[most][most];
+    this.entered = new long[most];
+    this.asked = new BitSet[most];
+    for (int rank = 0; rank < most; rank++) {
+      asked[rank] = new BitSet();
+      entered[rank] = rank < size ? 0 : -1;
+    }
+  }
+
+  /// Plays a job of 3 to 8 ranks which 1 to 3 others join, with troubles at random moments, and
+  /// throws `AssertionError` where its ranks do not agree in the end, or two parts of it go on.
+  public static Outcome play(long seed, Trouble trouble) {
+    ShrinkQuorum quorum =
+        trouble == Trouble.CRASHES ? ShrinkQuorum.ANY : ShrinkQuorum.MAJORITY;
+    var job =
+        new AgreementSimulation(
+            3 + (int) Math.floorMod(seed, 6L), 1 + (int) Math.floorMod(seed, 3L), quorum, seed);
+    job.play(trouble);
+    job.assertAgreement();
+    if (trouble == Trouble.CRASHES) {
+      job.assertAllAreIn();
+    }
+    return job.outcome();
+  }
+
+  private Outcome outcome() {
+    long last = epochs.keySet().stream().mapToLong(Long::longValue).max().orElse(0);
+    int joined = (int) IntStream.range(founders, most).filter(r -> entered[r] >= 0).count();
+    return new Outcome(last, joined, ranks.size() - aliveRanks().size());
   }
 
   Agreement rank(int rank) {
@@ -65,7 +111,36 @@ final class AgreementSimulation {
 
   void enter(int rank) {
     ranks.get(rank).enter();
+    closeCondemned(rank);
     note(rank);
+  }
+
+  /// A rank joins: it is in the list, and connected with all.
+  int join() {
+    int rank = ranks.size();
+    ranks.add(Agreement.ofJoiner(rank, quorum));
+    for (int peer = 0; peer < rank; peer++) {
+      if (crashed[peer]) {
+        end(peer, rank, false);
+      }
+    }
+    return rank;
+  }
+
+  /// A member reads the list.
+  private void admit(int rank, int joiner) {
+    asked[rank].set(joiner);
+    ranks.get(rank).admit(joiner);
+    closeCondemned(rank);
+    note(rank);
+  }
+
+  /// The next rank that has joined and of which this member has not read; -1 if there is none.
+  private int unread(int rank) {
+    Agreement agreement = ranks.get(rank);
+    int joiner = asked[rank].nextClearBit(founders);
+    boolean member = agreement.epoch() >= 0 && agreement.stand() != Stand.EXCLUDED;
+    return member && joiner < ranks.size() ? joiner : -1;
   }
 
   /// The rank ends: of what it sent, a random part is lost, then its lines end.
@@ -110,7 +185,7 @@ final class AgreementSimulation {
   }
 
   private ArrayDeque<Event> line(int from, int to) {
-    return lines.computeIfAbsent(from * ranks.size() + to, key -> new ArrayDeque<>());
+    return lines.computeIfAbsent(from * most + to, key -> new ArrayDeque<>());
   }
 
   /// Sends what `rank` owes, to all or to some.
@@ -149,11 +224,15 @@ final class AgreementSimulation {
     }
     Agreement agreement = ranks.get(to);
     agreement.onStatement(from, event.statement());
-    int doomed;
-    while ((doomed = agreement.takeCondemned()) >= 0) {
-      suspect(to, doomed);
-    }
+    closeCondemned(to);
     note(to);
+  }
+
+  private void closeCondemned(int rank) {
+    int doomed;
+    while ((doomed = ranks.get(rank).takeCondemned()) >= 0) {
+      suspect(rank, doomed);
+    }
   }
 
   // --- playing
@@ -162,6 +241,13 @@ final class AgreementSimulation {
   void settle() {
     for (int steps = 0; turn(); steps++) {
       assertThat(steps).as("-Dweft.test.seed=%d does not end", seed).isLessThan(MOST_STEPS);
+    }
+  }
+
+  /// Lets everybody do so many things that are to be done, in random order.
+  void turns(int number) {
+    for (int done = 0; done < number && turn(); done++) {
+      // The next one.
     }
   }
 
@@ -179,6 +265,10 @@ final class AgreementSimulation {
   }
 
   private void happen(Trouble trouble) {
+    if (ranks.size() < most && random.nextInt(3) == 0) {
+      int unused = join();
+      return;
+    }
     int rank = random.nextInt(ranks.size());
     int other = random.nextInt(ranks.size());
     if (crashed[rank]) {
@@ -201,6 +291,10 @@ final class AgreementSimulation {
   private boolean turn() {
     List<Runnable> due = new ArrayList<>();
     for (int rank : aliveRanks()) {
+      int joiner = unread(rank);
+      if (joiner >= 0) {
+        due.add(() -> admit(rank, joiner));
+      }
       if (mustEnter(ranks.get(rank))) {
         due.add(() -> enter(rank));
       }
@@ -214,7 +308,7 @@ final class AgreementSimulation {
     lines.forEach(
         (key, line) -> {
           if (!line.isEmpty()) {
-            due.add(() -> deliver(key / ranks.size(), key % ranks.size()));
+            due.add(() -> deliver(key / most, key % most));
           }
         });
     if (due.isEmpty()) {
@@ -227,7 +321,10 @@ final class AgreementSimulation {
   /// A program comes to shrink once its operations fail: a member is gone, or the epoch is revoked.
   private static boolean mustEnter(Agreement agreement) {
     return agreement.stand() == Stand.IDLE
-        && (agreement.revoked() || !agreement.alive().containsAll(agreement.members().ranks()));
+        && (agreement.epoch() < 0
+            || agreement.revoked()
+            || agreement.wantsMore()
+            || !agreement.alive().containsAll(agreement.members().ranks()));
   }
 
   /// Then the program ends in order.
@@ -251,12 +348,18 @@ final class AgreementSimulation {
   // --- judging
 
   /// When all is quiet, every rank that is left is in an epoch with ranks that are left and are in
-  /// the same one; with a quorum all of them are.
+  /// the same one; with a quorum all of them are. A rank that joins is with all of them or with
+  /// none.
   void assertAgreement() {
     List<List<Integer>> living = new ArrayList<>();
+    List<Integer> outside = new ArrayList<>();
     for (int rank : aliveRanks()) {
       Agreement agreement = ranks.get(rank);
       String where = "-Dweft.test.seed=%d: rank %d of %d".formatted(seed, rank, ranks.size());
+      if (agreement.epoch() < 0) {
+        outside.add(rank);
+        continue;
+      }
       assertThat(agreement.stand()).as(where).isEqualTo(Stand.IDLE);
       List<Integer> members = agreement.members().ranks();
       assertThat(aliveRanks()).as(where).containsAll(members);
@@ -267,8 +370,25 @@ final class AgreementSimulation {
         living.add(members);
       }
     }
+    for (List<Integer> members : living) {
+      assertThat(members).as("-Dweft.test.seed=%d", seed).noneMatch(outside::contains);
+    }
     if (quorum == ShrinkQuorum.MAJORITY) {
       assertThat(living).as("-Dweft.test.seed=%d", seed).hasSizeLessThanOrEqualTo(1);
+    }
+  }
+
+  /// Where no rank that lives was taken for lost: all who live are in one epoch, unless none is
+  /// left that was in the one before.
+  void assertAllAreIn() {
+    List<Integer> alive = aliveRanks();
+    if (alive.stream().allMatch(rank -> ranks.get(rank).epoch() < 0)) {
+      return;
+    }
+    for (int rank : alive) {
+      String where = "-Dweft.test.seed=%d: rank %d".formatted(seed, rank);
+      assertThat(ranks.get(rank).epoch()).as(where).isNotNegative();
+      assertThat(ranks.get(rank).members().ranks()).as(where).isEqualTo(alive);
     }
   }
 }
