@@ -54,8 +54,8 @@ public record Topology(long epoch, List<Member> members) {
     return (int) members.stream().filter(m -> m.localRank() == localRank).count();
   }
 
-  /// "rank 1 on node7", for messages.
+  /// "rank 1 on node7", for messages; without the host for a rank that is not known here.
   public String describe(int rank) {
-    return "rank " + rank + " on " + members.get(rank).host();
+    return "rank " + rank + (rank < size() ? " on " + members.get(rank).host() : "");
   }
 }

@@ -99,8 +99,7 @@ final class StatementFrame {
 
   private static BitSet set(MemorySegment frame, int number, int words) {
     long bytes = 8L * words;
-    return BitSet.valueOf(
-        frame.asSlice(HEADER_BYTES + number * bytes, bytes).toArray(JAVA_BYTE));
+    return BitSet.valueOf(frame.asSlice(HEADER_BYTES + number * bytes, bytes).toArray(JAVA_BYTE));
   }
 
   private static boolean contains(BitSet whole, BitSet part) {

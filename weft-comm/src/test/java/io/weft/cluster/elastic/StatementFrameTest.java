@@ -23,8 +23,7 @@ class StatementFrameTest {
   }
 
   private static MemorySegment written(Statement statement) {
-    return StatementFrame.write(
-        Arena.ofAuto().allocate(StatementFrame.MOST_BYTES), statement);
+    return StatementFrame.write(Arena.ofAuto().allocate(StatementFrame.MOST_BYTES), statement);
   }
 
   private static MembershipView view(

@@ -80,8 +80,7 @@ public final class AgreementSimulation {
   /// Plays a job of 3 to 8 ranks which 1 to 3 others join, with troubles at random moments, and
   /// throws `AssertionError` where its ranks do not agree in the end, or two parts of it go on.
   public static Outcome play(long seed, Trouble trouble) {
-    ShrinkQuorum quorum =
-        trouble == Trouble.CRASHES ? ShrinkQuorum.ANY : ShrinkQuorum.MAJORITY;
+    ShrinkQuorum quorum = trouble == Trouble.CRASHES ? ShrinkQuorum.ANY : ShrinkQuorum.MAJORITY;
     var job =
         new AgreementSimulation(
             3 + (int) Math.floorMod(seed, 6L), 1 + (int) Math.floorMod(seed, 3L), quorum, seed);

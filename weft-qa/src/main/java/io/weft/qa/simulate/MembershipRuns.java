@@ -32,8 +32,14 @@ final class MembershipRuns {
         } catch (AssertionError disagreement) {
           wrong++;
           out.println(
-              "seed " + seed + ", " + trouble + ": " + disagreement.getMessage()
-                  + "; replay: tools/simulate membership --runs 1 --seed " + seed);
+              "seed "
+                  + seed
+                  + ", "
+                  + trouble
+                  + ": "
+                  + disagreement.getMessage()
+                  + "; replay: tools/simulate membership --runs 1 --seed "
+                  + seed);
         }
       }
     }
