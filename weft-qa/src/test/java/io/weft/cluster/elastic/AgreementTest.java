@@ -4,6 +4,7 @@ package io.weft.cluster.elastic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.cluster.elastic.Agreement.Stand;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -184,6 +185,62 @@ class AgreementTest {
     job.settle();
     assertThat(job.rank(joiner).members().ranks()).containsExactly(0, 1, 2, 3);
     assertThat(job.rank(0).wantsMore()).isFalse();
+  }
+
+  /// Who has committed to enter with three joiners does not go on with half of the rest: the other
+  /// half may have entered with them.
+  @Test
+  void membersThatMayHaveGrownCountTheJoiners() {
+    List<Agreement> all = new ArrayList<>();
+    for (int rank = 0; rank < 6; rank++) {
+      all.add(
+          rank < 3
+              ? Agreement.ofMember(rank, 3, ShrinkQuorum.MAJORITY)
+              : Agreement.ofJoiner(rank, ShrinkQuorum.MAJORITY));
+    }
+    List.of(3, 4, 5).forEach(all.getFirst()::admit);
+    all.getFirst().enter();
+    tell(all, List.of(0), List.of(1, 2, 3, 4, 5));
+    all.get(1).enter();
+    all.get(2).enter();
+    List<Integer> everybody = List.of(0, 1, 2, 3, 4, 5);
+    tell(all, everybody, everybody);
+    tell(all, everybody, List.of(2, 3, 4, 5));
+    for (int rank : List.of(2, 3, 4, 5)) {
+      assertThat(all.get(rank).members().ranks()).containsExactlyElementsOf(everybody);
+      all.get(rank).onGone(0, false);
+      all.get(rank).onGone(1, false);
+      all.get(rank).enter();
+    }
+    for (int rank : List.of(0, 1)) {
+      assertThat(all.get(rank).epoch()).isZero();
+      List.of(2, 3, 4, 5).forEach(peer -> all.get(rank).onGone(peer, false));
+    }
+    for (List<Integer> part : List.of(List.of(0, 1), List.of(2, 3, 4, 5))) {
+      tell(all, part, part);
+      tell(all, part, part);
+    }
+    assertThat(all.get(0).stand()).isEqualTo(Stand.TOO_FEW);
+    assertThat(all.get(1).stand()).isEqualTo(Stand.TOO_FEW);
+    assertThat(all.get(1).lost()).containsExactly(2, 3, 4, 5);
+    for (int rank : List.of(2, 3, 4, 5)) {
+      assertThat(all.get(rank).members().ranks()).containsExactly(2, 3, 4, 5);
+    }
+  }
+
+  /// What each has to say at this moment.
+  private static void tell(List<Agreement> all, List<Integer> from, List<Integer> to) {
+    List<Statement> said = new ArrayList<>();
+    for (int rank : from) {
+      said.add(Objects.requireNonNull(all.get(rank).said()));
+    }
+    for (int peer : to) {
+      for (int i = 0; i < from.size(); i++) {
+        if (from.get(i) != peer) {
+          all.get(peer).onStatement(from.get(i), said.get(i));
+        }
+      }
+    }
   }
 
   /// Whichever rank is lost, and however far the agreement is by then.
