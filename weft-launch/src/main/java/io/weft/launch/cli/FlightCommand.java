@@ -34,7 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
       "",
       "Example:",
       "  weft run -np 4 --flight-dir flights -- java -cp app.jar Train",
-      "  weft trace flight flights --json verdict.json"
+      "  weft trace flight flights --json report.json"
     })
 final class FlightCommand implements Callable<Integer> {
 
@@ -62,7 +62,7 @@ final class FlightCommand implements Callable<Integer> {
     PrintWriter err = command.commandLine().getErr();
     logs.unreadable().values().forEach(what -> err.println("weft: " + what));
     err.flush();
-    FlightReport verdict =
+    FlightReport report =
         FlightReport.of(logs)
             .orElseThrow(
                 () ->
@@ -71,20 +71,20 @@ final class FlightCommand implements Callable<Integer> {
                             + " has no flight file (rank-0.flight …) that tells of a failure; ranks"
                             + " leave them where --flight-dir says, when something fails"));
     PrintWriter out = command.commandLine().getOut();
-    verdict.lines().forEach(out::println);
+    report.lines().forEach(out::println);
     out.flush();
     if (json != null) {
-      write(command, json, verdict);
+      write(command, json, report);
     }
     return ExitCodes.DONE;
   }
 
-  private static void write(CommandSpec command, Path file, FlightReport verdict) {
+  private static void write(CommandSpec command, Path file, FlightReport report) {
     JsonMapper mapper =
         JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
     try {
       NewFile.write(
-          file, (mapper.writeValueAsString(verdict) + "\n").getBytes(StandardCharsets.UTF_8));
+          file, (mapper.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8));
     } catch (IOException unwritable) {
       throw new ParameterException(
           command.commandLine(),

@@ -44,7 +44,7 @@ final class FailureAnalysis {
     evidence.logs().forEach((rank, log) -> stories.put(rank, new RankSummary(log, failed)));
   }
 
-  Optional<FlightReport> verdict() {
+  Optional<FlightReport> report() {
     List<StalledOperation> disputes = disputes();
     Optional<Had> first = firstFailure();
     if (first.isEmpty() && disputes.isEmpty()) {

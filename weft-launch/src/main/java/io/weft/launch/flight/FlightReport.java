@@ -24,13 +24,13 @@ public record FlightReport(
 
   /// Judges; empty where there is no log, or nothing failed and nothing was under way.
   public static Optional<FlightReport> of(JobLogs evidence) {
-    return evidence.logs().isEmpty() ? Optional.empty() : new FailureAnalysis(evidence).verdict();
+    return evidence.logs().isEmpty() ? Optional.empty() : new FailureAnalysis(evidence).report();
   }
 
   /// At most 11 lines for people.
   public List<String> lines() {
     var lines = new ArrayList<String>();
-    lines.add("verdict: " + cause);
+    lines.add("cause: " + cause);
     findings.stream().limit(MOST_FINDINGS).forEach(finding -> lines.add("  " + finding.words()));
     if (findings.size() > MOST_FINDINGS) {
       lines.add("  and " + (findings.size() - MOST_FINDINGS) + " findings more");

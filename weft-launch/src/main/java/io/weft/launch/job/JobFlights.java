@@ -60,7 +60,7 @@ final class JobFlights {
   List<String> judge(Map<Integer, String> ended) {
     JobLogs logs = JobLogs.of(this::find, plan.ranks().size(), job, ended);
     var lines = new ArrayList<String>();
-    FlightReport.of(logs).ifPresent(verdict -> lines.addAll(verdict.lines()));
+    FlightReport.of(logs).ifPresent(report -> lines.addAll(report.lines()));
     lines.addAll(unkept);
     if (!lines.isEmpty()) {
       lines.add(

@@ -26,24 +26,24 @@ class FlightCommandTest {
     Path kept =
         Path.of(Objects.requireNonNull(getClass().getResource("flights/rank-0.flight")).toURI())
             .getParent();
-    Path json = directory.resolve("verdict.json");
+    Path json = directory.resolve("report.json");
     assertThat(weft.run("trace", "flight", kept.toString(), "--json", json.toString())).isZero();
     assertThat(weft.out().lines())
         .hasSize(3)
         .first()
         .isEqualTo(
-            "verdict: the communicator of ranks 0-2 failed 17.1 s into the job; first on rank 0: k"
+            "cause: the communicator of ranks 0-2 failed 17.1 s into the job; first on rank 0: k"
                 + " is late");
     assertThat(weft.out().lines().skip(1))
         .anyMatch(line -> line.startsWith("  rank 1 on node1 left no file that can be read ("))
         .contains("  " + NEVER);
     assertThat(weft.err()).contains("rank-1.flight: line 3: a field is missing");
-    JsonNode verdict = JsonMapper.shared().readTree(Files.readString(json));
-    assertThat(verdict.get("size").intValue()).isEqualTo(3);
-    assertThat(verdict.get("findings").get(1).get("kind").stringValue())
+    JsonNode report = JsonMapper.shared().readTree(Files.readString(json));
+    assertThat(report.get("size").intValue()).isEqualTo(3);
+    assertThat(report.get("findings").get(1).get("kind").stringValue())
         .isEqualTo("NEVER_SUBMITTED");
-    assertThat(verdict.get("findings").get(1).get("ranks").get(0).intValue()).isEqualTo(2);
-    assertThat(verdict.get("findings").get(1).get("words").stringValue()).isEqualTo(NEVER);
+    assertThat(report.get("findings").get(1).get("ranks").get(0).intValue()).isEqualTo(2);
+    assertThat(report.get("findings").get(1).get("words").stringValue()).isEqualTo(NEVER);
   }
 
   @Test

@@ -327,20 +327,20 @@ class FlightReportTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void verdictSays(Case known) {
-    FlightReport verdict = FlightReport.of(known.evidence()).orElseThrow();
-    assertThat(verdict.cause()).isEqualTo(known.cause());
-    assertThat(verdict.findings()).containsExactlyElementsOf(known.findings());
+  void reportSays(Case known) {
+    FlightReport report = FlightReport.of(known.evidence()).orElseThrow();
+    assertThat(report.cause()).isEqualTo(known.cause());
+    assertThat(report.findings()).containsExactlyElementsOf(known.findings());
   }
 
   @Test
-  void withoutLogsOrFailureThereIsNoVerdict() {
+  void withoutLogsOrFailureThereIsNoReport() {
     assertThat(FlightReport.of(logs())).isEmpty();
     assertThat(FlightReport.of(logs(rank(0).done("g", 1, 1), rank(1), rank(2)))).isEmpty();
   }
 
   @Test
-  void verdictIsShortHoweverManyRanksAndOperationsThereAre() {
+  void reportIsShortHoweverManyRanksAndOperationsThereAre() {
     Story[] stories =
         IntStream.range(0, 64)
             .mapToObj(
@@ -391,13 +391,13 @@ class FlightReportTest {
             old.peers(),
             old.events(),
             old.operations());
-    FlightReport verdict =
+    FlightReport report =
         FlightReport.of(new JobLogs(Map.of(0, log), Map.of(), Map.of())).orElseThrow();
-    assertThat(verdict.cause())
+    assertThat(report.cause())
         .isEqualTo(
             "the communicator of ranks 0-1 in epoch 1 failed 20.0 s into the job; first on rank 0:"
                 + " late again");
-    assertThat(verdict.findings())
+    assertThat(report.findings())
         .extracting(FlightFinding::words)
         .containsExactly(
             "rank 1 on node1 left no file; rank 0 heard of it last 19.1 s before the failure");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The verdict on jobs of real ranks.
+/// What is said of jobs of real ranks.
 @Timeout(120)
 class JobFlightsTest {
 
@@ -61,7 +61,7 @@ class JobFlightsTest {
         .anyMatch(
             line ->
                 line.matches(
-                    "weft: verdict: the communicator of ranks 0-2 failed [0-9.]+ s into the job;"
+                    "weft: cause: the communicator of ranks 0-2 failed [0-9.]+ s into the job;"
                         + " first on rank [01]: .*'dense/kernel'.*"))
         .anyMatch(
             line ->

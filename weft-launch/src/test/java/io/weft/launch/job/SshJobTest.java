@@ -235,7 +235,7 @@ class SshJobTest {
   }
 
   @Test
-  void flightLogOfRankOnAnotherHostReachesTheVerdict() throws Exception {
+  void flightLogOfRankOnAnotherHostReachesTheReport() throws Exception {
     List<String> rank = FlightRank.command(directory, "silent", "1");
     assertThat(run(plan("localhost:1,weft-far:1", rank))).isEqualTo(1);
     assertThat(err.toString(StandardCharsets.UTF_8).lines())
