@@ -61,14 +61,14 @@ record CurvePlot(List<Measurement> measurements) {
       String title, String axis, boolean isRising, Function<Measurement, Double> figure) {
     List<Measurement> drawn =
         measurements.stream().filter(m -> !Objects.equals(m.tensors(), 0)).toList();
-    List<Panel.Curve> curves =
+    List<Panel.PanelCurve> curves =
         drawn.stream()
             .map(CurvePlot::curve)
             .distinct()
             .map(
                 name -> {
                   List<Measurement> of = drawn.stream().filter(m -> curve(m).equals(name)).toList();
-                  return new Panel.Curve(
+                  return new Panel.PanelCurve(
                       name,
                       of.stream().map(m -> (double) m.bytes()).toList(),
                       of.stream().map(figure).toList());

@@ -39,7 +39,7 @@ record Explanation(
   ///   other ways
   /// @param rule where the line stands that decided, and what it says
   /// @param reason why
-  record Line(
+  record ExplainedSize(
       long bytes,
       String way,
       String algorithm,
@@ -83,13 +83,13 @@ record Explanation(
   }
 
   /// Each size; none where no collective runs.
-  List<Line> lines() {
+  List<ExplainedSize> lines() {
     return plan.benchmark().isCollective()
         ? plan.cases().stream().map(one -> line(one.bytes())).toList()
         : List.of();
   }
 
-  private Line line(long bytes) {
+  private ExplainedSize line(long bytes) {
     // Ranks find out that private tensors cannot be reached, and take the wire.
     boolean reachable =
         sharesMemory
@@ -101,7 +101,7 @@ record Explanation(
     Choice choice =
         Algorithms.chosen(
             table, plan.benchmark().label(), bytes, bounces ? layout.bounced() : layout);
-    return new Line(
+    return new ExplainedSize(
         bytes,
         choice.way().words(),
         choice.algorithm(),

@@ -43,11 +43,11 @@ interface MeasuredPeer {
 
     /// One round in fresh processes, none of which is left on return. Throws
     /// `PerfException.Failed`.
-    RankReport round(Stage stage) throws InterruptedException;
+    RankReport round(PeerSetup stage) throws InterruptedException;
 
     /// One round without others.
     default RankReport round() throws InterruptedException {
-      return round(Stage.ALONE);
+      return round(PeerSetup.ALONE);
     }
   }
 
@@ -55,12 +55,12 @@ interface MeasuredPeer {
   ///
   /// @param variables that all its ranks are given beside their own
   /// @param contestants that take turns, at least 1
-  record Stage(Map<String, String> variables, int contestants) {
+  record PeerSetup(Map<String, String> variables, int contestants) {
 
     /// Nobody else.
-    static final Stage ALONE = new Stage(Map.of(), 1);
+    static final PeerSetup ALONE = new PeerSetup(Map.of(), 1);
 
-    public Stage {
+    public PeerSetup {
       variables = Map.copyOf(variables);
     }
 

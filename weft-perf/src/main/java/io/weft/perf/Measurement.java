@@ -60,7 +60,7 @@ record Measurement(
   /// Of the samples that one contestant's rounds gave for one case.
   static Measurement of(
       MeasuringPlan plan,
-      MeasuringPlan.Case one,
+      MeasuringPlan.PlannedCase one,
       String peer,
       List<RankReport.Sample> samples,
       Handovers handovers,

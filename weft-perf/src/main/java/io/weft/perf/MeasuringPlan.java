@@ -26,7 +26,7 @@ record MeasuringPlan(
     TensorMemory memory,
     int outstanding,
     int ranks,
-    List<Case> cases,
+    List<PlannedCase> cases,
     Duration warmUp,
     Duration limit) {
 
@@ -41,10 +41,10 @@ record MeasuringPlan(
   /// One size.
   ///
   /// @param tensors of each iteration of `SENDRECV`, 0 for its empty step; else 1
-  record Case(long bytes, int iterations, int tensors) {
+  record PlannedCase(long bytes, int iterations, int tensors) {
 
     /// Of one tensor.
-    Case(long bytes, int iterations) {
+    PlannedCase(long bytes, int iterations) {
       this(bytes, iterations, 1);
     }
   }

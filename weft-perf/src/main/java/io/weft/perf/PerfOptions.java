@@ -218,12 +218,12 @@ final class PerfOptions {
         Duration.ofSeconds(limitSeconds));
   }
 
-  private List<MeasuringPlan.Case> cases(Benchmark benchmark) {
+  private List<MeasuringPlan.PlannedCase> cases(Benchmark benchmark) {
     List<Long> sizes =
         benchmark.sizes(ByteSizes.parse(bytes == null ? benchmark.usualBytes() : bytes), ranks);
     if (benchmark != Benchmark.SENDRECV) {
       return sizes.stream()
-          .map(size -> new MeasuringPlan.Case(size, iterationsFor(benchmark, size)))
+          .map(size -> new MeasuringPlan.PlannedCase(size, iterationsFor(benchmark, size)))
           .toList();
     }
     return SendRecvCases.of(sizes, bytes != null, tensors, iterations);

@@ -87,7 +87,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     String title = program + " " + version(file);
     return stage -> {
       List<RankReport.Sample> samples = new ArrayList<>();
-      for (MeasuringPlan.Case one : plan.cases()) {
+      for (MeasuringPlan.PlannedCase one : plan.cases()) {
         samples.add(sample(file, device, plan, one));
       }
       return new RankReport(title, samples);
@@ -121,7 +121,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
   }
 
   private RankReport.Sample sample(
-      Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.Case one)
+      Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.PlannedCase one)
       throws InterruptedException {
     int calls = Math.multiplyExact(one.iterations(), plan.benchmark().callsPerIteration());
     List<String> command = new ArrayList<>(List.of(program.toString()));

@@ -107,7 +107,7 @@ record RankReport(String peer, List<Sample> samples) {
 
   private static Sample sample(String[] words, MeasuringPlan plan, int index) {
     if (index < plan.cases().size()) {
-      MeasuringPlan.Case expected = plan.cases().get(index);
+      MeasuringPlan.PlannedCase expected = plan.cases().get(index);
       try {
         long[] nanos = Stream.of(words).skip(3).mapToLong(Long::parseLong).toArray();
         if (Long.parseLong(words[1]) == expected.bytes()

@@ -86,15 +86,15 @@ record Rounds(
 
   private Duration limit(int contestants) {
     return (plan.benchmark().isCollective()
-            ? new MeasuredPeer.Stage(Map.of(), contestants)
-            : MeasuredPeer.Stage.ALONE)
+            ? new MeasuredPeer.PeerSetup(Map.of(), contestants)
+            : MeasuredPeer.PeerSetup.ALONE)
         .limit(plan);
   }
 
-  private MeasuredPeer.Stage stage(Path socket, int contestants) {
+  private MeasuredPeer.PeerSetup stage(Path socket, int contestants) {
     return plan.benchmark().isCollective()
-        ? new MeasuredPeer.Stage(Map.of(Turns.VARIABLE, socket.toString()), contestants)
-        : MeasuredPeer.Stage.ALONE;
+        ? new MeasuredPeer.PeerSetup(Map.of(Turns.VARIABLE, socket.toString()), contestants)
+        : MeasuredPeer.PeerSetup.ALONE;
   }
 
   private List<Measurement> measurements(List<Round> ran, int contestant, BenchmarkHost host) {

@@ -27,16 +27,16 @@ final class SendRecvCases {
   /// @param asked whether the user gave the sizes
   /// @param tensors numbers with commas; null for the usual
   /// @param steps of each case; null for the usual
-  static List<MeasuringPlan.Case> of(
+  static List<MeasuringPlan.PlannedCase> of(
       List<Long> sizes, boolean asked, @Nullable String tensors, @Nullable Integer steps) {
-    List<MeasuringPlan.Case> cases = new ArrayList<>();
-    cases.add(new MeasuringPlan.Case(0, steps == null ? Benchmark.steps(0, 0) : steps, 0));
+    List<MeasuringPlan.PlannedCase> cases = new ArrayList<>();
+    cases.add(new MeasuringPlan.PlannedCase(0, steps == null ? Benchmark.steps(0, 0) : steps, 0));
     for (int count : counts(tensors == null ? USUAL_TENSORS : tensors)) {
       for (long size : sizes) {
         if ((asked && tensors != null) || count == 1 || size <= SMALL_BYTES) {
           refuseTooMuch(count, size);
           int usual = Benchmark.steps(count, size);
-          cases.add(new MeasuringPlan.Case(size, steps == null ? usual : steps, count));
+          cases.add(new MeasuringPlan.PlannedCase(size, steps == null ? usual : steps, count));
         }
       }
     }

@@ -74,7 +74,7 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
   /// Input, output and staging of the largest case, and what the transport keeps.
   private static long directMemory(MeasuringPlan plan) {
     return OVERHEAD_BYTES
-        + 4 * plan.cases().stream().mapToLong(MeasuringPlan.Case::bytes).max().orElse(0);
+        + 4 * plan.cases().stream().mapToLong(MeasuringPlan.PlannedCase::bytes).max().orElse(0);
   }
 
   /// Where tensors lie unless the user says otherwise: where the transport can work on them.

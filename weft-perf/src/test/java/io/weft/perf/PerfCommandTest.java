@@ -46,7 +46,7 @@ final class PerfCommandTest {
         return stage -> {
           order.add(name);
           List<String> lines = new ArrayList<>(List.of("peer " + reported));
-          for (MeasuringPlan.Case one : plan.cases()) {
+          for (MeasuringPlan.PlannedCase one : plan.cases()) {
             lines.add(
                 "times "
                     + one.bytes()
@@ -168,14 +168,14 @@ final class PerfCommandTest {
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
     assertThat(new Explanation(own, true, true, 8 << 10, table).lines())
-        .extracting(Explanation.Line::way)
+        .extracting(Explanation.ExplainedSize::way)
         .containsExactly("mailbox", "mapped");
     assertThat(new Explanation(apart, true, true, 8 << 10, table).lines())
         .as("by way of a bounce buffer")
-        .extracting(Explanation.Line::way)
+        .extracting(Explanation.ExplainedSize::way)
         .containsExactly("mapped", "mapped");
     assertThat(new Explanation(apart, false, false, 64 << 10, table).lines())
-        .extracting(Explanation.Line::way)
+        .extracting(Explanation.ExplainedSize::way)
         .containsExactly("wire", "wire");
   }
 

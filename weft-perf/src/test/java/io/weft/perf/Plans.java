@@ -56,7 +56,7 @@ final class Plans {
             .map(c -> c.split(":"))
             .map(
                 c ->
-                    new MeasuringPlan.Case(
+                    new MeasuringPlan.PlannedCase(
                         Long.parseLong(c[0]),
                         Integer.parseInt(c[1]),
                         c.length < 3 ? 1 : Integer.parseInt(c[2])))

@@ -109,7 +109,7 @@ final class RatioTableTest {
       MeasuringPlan plan, String peer, @Nullable Double requests, double... p50s) {
     List<Measurement> measured = new ArrayList<>();
     for (int i = 0; i < p50s.length; i++) {
-      MeasuringPlan.Case one = plan.cases().get(i);
+      MeasuringPlan.PlannedCase one = plan.cases().get(i);
       Latencies latencies = new Latencies(p50s[i], p50s[i], p50s[i], p50s[i]);
       measured.add(
           Measurement.of(

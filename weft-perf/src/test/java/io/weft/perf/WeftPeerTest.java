@@ -93,7 +93,7 @@ final class WeftPeerTest {
             TensorMemory.PRIVATE,
             1,
             2,
-            List.of(new MeasuringPlan.Case(4, 1)),
+            List.of(new MeasuringPlan.PlannedCase(4, 1)),
             Duration.ZERO,
             Duration.ofSeconds(1));
     assertThatExceptionOfType(PerfException.Missing.class)

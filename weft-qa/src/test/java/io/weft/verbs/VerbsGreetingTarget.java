@@ -23,7 +23,7 @@ public final class VerbsGreetingTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    Gid gid = new Gid(0, 0xfe80_0000_0000_0000L, 0x0000_ffff_0a4d_0001L, Gid.Type.ROCE_V2);
+    Gid gid = new Gid(0, 0xfe80_0000_0000_0000L, 0x0000_ffff_0a4d_0001L, Gid.GidType.ROCE_V2);
     return List.of(
         bytes(
             new VerbsGreeting.Hello(

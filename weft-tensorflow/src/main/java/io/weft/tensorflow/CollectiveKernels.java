@@ -16,7 +16,7 @@ import org.tensorflow.proto.DataType;
 /// @param kernels where they are kept, shared by all op types
 /// @param communicators what the attribute `communicator` means
 record CollectiveKernels(
-    CollectiveOp.Reader reader,
+    CollectiveOp.NodeReader reader,
     HandleTable<CollectiveKernel> kernels,
     CommunicatorTable communicators)
     implements KernelCallbacks {

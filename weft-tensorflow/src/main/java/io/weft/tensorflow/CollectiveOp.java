@@ -20,7 +20,7 @@ sealed interface CollectiveOp {
       CollectiveOptions options);
 
   /// Reads a collective from the attributes of its node.
-  interface Reader {
+  interface NodeReader {
     /// Throws `IllegalStateException` if an attribute is missing.
     CollectiveOp read(KernelConstruction construction);
   }

@@ -174,7 +174,7 @@ public final class OpLibrary {
     }
   }
 
-  private void register(String op, String attribute, CollectiveOp.Reader reader) {
+  private void register(String op, String attribute, CollectiveOp.NodeReader reader) {
     List<String> attributes =
         List.of(TYPES, "tensor_name: string", "communicator: int >= 0", attribute);
     new OpDefinition(op, OpDefinition.Ends.INPUT_AND_OUTPUT, attributes).register();

@@ -55,7 +55,7 @@ sealed interface VerbsGreeting {
     };
   }
 
-  private static int number(Gid.Type type) {
+  private static int number(Gid.GidType type) {
     return switch (type) {
       case INFINIBAND -> 0;
       case ROCE_V1 -> 1;
@@ -120,7 +120,7 @@ sealed interface VerbsGreeting {
     }
     int type = message.get(INT, 68);
     int mtu = message.get(INT, 64);
-    Gid.Type[] types = Gid.Type.values();
+    Gid.GidType[] types = Gid.GidType.values();
     if (type < 0 || type >= types.length || mtu < 1 || mtu > 5) {
       throw new VerbsFault("a greeting with address type " + type + " and MTU code " + mtu);
     }

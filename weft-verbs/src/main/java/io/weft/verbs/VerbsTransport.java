@@ -292,7 +292,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public Map<String, Long> counters() {
-    Registration.Counts counts = pins.counts();
+    Registration.RegistrationCounts counts = pins.counts();
     return Map.of(
         "registrations", counts.registrations(),
         "registeredBytes", counts.registeredBytes(),

@@ -37,8 +37,8 @@ public final class AlgorithmTable {
     own.ifPresent(
         file ->
             lines.addAll(
-                parse(read(file), file.toString(), new TableLine.Reader(algorithms, false))));
-    lines.addAll(parse(shipped(), SHIPPED, new TableLine.Reader(algorithms, true)));
+                parse(read(file), file.toString(), new TableLine.TableReader(algorithms, false))));
+    lines.addAll(parse(shipped(), SHIPPED, new TableLine.TableReader(algorithms, true)));
     return new AlgorithmTable(lines);
   }
 
@@ -62,7 +62,7 @@ public final class AlgorithmTable {
     }
   }
 
-  private static List<TableLine> parse(String text, String file, TableLine.Reader reader) {
+  private static List<TableLine> parse(String text, String file, TableLine.TableReader reader) {
     List<TableLine> lines = new ArrayList<>();
     int number = 0;
     for (String line : text.lines().toList()) {

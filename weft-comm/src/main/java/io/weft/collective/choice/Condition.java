@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /// @param key which number
 /// @param least the range's ends, both included
 /// @param most see `least`
-record Condition(Key key, long least, long most) {
+record Condition(ConditionKey key, long least, long most) {
 
   /// Beyond this no tensor is, and products with ranks still fit.
   private static final long MOST_BYTES = 1L << 44;
@@ -21,7 +21,7 @@ record Condition(Key key, long least, long most) {
       Map.of("", 1L, "K", 1L << 10, "M", 1L << 20, "G", 1L << 30);
 
   /// Numbers that rules ask for.
-  enum Key {
+  enum ConditionKey {
     BYTES,
     CHUNK,
     RANKS,
@@ -41,19 +41,19 @@ record Condition(Key key, long least, long most) {
   static Condition parse(String text) {
     switch (text) {
       case "hosts=2^k" -> {
-        return holds(Key.HOSTS_ARE_POWER_OF_TWO);
+        return holds(ConditionKey.HOSTS_ARE_POWER_OF_TWO);
       }
       case "crowded" -> {
-        return holds(Key.CROWDED);
+        return holds(ConditionKey.CROWDED);
       }
       case "shared-memory" -> {
-        return holds(Key.SHARED_MEMORY);
+        return holds(ConditionKey.SHARED_MEMORY);
       }
       case "private" -> {
-        return holds(Key.PRIVATE);
+        return holds(ConditionKey.PRIVATE);
       }
       case "kernel" -> {
-        return holds(Key.KERNEL);
+        return holds(ConditionKey.KERNEL);
       }
       default -> {
         return comparison(text);
@@ -61,7 +61,7 @@ record Condition(Key key, long least, long most) {
     }
   }
 
-  private static Condition holds(Key key) {
+  private static Condition holds(ConditionKey key) {
     return new Condition(key, 1, 1);
   }
 
@@ -70,12 +70,12 @@ record Condition(Key key, long least, long most) {
     if (!matcher.matches()) {
       throw unknown(text);
     }
-    Key key =
+    ConditionKey key =
         switch (matcher.group(1)) {
-          case "bytes" -> Key.BYTES;
-          case "chunk" -> Key.CHUNK;
-          case "ranks" -> Key.RANKS;
-          default -> Key.HOSTS;
+          case "bytes" -> ConditionKey.BYTES;
+          case "chunk" -> ConditionKey.CHUNK;
+          case "ranks" -> ConditionKey.RANKS;
+          default -> ConditionKey.HOSTS;
         };
     boolean exact = matcher.group(2).equals("=");
     boolean scaled = !matcher.group(4).isEmpty();

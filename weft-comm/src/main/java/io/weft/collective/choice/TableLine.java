@@ -23,7 +23,7 @@ sealed interface TableLine {
   /// @param conditions which must all hold
   /// @param source as it is written
   record ForCollective(
-      String collective, List<Condition> conditions, Way way, String algorithm, Source source)
+      String collective, List<Condition> conditions, Way way, String algorithm, RuleSource source)
       implements TableLine {
 
     @Override
@@ -41,7 +41,7 @@ sealed interface TableLine {
   ///
   /// @param conditions which must all hold
   /// @param source as it is written
-  record ForWay(Way way, List<Condition> conditions, Segments segments, Source source)
+  record ForWay(Way way, List<Condition> conditions, Segments segments, RuleSource source)
       implements TableLine {
 
     @Override
@@ -64,13 +64,13 @@ sealed interface TableLine {
   ///
   /// @param rule where it stands and what it says, but for the reason
   /// @param why the reason
-  record Source(String rule, String why) {}
+  record RuleSource(String rule, String why) {}
 
   /// Reads lines of one file.
   ///
   /// @param algorithms what each collective may take: way and algorithm
   /// @param shipped whether the file is that of this build
-  record Reader(Map<String, List<String>> algorithms, boolean shipped) {
+  record TableReader(Map<String, List<String>> algorithms, boolean shipped) {
 
     private static final int COLUMNS = 4;
     private static final long LEAST_SEGMENT_BYTES = 4096;
@@ -100,8 +100,8 @@ sealed interface TableLine {
         throw new IllegalArgumentException("the reason is missing, behind the last '|'");
       }
       String when = columns.get(1).isEmpty() ? "" : " " + columns.get(1);
-      Source source =
-          new Source(
+      RuleSource source =
+          new RuleSource(
               "%s: %s |%s | %s".formatted(place, subject, when, columns.get(2)), columns.get(3));
       Optional<Way> way = Way.named(subject);
       return way.isPresent()
@@ -110,7 +110,7 @@ sealed interface TableLine {
     }
 
     private TableLine forCollective(
-        String collective, List<Condition> conditions, String taken, Source source) {
+        String collective, List<Condition> conditions, String taken, RuleSource source) {
       List<String> known = algorithms.get(collective);
       if (known == null) {
         throw new IllegalArgumentException(
@@ -131,19 +131,19 @@ sealed interface TableLine {
     }
 
     private static void check(String collective, List<Condition> conditions, Way way) {
-      if (way != Way.WIRE && !asks(conditions, Condition.Key.SHARED_MEMORY)) {
+      if (way != Way.WIRE && !asks(conditions, Condition.ConditionKey.SHARED_MEMORY)) {
         throw new IllegalArgumentException(
             "the way %s needs the condition shared-memory: elsewhere no rank can go it"
                 .formatted(way.words()));
       }
-      if (asks(conditions, Condition.Key.PRIVATE)) {
+      if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
         throw new IllegalArgumentException(
             "only segments can be chosen by private: ranks learn it after they have chosen");
       }
       boolean fits =
           collective.equals("barrier")
               || conditions.stream()
-                  .anyMatch(c -> c.key() == Condition.Key.BYTES && c.most() <= Way.SLOT_BYTES);
+                  .anyMatch(c -> c.key() == Condition.ConditionKey.BYTES && c.most() <= Way.SLOT_BYTES);
       if (way == Way.MAILBOX && !fits) {
         throw new IllegalArgumentException(
             "the way mailbox needs the condition bytes<=%d or less: a slot has no more room"
@@ -158,11 +158,11 @@ sealed interface TableLine {
       }
     }
 
-    private static boolean asks(List<Condition> conditions, Condition.Key key) {
+    private static boolean asks(List<Condition> conditions, Condition.ConditionKey key) {
       return conditions.stream().anyMatch(condition -> condition.key() == key);
     }
 
-    private TableLine forWay(Way way, List<Condition> conditions, String taken, Source source) {
+    private TableLine forWay(Way way, List<Condition> conditions, String taken, RuleSource source) {
       Matcher matcher = SEGMENTS.matcher(taken);
       if (way == Way.MAILBOX || !matcher.matches()) {
         throw new IllegalArgumentException(

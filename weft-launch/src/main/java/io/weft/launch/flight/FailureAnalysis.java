@@ -125,12 +125,12 @@ final class FailureAnalysis {
 
   /// In order of submission.
   private List<StalledOperation> disputes() {
-    var keys = new LinkedHashMap<StalledOperation.Key, List<Integer>>();
+    var keys = new LinkedHashMap<StalledOperation.OperationKey, List<Integer>>();
     for (RankSummary story : stories.values()) {
       for (Flight flight : story.waiting()) {
         Circle circle = circles.get(flight.communicator());
         if (circle != null) {
-          keys.put(StalledOperation.Key.of(flight), circle.ranks());
+          keys.put(StalledOperation.OperationKey.of(flight), circle.ranks());
         }
       }
     }

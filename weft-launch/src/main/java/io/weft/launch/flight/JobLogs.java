@@ -34,14 +34,14 @@ public record JobLogs(
 
   /// Where the log of a rank may be.
   @FunctionalInterface
-  public interface Source {
+  public interface LogSource {
 
     /// Empty where there is none. Throws `IOException` saying what is wrong with it.
     Optional<FlightLog> find(int rank) throws IOException;
   }
 
   /// The logs of this job that a source has of the first `size` ranks.
-  public static JobLogs of(Source source, int size, String job, Map<Integer, String> ended) {
+  public static JobLogs of(LogSource source, int size, String job, Map<Integer, String> ended) {
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
     for (int rank = 0; rank < size; rank++) {
@@ -67,7 +67,7 @@ public record JobLogs(
   }
 
   private static void find(
-      Source source, int rank, Map<Integer, FlightLog> logs, Map<Integer, String> unreadable) {
+      LogSource source, int rank, Map<Integer, FlightLog> logs, Map<Integer, String> unreadable) {
     try {
       source.find(rank).ifPresent(log -> logs.put(rank, log));
     } catch (IOException wrong) {

@@ -25,13 +25,13 @@ record StalledOperation(
     long submittedNanos) {
 
   /// Which operations of all ranks belong together.
-  record Key(long communicator, String name, int use) {
-    static Key of(Flight flight) {
-      return new Key(flight.communicator(), flight.name(), flight.use());
+  record OperationKey(long communicator, String name, int use) {
+    static OperationKey of(Flight flight) {
+      return new OperationKey(flight.communicator(), flight.name(), flight.use());
     }
   }
 
-  static StalledOperation of(Key key, List<Integer> members, Map<Integer, FlightLog> logs) {
+  static StalledOperation of(OperationKey key, List<Integer> members, Map<Integer, FlightLog> logs) {
     var waited = new TreeMap<Integer, Flight>();
     var missing = new ArrayList<Integer>();
     var finished = new ArrayList<Integer>();
@@ -60,16 +60,16 @@ record StalledOperation(
     return waited.values().stream().anyMatch(flight -> flight.unsubmitted().contains(rank));
   }
 
-  private static @Nullable Flight find(FlightLog log, Key key) {
+  private static @Nullable Flight find(FlightLog log, OperationKey key) {
     return log.operations().stream()
-        .filter(flight -> Key.of(flight).equals(key) && flight.state() != State.SUBMITTED)
+        .filter(flight -> OperationKey.of(flight).equals(key) && flight.state() != State.SUBMITTED)
         .findFirst()
         .orElse(null);
   }
 
   /// Whether the rank has done it, or, where its log does not reach back so far, a later use of the
   /// name.
-  private static boolean passed(FlightLog log, Key key) {
+  private static boolean passed(FlightLog log, OperationKey key) {
     return log.operations().stream()
         .filter(f -> f.communicator() == key.communicator() && f.name().equals(key.name()))
         .anyMatch(f -> f.use() > key.use() || (f.use() == key.use() && f.state() == State.DONE));

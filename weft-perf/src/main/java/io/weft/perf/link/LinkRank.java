@@ -4,7 +4,7 @@ package io.weft.perf.link;
 import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.perf.rank.RankArguments;
-import io.weft.perf.rank.RankArguments.Case;
+import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.rank.SpokenReport;
 import io.weft.perf.rank.Tiles;
@@ -50,12 +50,12 @@ public final class LinkRank {
     report.peer("weft");
     long each = arguments.warmUpNanos();
     long first = arguments.firstWarmUpNanos();
-    for (Case one : arguments.cases()) {
+    for (RankCase one : arguments.cases()) {
       try (Exercise exercise = exercise(one.bytes())) {
         warmUp(exercise, one.bytes(), first);
       }
     }
-    for (Case one : arguments.cases()) {
+    for (RankCase one : arguments.cases()) {
       try (Exercise exercise = exercise(one.bytes())) {
         long t = warmUp(exercise, one.bytes(), each);
         long[] nanos = {};

@@ -4,7 +4,7 @@ package io.weft.perf.rank;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import io.weft.perf.rank.RankArguments.Case;
+import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.turns.Turns;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -47,17 +47,17 @@ public final class PerfRank {
   private void runAll(Turns turns, SpokenReport report) throws InterruptedException {
     report.peer("weft");
     long longest = arguments.longestWarmUpNanos();
-    for (Case one : arguments.cases()) {
+    for (RankCase one : arguments.cases()) {
       try (CaseTensors tensors = tensors()) {
         stopwatch(one, tensors).warmUp(arguments.firstWarmUpNanos(), longest);
       }
     }
-    for (Case one : arguments.cases()) {
+    for (RankCase one : arguments.cases()) {
       turns.passOn();
       try (CaseTensors tensors = tensors()) {
         Stopwatch stopwatch = stopwatch(one, tensors);
         stopwatch.warmUp(arguments.warmUpNanos(), longest);
-        Stopwatch.Times times = inParts(turns, stopwatch, one.iterations());
+        Stopwatch.IterationTimes times = inParts(turns, stopwatch, one.iterations());
         complain(one, times);
         report.times(one.bytes(), times.allRight(), times.nanos());
       }
@@ -66,10 +66,10 @@ public final class PerfRank {
   }
 
   /// Between parts others have their turns; whoever comes back warms up again.
-  private Stopwatch.Times inParts(Turns turns, Stopwatch stopwatch, int iterations)
+  private Stopwatch.IterationTimes inParts(Turns turns, Stopwatch stopwatch, int iterations)
       throws InterruptedException {
     int parts = turns.hasOthers() ? Math.min(PARTS, iterations) : 1;
-    List<Stopwatch.Times> times = new ArrayList<>();
+    List<Stopwatch.IterationTimes> times = new ArrayList<>();
     for (int part = 0; part < parts; part++) {
       if (part > 0) {
         turns.passOn();
@@ -79,7 +79,7 @@ public final class PerfRank {
       int end = (int) ((long) iterations * (part + 1) / parts);
       times.add(stopwatch.measure(end - begin));
     }
-    return Stopwatch.Times.of(times);
+    return Stopwatch.IterationTimes.of(times);
   }
 
   /// As the setting says, which is `own` or `private`.
@@ -89,7 +89,7 @@ public final class PerfRank {
         : CaseTensors.ofThisProgram();
   }
 
-  private Stopwatch stopwatch(Case one, CaseTensors tensors) {
+  private Stopwatch stopwatch(RankCase one, CaseTensors tensors) {
     int ranks = communicator.size();
     Bench bench =
         new Bench(
@@ -113,7 +113,7 @@ public final class PerfRank {
     };
   }
 
-  private void complain(Case one, Stopwatch.Times times) {
+  private void complain(RankCase one, Stopwatch.IterationTimes times) {
     if (!times.rightHere()) {
       err.println(
           "rank %d: %s of %d bytes gave a wrong result"

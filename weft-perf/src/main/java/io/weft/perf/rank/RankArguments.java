@@ -10,7 +10,7 @@ import java.util.List;
 /// @param warmUpNanos untimed work on each size
 /// @param cases in the order in which they are measured, at least one
 public record RankArguments(
-    String benchmark, List<String> settings, long warmUpNanos, List<Case> cases) {
+    String benchmark, List<String> settings, long warmUpNanos, List<RankCase> cases) {
 
   /// The first pass over all sizes lasts at least this many warm-ups of one: it runs until the JVM
   /// has compiled what it will time. Programs in C do the same, `FIRST_WARM_UP_TIMES` in `perf.h`.
@@ -30,11 +30,11 @@ public record RankArguments(
   ///
   /// @param bytes what is moved
   /// @param iterations that are timed
-  public record Case(long bytes, int iterations) {
+  public record RankCase(long bytes, int iterations) {
 
-    private static Case of(String text) {
+    private static RankCase of(String text) {
       int colon = text.indexOf(':');
-      return new Case(
+      return new RankCase(
           Long.parseLong(text.substring(0, Math.max(colon, 0))),
           Integer.parseInt(text.substring(colon + 1)));
     }
@@ -58,7 +58,7 @@ public record RankArguments(
           words.getFirst(),
           words.subList(1, words.size()),
           Long.parseLong(arguments.get(1)) * 1_000_000,
-          arguments.stream().skip(2).map(Case::of).toList());
+          arguments.stream().skip(2).map(RankCase::of).toList());
     } catch (NumberFormatException | IndexOutOfBoundsException e) {
       throw new IllegalArgumentException(
           "usage: BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...: " + e.getMessage(), e);

@@ -65,7 +65,7 @@ final class Stopwatch {
 
   /// Times `iterations` calls; each takes as long as its slowest rank. `right` speaks of this rank
   /// alone.
-  Times measure(int iterations) throws InterruptedException {
+  IterationTimes measure(int iterations) throws InterruptedException {
     long[] nanos = new long[iterations];
     long[] lastEntry = new long[iterations];
     long[] exits = new long[iterations];
@@ -80,7 +80,7 @@ final class Stopwatch {
     if (work instanceof Work.Barrier) {
       right &= metEachTime(lastEntry, exits);
     }
-    return new Times(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);
+    return new IterationTimes(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);
   }
 
   /// Nobody may leave a barrier before everybody has entered it. The ranks of one host read the
@@ -108,14 +108,14 @@ final class Stopwatch {
   /// @param nanos of each iteration, the slowest rank's
   /// @param allRight whether every result of every rank was right
   /// @param rightHere whether this rank's were
-  record Times(long[] nanos, boolean allRight, boolean rightHere) {
+  record IterationTimes(long[] nanos, boolean allRight, boolean rightHere) {
 
     /// One after the other.
-    static Times of(List<Times> parts) {
-      return new Times(
+    static IterationTimes of(List<IterationTimes> parts) {
+      return new IterationTimes(
           parts.stream().flatMapToLong(part -> LongStream.of(part.nanos())).toArray(),
-          parts.stream().allMatch(Times::allRight),
-          parts.stream().allMatch(Times::rightHere));
+          parts.stream().allMatch(IterationTimes::allRight),
+          parts.stream().allMatch(IterationTimes::rightHere));
     }
   }
 }

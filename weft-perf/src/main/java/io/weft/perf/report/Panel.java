@@ -18,7 +18,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /// @param up what they are of
 /// @param isRising whether the curves rise to the right at the top, where the legend is not
 /// @param curves each with a name of its own
-public record Panel(String title, String across, String up, boolean isRising, List<Curve> curves) {
+public record Panel(String title, String across, String up, boolean isRising, List<PanelCurve> curves) {
 
   static final int WIDTH = 720;
   static final int HEIGHT = 560;
@@ -35,10 +35,10 @@ public record Panel(String title, String across, String up, boolean isRising, Li
   ///
   /// @param across of each point, at least 1
   /// @param up of each point
-  public record Curve(String name, List<Double> across, List<Double> up) {
+  public record PanelCurve(String name, List<Double> across, List<Double> up) {
 
     /// Copies the lists.
-    public Curve {
+    public PanelCurve {
       across = List.copyOf(across);
       up = List.copyOf(up);
     }
@@ -65,7 +65,7 @@ public record Panel(String title, String across, String up, boolean isRising, Li
         .setPlotGridLinesStroke(new BasicStroke(0.5f))
         .setXAxisTickLabelsFormattingFunction(Panel::decade)
         .setYAxisTickLabelsFormattingFunction(Panel::power);
-    for (Curve curve : curves) {
+    for (PanelCurve curve : curves) {
       chart
           .addSeries(
               curve.name(),

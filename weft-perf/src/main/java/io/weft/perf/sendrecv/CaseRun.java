@@ -36,7 +36,7 @@ final class CaseRun implements AutoCloseable {
   /// @param nanos of each step
   /// @param right whether every result was
   /// @param requests of one step; -1 where that is not told
-  record Times(long[] nanos, boolean right, double requests) {}
+  record StepTimes(long[] nanos, boolean right, double requests) {}
 
   /// Untimed steps for so long, and at least three.
   void warmUp(Duration duration) throws InterruptedException {
@@ -49,12 +49,12 @@ final class CaseRun implements AutoCloseable {
   }
 
   /// Times so many steps. The variables get other values halfway, untimed.
-  Times measure(int steps) throws InterruptedException {
+  StepTimes measure(int steps) throws InterruptedException {
     long[] nanos = new long[steps];
     int half = (steps + 1) / 2;
     long requests = measure(nanos, 0, half) + measure(nanos, half, steps);
     compare();
-    return new Times(nanos, right, requests < 0 ? -1 : (double) requests / steps);
+    return new StepTimes(nanos, right, requests < 0 ? -1 : (double) requests / steps);
   }
 
   /// How many requests they took.

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /// @param warmUp untimed work on each case, twice
 /// @param limit of one step
 /// @param cases in the order in which they are measured
-record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, List<Case> cases) {
+record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, List<SendRecvCase> cases) {
 
   private static final String USAGE =
       "usage: weft|grpc:PORT:PORT WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...";
@@ -21,9 +21,9 @@ record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, L
   /// @param bytes of each tensor
   /// @param steps that are timed
   /// @param tensors of a step
-  record Case(int bytes, int steps, int tensors) {
+  record SendRecvCase(int bytes, int steps, int tensors) {
 
-    private static Case of(String text) {
+    private static SendRecvCase of(String text) {
       List<Integer> numbers = Stream.of(text.split(":")).map(Integer::valueOf).toList();
       if (numbers.size() != 3
           || numbers.get(0) % Float.BYTES != 0
@@ -32,7 +32,7 @@ record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, L
         throw new IllegalArgumentException(
             USAGE + "; '" + text + "': whole floats, no bytes only where there are no tensors");
       }
-      return new Case(numbers.get(0), numbers.get(1), numbers.get(2));
+      return new SendRecvCase(numbers.get(0), numbers.get(1), numbers.get(2));
     }
 
     int elements() {
@@ -50,7 +50,7 @@ record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, L
           ports(words.getFirst()),
           Duration.ofMillis(Long.parseLong(words.get(1))),
           Duration.ofSeconds(Long.parseLong(words.get(2))),
-          words.stream().skip(3).map(Case::of).toList());
+          words.stream().skip(3).map(SendRecvCase::of).toList());
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(USAGE + ": " + e.getMessage(), e);
     }

@@ -116,7 +116,7 @@ public final class SendRecvRank {
     Duration limit = arguments.limit();
     List<CaseRun> runs = new ArrayList<>();
     try {
-      for (SendRecvArguments.Case one : arguments.cases()) {
+      for (SendRecvArguments.SendRecvCase one : arguments.cases()) {
         ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), one.elements());
         CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
         runs.add(run);
@@ -150,7 +150,7 @@ public final class SendRecvRank {
     return compiler == null ? 0 : compiler.getTotalCompilationTime();
   }
 
-  private static void say(SendRecvArguments.Case one, CaseRun.Times times, PrintStream out) {
+  private static void say(SendRecvArguments.SendRecvCase one, CaseRun.StepTimes times, PrintStream out) {
     StringBuilder line = new StringBuilder("times ").append(one.bytes());
     line.append(times.right() ? " checked" : " wrong");
     for (long nanos : times.nanos()) {

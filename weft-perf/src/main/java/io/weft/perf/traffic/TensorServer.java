@@ -63,12 +63,12 @@ public final class TensorServer {
   }
 
   private void fetch(ServerCall<byte[], byte[]> call, byte[] request) {
-    Tensors.Key key = Tensors.Key.of(request);
+    Tensors.TensorKey key = Tensors.TensorKey.of(request);
     worker(key).when(key.before(), () -> answer(call, key.tensor(bytes)));
   }
 
   private void bring(ServerCall<byte[], byte[]> call, byte[] request) {
-    Tensors.Key key = Tensors.Key.of(request);
+    Tensors.TensorKey key = Tensors.TensorKey.of(request);
     if (!key.hasTensor(request, bytes)) {
       throw new IllegalArgumentException("a gradient is not that of its key");
     }
@@ -76,7 +76,7 @@ public final class TensorServer {
     answer(call, new byte[0]);
   }
 
-  private Worker worker(Tensors.Key key) {
+  private Worker worker(Tensors.TensorKey key) {
     return workers.computeIfAbsent(key.worker(), fresh -> new Worker(tensors));
   }
 

@@ -44,7 +44,7 @@ final class TensorWorker {
     begun = System.nanoTime();
     AtomicInteger left = new AtomicInteger(plan.tensors());
     for (int tensor = 0; tensor < plan.tensors(); tensor++) {
-      Tensors.Key key = new Tensors.Key(worker, tensor, step, before);
+      Tensors.TensorKey key = new Tensors.TensorKey(worker, tensor, step, before);
       call(
           Tensors.FETCH,
           key,
@@ -72,7 +72,7 @@ final class TensorWorker {
     window.record(begun, now);
     AtomicInteger left = new AtomicInteger(plan.tensors());
     for (int tensor = 0; tensor < plan.tensors(); tensor++) {
-      Tensors.Key key = new Tensors.Key(worker, tensor, step, before);
+      Tensors.TensorKey key = new Tensors.TensorKey(worker, tensor, step, before);
       call(
           Tensors.BRING,
           key,
@@ -93,7 +93,7 @@ final class TensorWorker {
 
   private void call(
       MethodDescriptor<byte[], byte[]> method,
-      Tensors.Key key,
+      Tensors.TensorKey key,
       byte[] request,
       Predicate<byte[]> right,
       Runnable answered) {

@@ -34,14 +34,14 @@ final class Tensors {
   ///
   /// @param step of the worker
   /// @param before the worker's step whose gradients must be there, or `NONE`
-  record Key(int worker, int tensor, int step, int before) {
+  record TensorKey(int worker, int tensor, int step, int before) {
 
     /// Of a request. Throws `IllegalArgumentException` if it is too short.
-    static Key of(byte[] request) {
+    static TensorKey of(byte[] request) {
       if (request.length < KEY_BYTES) {
         throw new IllegalArgumentException("a request of " + request.length + " bytes");
       }
-      return new Key(
+      return new TensorKey(
           (int) INT.get(request, 0),
           (int) INT.get(request, Integer.BYTES),
           (int) INT.get(request, 2 * Integer.BYTES),

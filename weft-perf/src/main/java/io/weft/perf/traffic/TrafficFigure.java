@@ -41,7 +41,7 @@ record TrafficFigure(
       TrafficPlan plan,
       String peer,
       String transport,
-      List<TrafficReport.Case> rounds,
+      List<TrafficReport.TrafficCase> rounds,
       BenchmarkHost host) {
     return new TrafficFigure(
         BENCHMARK,
@@ -53,17 +53,17 @@ record TrafficFigure(
         plan.tensors(),
         plan.bytes(),
         Span.nanos(plan.compute()) / 1000,
-        median(rounds, TrafficReport.Case::stepsPerSecond),
-        median(rounds, TrafficReport.Case::p50Millis),
-        median(rounds, TrafficReport.Case::p99Millis),
-        median(rounds, TrafficReport.Case::requestsPerStep),
+        median(rounds, TrafficReport.TrafficCase::stepsPerSecond),
+        median(rounds, TrafficReport.TrafficCase::p50Millis),
+        median(rounds, TrafficReport.TrafficCase::p99Millis),
+        median(rounds, TrafficReport.TrafficCase::requestsPerStep),
         rounds.stream().map(round -> rounded(round.stepsPerSecond())).toList(),
-        rounds.stream().allMatch(TrafficReport.Case::checked),
+        rounds.stream().allMatch(TrafficReport.TrafficCase::checked),
         host);
   }
 
   private static double median(
-      List<TrafficReport.Case> rounds, Function<TrafficReport.Case, Double> figure) {
+      List<TrafficReport.TrafficCase> rounds, Function<TrafficReport.TrafficCase, Double> figure) {
     List<Double> sorted = rounds.stream().map(figure).sorted().toList();
     int upper = sorted.size() / 2;
     return rounded(

@@ -48,7 +48,7 @@ record TrafficPlot(List<TrafficFigure> figures) {
 
   private Panel panel(
       String title, String up, boolean isRising, Function<TrafficFigure, Double> figure) {
-    List<Panel.Curve> curves =
+    List<Panel.PanelCurve> curves =
         figures.stream()
             .filter(one -> figure.apply(one) > 0)
             .map(TrafficPlot::name)
@@ -58,10 +58,10 @@ record TrafficPlot(List<TrafficFigure> figures) {
     return new Panel(title, "workers", up, isRising, curves);
   }
 
-  private Panel.Curve curve(String name, Function<TrafficFigure, Double> figure) {
+  private Panel.PanelCurve curve(String name, Function<TrafficFigure, Double> figure) {
     List<TrafficFigure> of =
         figures.stream().filter(one -> name(one).equals(name) && figure.apply(one) > 0).toList();
-    return new Panel.Curve(
+    return new Panel.PanelCurve(
         name,
         of.stream().map(one -> (double) one.workers()).toList(),
         of.stream().map(figure).toList());

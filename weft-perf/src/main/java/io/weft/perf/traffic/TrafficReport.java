@@ -9,7 +9,7 @@ import java.util.List;
 ///
 /// @param peer "weft", or the peer's name and version
 /// @param cases in the plan's order
-record TrafficReport(String peer, List<Case> cases) {
+record TrafficReport(String peer, List<TrafficCase> cases) {
 
   private static final int WORDS = 8;
 
@@ -24,7 +24,7 @@ record TrafficReport(String peer, List<Case> cases) {
   /// @param p50Millis half of the steps took at most so long, `compute` included
   /// @param p99Millis likewise of 99 in a hundred
   /// @param requestsPerStep messages of the client that ask for the tensors of a step
-  record Case(
+  record TrafficCase(
       int workers,
       boolean checked,
       double stepsPerSecond,
@@ -38,7 +38,7 @@ record TrafficReport(String peer, List<Case> cases) {
   static TrafficReport parse(List<String> lines, TrafficPlan plan) {
     String peer = "";
     boolean done = false;
-    List<Case> cases = new ArrayList<>();
+    List<TrafficCase> cases = new ArrayList<>();
     for (String line : lines) {
       List<String> words = List.of(line.strip().split(" +", -1));
       switch (words.getFirst()) {
@@ -50,7 +50,7 @@ record TrafficReport(String peer, List<Case> cases) {
     }
     if (peer.isEmpty()
         || !done
-        || !cases.stream().map(Case::workers).toList().equals(plan.workers())) {
+        || !cases.stream().map(TrafficCase::workers).toList().equals(plan.workers())) {
       throw new PerfException.Failed(
           "a client printed %d of %d measurements and %s"
               .formatted(cases.size(), plan.workers().size(), done ? "ended" : "did not end"));
@@ -58,11 +58,11 @@ record TrafficReport(String peer, List<Case> cases) {
     return new TrafficReport(peer, cases);
   }
 
-  private static Case read(List<String> words) {
+  private static TrafficCase read(List<String> words) {
     try {
       if (words.size() == WORDS) {
         double steps = Double.parseDouble(words.get(3));
-        return new Case(
+        return new TrafficCase(
             Integer.parseInt(words.get(1)),
             words.get(2).equals("checked"),
             steps * 1e9 / Double.parseDouble(words.get(4)),

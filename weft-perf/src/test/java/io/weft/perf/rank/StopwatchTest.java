@@ -39,7 +39,7 @@ final class StopwatchTest {
   void rightResultsAreChecked(String benchmark) throws InterruptedException {
     Stopwatch stopwatch = stopwatch(benchmark, 0);
     stopwatch.warmUp(1_000_000, 1_000_000_000);
-    Stopwatch.Times times = stopwatch.measure(20);
+    Stopwatch.IterationTimes times = stopwatch.measure(20);
     assertThat(times.allRight()).isTrue();
     assertThat(times.nanos()).hasSize(20);
     assertThat(LongStream.of(times.nanos())).allMatch(nanos -> nanos > 0);
@@ -48,7 +48,7 @@ final class StopwatchTest {
   @ParameterizedTest
   @ValueSource(strings = {"allreduce", "broadcast", "allgather", "reducescatter", "alltoall"})
   void oneWrongElementInOneIterationIsFound(String benchmark) throws InterruptedException {
-    Stopwatch.Times times = stopwatch(benchmark, 17).measure(20);
+    Stopwatch.IterationTimes times = stopwatch(benchmark, 17).measure(20);
     assertThat(times.allRight()).isFalse();
     assertThat(times.rightHere()).isFalse();
   }

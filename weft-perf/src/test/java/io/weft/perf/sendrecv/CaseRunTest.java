@@ -28,7 +28,7 @@ class CaseRunTest {
   @ParameterizedTest
   @CsvSource({"0, 0, 0", "1, 1, 2", "1, 100000, 2", "20, 3, 2"})
   void contentsAreRightAndRequestsAreCounted(int tensors, int elements, double requests) {
-    CaseRun.Times times = measured(ExchangeGraph.of(tensors, elements));
+    CaseRun.StepTimes times = measured(ExchangeGraph.of(tensors, elements));
     assertThat(times.right()).isTrue();
     assertThat(times.nanos()).hasSize(STEPS).doesNotContain(0);
     assertThat(times.requests()).isBetween(requests / 2, requests + 1);
@@ -40,7 +40,7 @@ class CaseRunTest {
     assertThat(measured(new ExchangeGraph(2, 8, three.graph())).right()).isFalse();
   }
 
-  private static CaseRun.Times measured(ExchangeGraph exchange) {
+  private static CaseRun.StepTimes measured(ExchangeGraph exchange) {
     Map<String, String> settings = Map.of("WEFT_TRANSPORT", "inproc");
     try (LocalJob job = LocalJob.start(2, WeftConfig.load(settings, new Properties()))) {
       return job.run(weft -> task(weft, exchange)).stream()
@@ -50,7 +50,7 @@ class CaseRunTest {
     }
   }
 
-  private static List<CaseRun.Times> task(Weft weft, ExchangeGraph exchange)
+  private static List<CaseRun.StepTimes> task(Weft weft, ExchangeGraph exchange)
       throws InterruptedException {
     try (weft;
         WeftServer server = WeftServer.start(weft, Tasks.cluster(1, 2))) {

@@ -145,8 +145,8 @@ public final class VerbsFramesTarget implements FuzzTarget {
     }
 
     @Override
-    public Registration.Counts counts() {
-      return new Registration.Counts(0, 0, 0, 0, 0, 0);
+    public Registration.RegistrationCounts counts() {
+      return new Registration.RegistrationCounts(0, 0, 0, 0, 0, 0);
     }
   }
 

@@ -30,13 +30,13 @@ final class Mailboxes {
   private static final Duration UNTIL_LOST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
   private final Weft weft;
-  private final Reader reader;
+  private final MailReader reader;
   private final List<Outbox> outboxes = new ArrayList<>();
   private final AtomicIntegerArray gone;
   private volatile boolean closed;
 
   /// Who reads. Both are called on the progress thread and must neither block nor throw.
-  interface Reader {
+  interface MailReader {
 
     void onMessage(int from, ControlMessage message);
 
@@ -45,7 +45,7 @@ final class Mailboxes {
   }
 
   /// Reads what the other ranks send, once `open`.
-  Mailboxes(Weft weft, Reader reader) {
+  Mailboxes(Weft weft, MailReader reader) {
     this.weft = weft;
     this.reader = reader;
     this.gone = new AtomicIntegerArray(weft.size());

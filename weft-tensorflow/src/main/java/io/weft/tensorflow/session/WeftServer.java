@@ -224,7 +224,7 @@ public final class WeftServer implements AutoCloseable {
 
   // --- for sessions of other tasks
 
-  private final class Reader implements Mailboxes.Reader {
+  private final class Reader implements Mailboxes.MailReader {
 
     @Override
     public void onMessage(int from, ControlMessage message) {

@@ -11,10 +11,10 @@ import java.util.Map;
 public final class ReceivePlan {
 
   private final List<List<Edge>> groups = new ArrayList<>();
-  private final Map<Edge, Place> places = new HashMap<>();
+  private final Map<Edge, GroupPlace> places = new HashMap<>();
 
   /// Where a receive stands.
-  record Place(int group, int member) {}
+  record GroupPlace(int group, int member) {}
 
   /// @param together all groups; receives that are in none travel alone
   public ReceivePlan(GraphPart part, List<ReceiveBatch> together) {
@@ -22,13 +22,13 @@ public final class ReceivePlan {
       List<Edge> edges =
           group.edges().stream().map(edge -> part.incoming(group.source(), edge)).toList();
       for (int member = 0; member < edges.size(); member++) {
-        places.put(edges.get(member), new Place(groups.size(), member));
+        places.put(edges.get(member), new GroupPlace(groups.size(), member));
       }
       groups.add(edges);
     }
   }
 
-  Map<Edge, Place> places() {
+  Map<Edge, GroupPlace> places() {
     return places;
   }
 

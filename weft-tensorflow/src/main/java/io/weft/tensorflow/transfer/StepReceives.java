@@ -44,7 +44,7 @@ final class StepReceives implements AutoCloseable {
 
   /// A receive starts. `receiver` hears once what became of it, perhaps during this call.
   void receive(Edge edge, Consumer<Arrival> receiver) {
-    ReceivePlan.Place place = plan.places().get(edge);
+    ReceivePlan.GroupPlace place = plan.places().get(edge);
     if (place == null) {
       rendezvous.receive(RendezvousKey.of(edge, step), left(), receiver);
     } else {

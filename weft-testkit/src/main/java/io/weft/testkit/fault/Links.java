@@ -9,10 +9,10 @@ import java.util.stream.Collectors;
 /// @param from world ranks of one group
 /// @param to of the other
 /// @param way which of the two directions
-public record Links(List<Integer> from, List<Integer> to, Way way) {
+public record Links(List<Integer> from, List<Integer> to, LinkDirections way) {
 
   /// Directions of a connection.
-  public enum Way {
+  public enum LinkDirections {
     /// Only what `from` sends to `to`.
     THERE,
     /// Both.
@@ -29,13 +29,13 @@ public record Links(List<Integer> from, List<Integer> to, Way way) {
   boolean covers(int sender, int receiver) {
     boolean there = from.contains(sender) && to.contains(receiver);
     boolean back = from.contains(receiver) && to.contains(sender);
-    return there || (way == Way.BOTH && back);
+    return there || (way == LinkDirections.BOTH && back);
   }
 
   /// `0,1-2,3`, or `0>1` for one way.
   @Override
   public String toString() {
-    return joined(from) + (way == Way.BOTH ? "-" : ">") + joined(to);
+    return joined(from) + (way == LinkDirections.BOTH ? "-" : ">") + joined(to);
   }
 
   private static String joined(List<Integer> ranks) {

@@ -30,7 +30,7 @@ public final class Simulation {
 
   private static final int MAX_RANKS = 1024;
 
-  /// Measured on machines of today (`WaitPolicy`), rounded down.
+  /// Measured on machines of today (`IdleStrategy`), rounded down.
   private static final long WAKE_NANOS = 20_000;
 
   private final int ranks;

@@ -6,10 +6,10 @@ package io.weft.verbs.device;
 /// @param kind what happened
 /// @param number of the event in `enum ibv_event_type`
 /// @param element address of the queue or queue pair, or number of the port
-public record AsyncEvent(EventKind kind, int number, long element) {
+public record AsyncEvent(DeviceEventKind kind, int number, long element) {
 
   /// What an event means for those who hear it.
-  public enum EventKind {
+  public enum DeviceEventKind {
     /// One queue pair is in the error state.
     QUEUE_PAIR_FAILED,
     /// A completion queue has overflowed: all its queue pairs are lost.
@@ -28,15 +28,15 @@ public record AsyncEvent(EventKind kind, int number, long element) {
 
   /// With this number.
   static AsyncEvent of(int number, long element) {
-    EventKind kind =
+    DeviceEventKind kind =
         switch (number) {
-          case 0 -> EventKind.COMPLETION_QUEUE_FAILED;
-          case 1, 2, 3, 7 -> EventKind.QUEUE_PAIR_FAILED;
-          case 8 -> EventKind.DEVICE_FAILED;
-          case 9 -> EventKind.PORT_ACTIVE;
-          case 10 -> EventKind.PORT_DOWN;
-          case 11, 12, 18 -> EventKind.PORT_CHANGED;
-          default -> EventKind.NOTICE;
+          case 0 -> DeviceEventKind.COMPLETION_QUEUE_FAILED;
+          case 1, 2, 3, 7 -> DeviceEventKind.QUEUE_PAIR_FAILED;
+          case 8 -> DeviceEventKind.DEVICE_FAILED;
+          case 9 -> DeviceEventKind.PORT_ACTIVE;
+          case 10 -> DeviceEventKind.PORT_DOWN;
+          case 11, 12, 18 -> DeviceEventKind.PORT_CHANGED;
+          default -> DeviceEventKind.NOTICE;
         };
     // A port's number is an int in the union.
     boolean port =

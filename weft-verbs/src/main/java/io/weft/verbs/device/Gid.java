@@ -12,7 +12,7 @@ import java.util.Optional;
 /// @param prefix its first 8 bytes, big-endian
 /// @param suffix its last 8 bytes
 /// @param type what carries it
-public record Gid(int index, long prefix, long suffix, Type type) {
+public record Gid(int index, long prefix, long suffix, GidType type) {
 
   /// Bytes of one.
   public static final int BYTES = 16;
@@ -21,7 +21,7 @@ public record Gid(int index, long prefix, long suffix, Type type) {
   private static final long LINK_LOCAL = 0xFE80L << 48;
 
   /// What carries packets with this address, in the order of `enum ibv_gid_type`.
-  public enum Type {
+  public enum GidType {
     /// InfiniBand.
     INFINIBAND,
     /// Ethernet frames, not routed.
@@ -32,7 +32,7 @@ public record Gid(int index, long prefix, long suffix, Type type) {
 
   static Gid of(int index, byte[] bytes, int type) {
     ByteBuffer buffer = ByteBuffer.wrap(bytes);
-    Type[] types = Type.values();
+    GidType[] types = GidType.values();
     return new Gid(
         index, buffer.getLong(), buffer.getLong(), types[Math.clamp(type, 0, types.length - 1)]);
   }

@@ -14,7 +14,7 @@ public final class ProtectionDomain extends Owned {
   private final Device device;
   private final long address;
   // Written under the lock of the tree, which each call of the library holds.
-  private volatile Registration.Counts counts = Registration.Counts.NONE;
+  private volatile Registration.RegistrationCounts counts = Registration.RegistrationCounts.NONE;
 
   private ProtectionDomain(Device device, long address) {
     super(List.of(device));
@@ -71,7 +71,7 @@ public final class ProtectionDomain extends Owned {
   }
 
   /// What registering memory with this domain has cost so far, also after its end.
-  public Registration.Counts counts() {
+  public Registration.RegistrationCounts counts() {
     return counts;
   }
 

@@ -48,7 +48,7 @@ public final class Registration extends Owned {
   /// @param deregistrations calls of `ibv_dereg_mr`
   /// @param deregisteredBytes together
   /// @param deregisteringNanos that they took
-  public record Counts(
+  public record RegistrationCounts(
       long registrations,
       long registeredBytes,
       long registeringNanos,
@@ -56,10 +56,10 @@ public final class Registration extends Owned {
       long deregisteredBytes,
       long deregisteringNanos) {
 
-    static final Counts NONE = new Counts(0, 0, 0, 0, 0, 0);
+    static final RegistrationCounts NONE = new RegistrationCounts(0, 0, 0, 0, 0, 0);
 
-    Counts registered(long bytes, long nanos) {
-      return new Counts(
+    RegistrationCounts registered(long bytes, long nanos) {
+      return new RegistrationCounts(
           registrations + 1,
           registeredBytes + bytes,
           registeringNanos + nanos,
@@ -68,8 +68,8 @@ public final class Registration extends Owned {
           deregisteringNanos);
     }
 
-    Counts deregistered(long bytes, long nanos) {
-      return new Counts(
+    RegistrationCounts deregistered(long bytes, long nanos) {
+      return new RegistrationCounts(
           registrations,
           registeredBytes,
           registeringNanos,
@@ -79,8 +79,8 @@ public final class Registration extends Owned {
     }
 
     /// What has been counted since `earlier`.
-    public Counts since(Counts earlier) {
-      return new Counts(
+    public RegistrationCounts since(RegistrationCounts earlier) {
+      return new RegistrationCounts(
           registrations - earlier.registrations,
           registeredBytes - earlier.registeredBytes,
           registeringNanos - earlier.registeringNanos,

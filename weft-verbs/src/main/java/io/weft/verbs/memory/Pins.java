@@ -39,7 +39,7 @@ public final class Pins {
     Registration register(MemorySegment memory, Registration.Access access);
 
     /// What that has cost so far.
-    Registration.Counts counts();
+    Registration.RegistrationCounts counts();
   }
 
   /// No regions yet; their memory is registered with this domain.
@@ -55,7 +55,7 @@ public final class Pins {
     }
 
     @Override
-    public Registration.Counts counts() {
+    public Registration.RegistrationCounts counts() {
       return domain.counts();
     }
   }
@@ -163,7 +163,7 @@ public final class Pins {
   }
 
   /// What registering has cost so far, the rings of endpoints included.
-  public Registration.Counts counts() {
+  public Registration.RegistrationCounts counts() {
     return registry.counts();
   }
 

@@ -43,7 +43,7 @@ final class Engine implements AutoCloseable {
   }
 
   /// What a step brought: loss summed over this rank's slice, and right answers in it.
-  record Step(float lossSum, int correct) {}
+  record StepLoss(float lossSum, int correct) {}
 
   /// Builds the graph and initializes its variables, from the seed alone.
   ///
@@ -79,7 +79,7 @@ final class Engine implements AutoCloseable {
   /// One step of training on what is in `feed`.
   ///
   /// @param lossFactor what the sum of the losses is multiplied by
-  Step step(Feed feed, float lossFactor) {
+  StepLoss step(Feed feed, float lossFactor) {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor);
         Result result =
             session
@@ -91,7 +91,7 @@ final class Engine implements AutoCloseable {
                 .fetch(model.lossSum())
                 .fetch(model.correct())
                 .run()) {
-      return new Step(((TFloat32) result.get(0)).getFloat(), ((TInt32) result.get(1)).getInt());
+      return new StepLoss(((TFloat32) result.get(0)).getFloat(), ((TInt32) result.get(1)).getInt());
     }
   }
 

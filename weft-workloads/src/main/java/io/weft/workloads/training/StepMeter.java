@@ -32,7 +32,7 @@ final class StepMeter implements OperationObserver {
   }
 
   /// One step, in nanoseconds.
-  record Step(long total, long ready, long exposed, long inFlight) {}
+  record MeteredStep(long total, long ready, long exposed, long inFlight) {}
 
   synchronized void begin() {
     begun = ticker.nanos();
@@ -41,10 +41,10 @@ final class StepMeter implements OperationObserver {
     inFlight = 0;
   }
 
-  synchronized Step end() {
+  synchronized MeteredStep end() {
     long exposed = Math.max(0, lastDone - lastSubmitted);
     long total = ticker.nanos() - begun;
-    return new Step(total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
+    return new MeteredStep(total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
   }
 
   @Override

@@ -13,7 +13,7 @@ import java.util.List;
 final class TimingRecorder {
 
   private final RankExchange exchange;
-  private final List<StepMeter.Step> epoch = new ArrayList<>();
+  private final List<StepMeter.MeteredStep> epoch = new ArrayList<>();
   private final List<Long> totals = new ArrayList<>();
   private double compute;
   private double communication;
@@ -24,7 +24,7 @@ final class TimingRecorder {
     this.exchange = exchange;
   }
 
-  void add(StepMeter.Step step) {
+  void add(StepMeter.MeteredStep step) {
     epoch.add(step);
   }
 
@@ -35,7 +35,7 @@ final class TimingRecorder {
     double[] slowest =
         ready.length == 0 ? ready : exchange.combine("timing/ready", ReduceOp.MAX, ready);
     for (int s = 0; s < epoch.size(); s++) {
-      StepMeter.Step step = epoch.get(s);
+      StepMeter.MeteredStep step = epoch.get(s);
       double late = Math.min((double) step.exposed(), slowest[s] - step.ready());
       wait += late / 1e9;
       communication += (step.exposed() - late) / 1e9;
@@ -49,7 +49,7 @@ final class TimingRecorder {
   /// Counts the steps of an epoch in which a rank was lost. They are not compared with those of the
   /// others: what they waited for another rank counts as communicating.
   void cut() {
-    for (StepMeter.Step step : epoch) {
+    for (StepMeter.MeteredStep step : epoch) {
       communication += step.exposed() / 1e9;
       compute += (step.total() - step.exposed()) / 1e9;
       inFlight += step.inFlight() / 1e9;

@@ -141,7 +141,7 @@ public final class Trainer {
       resume.save(model, run.history(), observer);
       double mean = Arrays.stream(losses).average().orElseThrow();
       double accuracy = run.history().accuracies().getLast();
-      observer.onEpoch(new TrainingObserver.Epoch(run.epochs(), mean, accuracy));
+      observer.onEpoch(new TrainingObserver.TrainedEpoch(run.epochs(), mean, accuracy));
     }
     return outcome(model, run.history(), auc(model, shard));
   }
@@ -156,14 +156,14 @@ public final class Trainer {
       int s = run.next();
       meter.begin();
       feed.fill(order, s * width);
-      Engine.Step step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
+      Engine.StepLoss step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
       run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
       averageWeights(model, run);
-      StepMeter.Step measured = meter.end();
+      StepMeter.MeteredStep measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       observer.onStep(
-          new TrainingObserver.Step(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
+          new TrainingObserver.TrainedStep(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
     return global(run, epoch);
   }

@@ -11,10 +11,10 @@ public interface TrainingObserver {
         public void onStart(Start start) {}
 
         @Override
-        public void onStep(Step step) {}
+        public void onStep(TrainedStep step) {}
 
         @Override
-        public void onEpoch(Epoch epoch) {}
+        public void onEpoch(TrainedEpoch epoch) {}
 
         @Override
         public void onShrink(Shrink shrink, String why) {}
@@ -38,20 +38,20 @@ public interface TrainingObserver {
   /// @param step in the epoch, from 1
   /// @param loss mean over this rank's slice
   /// @param seconds since this run's first step began
-  record Step(int epoch, int step, double loss, double seconds) {}
+  record TrainedStep(int epoch, int step, double loss, double seconds) {}
 
   /// After an epoch.
   ///
   /// @param epoch from 1
   /// @param loss mean over the epoch and all ranks; of a worker of parameter servers, its own
   /// @param accuracy on the test set; NaN where it was not tested
-  record Epoch(int epoch, double loss, double accuracy) {}
+  record TrainedEpoch(int epoch, double loss, double accuracy) {}
 
   /// Data and model are ready.
   void onStart(Start start);
 
   /// A step is done.
-  void onStep(Step step);
+  void onStep(TrainedStep step);
 
   /// Ranks were lost, and training goes on without them.
   ///
@@ -64,5 +64,5 @@ public interface TrainingObserver {
   void onUnsaved(String why);
 
   /// An epoch is done, and what follows it: test and checkpoint.
-  void onEpoch(Epoch epoch);
+  void onEpoch(TrainedEpoch epoch);
 }

@@ -14,9 +14,9 @@ class ProgressReporterTest {
 
   private static final TrainingObserver.Start START =
       new TrainingObserver.Start("digits", 10, 100, 5, 0);
-  private static final TrainingObserver.Step STEP = new TrainingObserver.Step(1, 2, 0.5, 0.1);
-  private static final TrainingObserver.Epoch EPOCH =
-      new TrainingObserver.Epoch(1, 0.5, Double.NaN);
+  private static final TrainingObserver.TrainedStep STEP = new TrainingObserver.TrainedStep(1, 2, 0.5, 0.1);
+  private static final TrainingObserver.TrainedEpoch EPOCH =
+      new TrainingObserver.TrainedEpoch(1, 0.5, Double.NaN);
 
   private final List<Object> heard = new ArrayList<>();
   private final AtomicBoolean lowest = new AtomicBoolean();

@@ -16,9 +16,9 @@ class ProgressPrinterTest {
   void aLogGetsALineEveryFewSeconds() {
     ProgressPrinter progress = started(ProgressPrinter.Style.LOG, 0);
     for (int s = 1; s <= 100; s++) {
-      progress.onStep(new TrainingObserver.Step(1, s, 2.0 / s, s * 0.1));
+      progress.onStep(new TrainingObserver.TrainedStep(1, s, 2.0 / s, s * 0.1));
     }
-    progress.onEpoch(new TrainingObserver.Epoch(1, 0.5, 0.91));
+    progress.onEpoch(new TrainingObserver.TrainedEpoch(1, 0.5, 0.91));
     assertThat(text.toString().lines())
         .hasSize(3)
         .anyMatch(l -> l.startsWith("epoch 1/2  step 52/100") && l.contains("320 samples/s"))
@@ -30,7 +30,7 @@ class ProgressPrinterTest {
   void aTerminalGetsOneLineThatIsDrawnAgain() {
     ProgressPrinter progress = started(ProgressPrinter.Style.TERMINAL, 0);
     for (int s = 1; s <= 10; s++) {
-      progress.onStep(new TrainingObserver.Step(1, s, 1, s));
+      progress.onStep(new TrainingObserver.TrainedStep(1, s, 1, s));
     }
     assertThat(text.toString().split("\r", -1)).hasSize(11);
     assertThat(text.toString().chars().filter(c -> c == '\n').count()).isEqualTo(1);
@@ -40,8 +40,8 @@ class ProgressPrinterTest {
   @Test
   void aResumedRunSaysSoAndCountsFromThere() {
     ProgressPrinter progress = started(ProgressPrinter.Style.LOG, 1);
-    progress.onStep(new TrainingObserver.Step(2, 49, 1, 9.8));
-    progress.onStep(new TrainingObserver.Step(2, 50, 1, 10));
+    progress.onStep(new TrainingObserver.TrainedStep(2, 49, 1, 9.8));
+    progress.onStep(new TrainingObserver.TrainedStep(2, 50, 1, 10));
     assertThat(text.toString()).contains("resumed after epoch 1").contains("0:10 left");
   }
 

@@ -22,7 +22,7 @@ class StepMeterTest {
     end("b", 25, null);
     end("a", 40, null);
     now = 1050;
-    assertThat(meter.end()).isEqualTo(new StepMeter.Step(50, 20, 20, 30));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(50, 20, 20, 30));
   }
 
   @Test
@@ -33,14 +33,14 @@ class StepMeterTest {
     submit("b", 30);
     end("b", 32, null);
     now = 1040;
-    assertThat(meter.end()).isEqualTo(new StepMeter.Step(40, 30, 2, 7));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(40, 30, 2, 7));
   }
 
   @Test
   void aStepWithoutCollectivesIsReadyAtItsEnd() {
     meter.begin();
     now = 1009;
-    assertThat(meter.end()).isEqualTo(new StepMeter.Step(9, 9, 0, 0));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(9, 9, 0, 0));
   }
 
   @Test
