@@ -143,7 +143,8 @@ sealed interface TableLine {
       boolean fits =
           collective.equals("barrier")
               || conditions.stream()
-                  .anyMatch(c -> c.key() == Condition.ConditionKey.BYTES && c.most() <= Way.SLOT_BYTES);
+                  .anyMatch(
+                      c -> c.key() == Condition.ConditionKey.BYTES && c.most() <= Way.SLOT_BYTES);
       if (way == Way.MAILBOX && !fits) {
         throw new IllegalArgumentException(
             "the way mailbox needs the condition bytes<=%d or less: a slot has no more room"

@@ -31,7 +31,8 @@ record StalledOperation(
     }
   }
 
-  static StalledOperation of(OperationKey key, List<Integer> members, Map<Integer, FlightLog> logs) {
+  static StalledOperation of(
+      OperationKey key, List<Integer> members, Map<Integer, FlightLog> logs) {
     var waited = new TreeMap<Integer, Flight>();
     var missing = new ArrayList<Integer>();
     var finished = new ArrayList<Integer>();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,7 +35,8 @@ final class KeptOutput {
     return new KeptOutput(directory, rank, err);
   }
 
-  /// A file for one of the rank's streams, empty. Throws `IOException` where something else than a
+  /// A file for one of the rank's streams, empty, under its own name at once: it is read while the
+  /// job runs. Throws `IOException` where something else than a
   /// file is there.
   Stream stream(String name) throws IOException {
     if (directory.isEmpty()) {
@@ -53,7 +56,7 @@ final class KeptOutput {
     }
     Path file = directory.get().resolve("exit");
     try {
-      Files.writeString(file, code + "\n");
+      NewFile.write(file, (code + "\n").getBytes(StandardCharsets.US_ASCII));
     } catch (IOException refused) {
       complain(file, "its exit code, " + code + ",", refused);
     }

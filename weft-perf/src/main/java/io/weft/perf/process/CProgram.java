@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.process;
 
+import io.weft.file.NewFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -66,7 +67,7 @@ public record CProgram(
     Path fresh = directory.resolve("program");
     try {
       for (String file : files()) {
-        Files.write(directory.resolve(file), contents(file));
+        NewFile.write(directory.resolve(file), contents(file));
       }
       List<String> command =
           new ArrayList<>(

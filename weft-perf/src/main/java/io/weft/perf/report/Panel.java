@@ -18,7 +18,8 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /// @param up what they are of
 /// @param isRising whether the curves rise to the right at the top, where the legend is not
 /// @param curves each with a name of its own
-public record Panel(String title, String across, String up, boolean isRising, List<PanelCurve> curves) {
+public record Panel(
+    String title, String across, String up, boolean isRising, List<PanelCurve> curves) {
 
   static final int WIDTH = 720;
   static final int HEIGHT = 560;

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 /// @param warmUp untimed work on each case, twice
 /// @param limit of one step
 /// @param cases in the order in which they are measured
-record SendRecvArguments(List<Integer> ports, Duration warmUp, Duration limit, List<SendRecvCase> cases) {
+record SendRecvArguments(
+    List<Integer> ports, Duration warmUp, Duration limit, List<SendRecvCase> cases) {
 
   private static final String USAGE =
       "usage: weft|grpc:PORT:PORT WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...";

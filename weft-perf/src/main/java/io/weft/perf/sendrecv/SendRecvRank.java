@@ -150,7 +150,8 @@ public final class SendRecvRank {
     return compiler == null ? 0 : compiler.getTotalCompilationTime();
   }
 
-  private static void say(SendRecvArguments.SendRecvCase one, CaseRun.StepTimes times, PrintStream out) {
+  private static void say(
+      SendRecvArguments.SendRecvCase one, CaseRun.StepTimes times, PrintStream out) {
     StringBuilder line = new StringBuilder("times ").append(one.bytes());
     line.append(times.right() ? " checked" : " wrong");
     for (long nanos : times.nanos()) {

@@ -89,7 +89,8 @@ final class PlanText {
     List<Integer> one = group(item, from, named);
     List<Integer> other =
         named.isEmpty() ? group(item, to, to.equals("?") ? one : List.of()) : named;
-    return new Links(one, other, way.equals("-") ? Links.LinkDirections.BOTH : Links.LinkDirections.THERE);
+    return new Links(
+        one, other, way.equals("-") ? Links.LinkDirections.BOTH : Links.LinkDirections.THERE);
   }
 
   private List<Integer> group(String item, String text, List<Integer> without) {

@@ -117,7 +117,8 @@ public final class QueuePair extends Owned {
 
   /// Whether the device speaks of this one.
   public boolean isMeantBy(AsyncEvent event) {
-    return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED && event.element() == address;
+    return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED
+        && event.element() == address;
   }
 
   /// Payload up to which `Flag.INLINE` may be used.
@@ -159,7 +160,8 @@ public final class QueuePair extends Owned {
 
   /// Whether an event of the device is about this one.
   public boolean isMeant(AsyncEvent event) {
-    return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED && event.element() == address;
+    return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED
+        && event.element() == address;
   }
 
   /// How a request is to be carried out, or-ed.

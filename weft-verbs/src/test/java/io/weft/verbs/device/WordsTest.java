@@ -28,7 +28,8 @@ class WordsTest {
 
   @Test
   void eventsSayWhatTheyMean() {
-    assertThat(AsyncEvent.of(1, 4711).kind()).isEqualTo(AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED);
+    assertThat(AsyncEvent.of(1, 4711).kind())
+        .isEqualTo(AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED);
     assertThat(AsyncEvent.of(3, 4711).words()).contains("QP_ACCESS_ERR");
     assertThat(AsyncEvent.of(10, 0x7F00_0000_0001L).words()).isEqualTo("port 1 is down (PORT_ERR)");
     assertThat(AsyncEvent.of(8, 0).kind()).isEqualTo(AsyncEvent.DeviceEventKind.DEVICE_FAILED);

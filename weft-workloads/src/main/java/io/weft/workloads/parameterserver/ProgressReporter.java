@@ -40,7 +40,7 @@ final class ProgressReporter implements TrainingObserver {
   }
 
   @Override
-  public void onStep(Step step) {
+  public void onStep(TrainedStep step) {
     if (speaks()) {
       listener.onStep(step);
     }
@@ -60,7 +60,7 @@ final class ProgressReporter implements TrainingObserver {
   }
 
   @Override
-  public void onEpoch(Epoch epoch) {
+  public void onEpoch(TrainedEpoch epoch) {
     if (speaks()) {
       listener.onEpoch(epoch);
     }

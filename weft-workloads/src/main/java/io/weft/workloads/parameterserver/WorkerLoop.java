@@ -192,12 +192,14 @@ final class WorkerLoop {
     int perEpoch = plan.columns.steps();
     double loss = losses[step] / width;
     observer.onStep(
-        new TrainingObserver.TrainedStep(step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
+        new TrainingObserver.TrainedStep(
+            step / perEpoch + 1, step % perEpoch + 1, loss, seconds()));
     epochLoss += loss;
     epochSteps++;
     if (plan.endsEpoch(step)) {
       observer.onEpoch(
-          new TrainingObserver.TrainedEpoch(step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
+          new TrainingObserver.TrainedEpoch(
+              step / perEpoch + 1, epochLoss / epochSteps, Double.NaN));
       epochLoss = 0;
       epochSteps = 0;
     }

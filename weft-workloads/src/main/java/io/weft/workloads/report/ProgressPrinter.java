@@ -25,7 +25,7 @@ public final class ProgressPrinter implements TrainingObserver {
   private @Nullable Start start;
   private double shownAt = Double.NEGATIVE_INFINITY;
   private double loss = Double.NaN;
-  private @Nullable Step first;
+  private @Nullable TrainedStep first;
   private String accuracy = "";
   private volatile boolean unsaved;
 
@@ -68,14 +68,14 @@ public final class ProgressPrinter implements TrainingObserver {
   }
 
   @Override
-  public void onStep(Step step) {
+  public void onStep(TrainedStep step) {
     Start begun = start;
     if (begun == null) {
       return;
     }
     loss = Double.isNaN(loss) ? step.loss() : KEPT * loss + (1 - KEPT) * step.loss();
     // The first step builds TensorFlow's kernels; speed and time left count from its end.
-    Step from = first;
+    TrainedStep from = first;
     if (from == null) {
       first = step;
       return;
@@ -111,7 +111,7 @@ public final class ProgressPrinter implements TrainingObserver {
   }
 
   @Override
-  public void onEpoch(Epoch epoch) {
+  public void onEpoch(TrainedEpoch epoch) {
     String tested = "";
     if (!Double.isNaN(epoch.accuracy())) {
       accuracy = String.format(Locale.ROOT, "  accuracy %.4f", epoch.accuracy());
@@ -138,7 +138,7 @@ public final class ProgressPrinter implements TrainingObserver {
     return unsaved;
   }
 
-  private static long steps(Step from, Step to, Start begun) {
+  private static long steps(TrainedStep from, TrainedStep to, Start begun) {
     return (long) (to.epoch() - from.epoch()) * begun.stepsPerEpoch() + to.step() - from.step();
   }
 

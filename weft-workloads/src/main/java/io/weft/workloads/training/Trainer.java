@@ -156,14 +156,16 @@ public final class Trainer {
       int s = run.next();
       meter.begin();
       feed.fill(order, s * width);
-      Engine.StepLoss step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
+      Engine.StepLoss step =
+          model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
       run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
       averageWeights(model, run);
       StepMeter.MeteredStep measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       observer.onStep(
-          new TrainingObserver.TrainedStep(epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
+          new TrainingObserver.TrainedStep(
+              epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
     return global(run, epoch);
   }

@@ -14,7 +14,8 @@ class ProgressReporterTest {
 
   private static final TrainingObserver.Start START =
       new TrainingObserver.Start("digits", 10, 100, 5, 0);
-  private static final TrainingObserver.TrainedStep STEP = new TrainingObserver.TrainedStep(1, 2, 0.5, 0.1);
+  private static final TrainingObserver.TrainedStep STEP =
+      new TrainingObserver.TrainedStep(1, 2, 0.5, 0.1);
   private static final TrainingObserver.TrainedEpoch EPOCH =
       new TrainingObserver.TrainedEpoch(1, 0.5, Double.NaN);
 
@@ -52,7 +53,7 @@ class ProgressReporterTest {
     }
 
     @Override
-    public void onStep(Step step) {
+    public void onStep(TrainedStep step) {
       heard.add(step);
     }
 
@@ -67,7 +68,7 @@ class ProgressReporterTest {
     }
 
     @Override
-    public void onEpoch(Epoch epoch) {
+    public void onEpoch(TrainedEpoch epoch) {
       heard.add(epoch);
     }
   }

@@ -31,10 +31,10 @@ class CheckpointsTest {
     public void onStart(Start start) {}
 
     @Override
-    public void onStep(Step step) {}
+    public void onStep(TrainedStep step) {}
 
     @Override
-    public void onEpoch(Epoch epoch) {
+    public void onEpoch(TrainedEpoch epoch) {
       if (epoch.epoch() == afterEpoch) {
         throw new IllegalStateException("power cut");
       }
@@ -201,10 +201,10 @@ class CheckpointsTest {
     public void onStart(Start start) {}
 
     @Override
-    public void onStep(Step step) {}
+    public void onStep(TrainedStep step) {}
 
     @Override
-    public void onEpoch(Epoch epoch) {}
+    public void onEpoch(TrainedEpoch epoch) {}
 
     @Override
     public void onShrink(Shrink shrink, String why) {}

@@ -29,14 +29,14 @@ class ShrinkingTest {
     public void onStart(Start start) {}
 
     @Override
-    public void onStep(Step step) {
+    public void onStep(TrainedStep step) {
       if ((step.epoch() - 1) * STEPS + step.step() == afterStep) {
         throw new Deserted();
       }
     }
 
     @Override
-    public void onEpoch(Epoch epoch) {}
+    public void onEpoch(TrainedEpoch epoch) {}
 
     @Override
     public void onUnsaved(String why) {
