@@ -36,8 +36,7 @@ final class KeptOutput {
   }
 
   /// A file for one of the rank's streams, empty, under its own name at once: it is read while the
-  /// job runs. Throws `IOException` where something else than a
-  /// file is there.
+  /// job runs. Throws `IOException` where something else than a file is there.
   Stream stream(String name) throws IOException {
     if (directory.isEmpty()) {
       return new Stream(Path.of(name), OutputStream.nullOutputStream());
