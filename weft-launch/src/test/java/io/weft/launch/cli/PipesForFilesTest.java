@@ -67,14 +67,14 @@ class PipesForFilesTest {
     ProcessBuilder builder =
         CommandProcess.of(arguments.replace("PIPE", pipe.toString()).split(" "));
     builder.environment().put(RehearsedTraining.REAL, "1");
-    assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "pipe");
+    assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "FIFO");
   }
 
   @Test
   void settingsAreRefusedWithItsName() throws Exception {
     ProcessBuilder builder = CommandProcess.of("run", "-np", "1", "--", "true");
     builder.environment().put("WEFT_CONFIG_FILE", pipe.toString());
-    assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "pipe");
+    assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "FIFO");
   }
 
   @Test
@@ -85,14 +85,14 @@ class PipesForFilesTest {
     };
     ProcessBuilder builder = CommandProcess.of(arguments);
     builder.environment().put(RehearsedTraining.REAL, "1");
-    assertEnds(start(builder), ExitCodes.WRONG_USAGE, checkpoint.toString(), "pipe");
+    assertEnds(start(builder), ExitCodes.WRONG_USAGE, checkpoint.toString(), "FIFO");
   }
 
   @Test
   void flightIsNoEvidence() throws Exception {
     Path flight = pipe("rank-0.flight");
     Process command = start(CommandProcess.of("trace", "flight", directory.toString()));
-    assertEnds(command, ExitCodes.MISSING, flight.getFileName().toString(), "pipe");
+    assertEnds(command, ExitCodes.MISSING, flight.getFileName().toString(), "FIFO");
   }
 
   @Test
@@ -100,7 +100,7 @@ class PipesForFilesTest {
     Path flight = pipe("rank-0.flight");
     String[] arguments = {"run", "-np", "1", "--flight-dir", directory.toString(), "--", "true"};
     Process command = start(CommandProcess.of(arguments));
-    assertEnds(command, ExitCodes.WRONG_USAGE, flight.toString(), "pipe");
+    assertEnds(command, ExitCodes.WRONG_USAGE, flight.toString(), "FIFO");
   }
 
   @Test
