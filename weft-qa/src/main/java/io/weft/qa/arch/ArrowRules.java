@@ -32,6 +32,7 @@ final class ArrowRules {
           List.of(part("io.weft.collective.."), part("io.weft.rendezvous.."), part("io.weft.kv..")),
           List.of(part("io.weft.flight.."), part("io.weft.gradient..")),
           List.of(part("io.weft")),
+          List.of(part("io.weft.dataparallel..")),
           List.of(part("io.weft.tensorflow..")),
           List.of(part("io.weft.workloads..")),
           List.of(part("io.weft.launch..")),
