@@ -5,6 +5,4 @@ module io.weft.dataparallel {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
   requires org.slf4j;
-
-  exports io.weft.dataparallel;
 }
