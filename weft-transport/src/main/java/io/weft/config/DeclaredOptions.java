@@ -9,14 +9,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// What the parts of Weft that are there declare. The order is that of their class names, so that
-/// help texts do not depend on the order of a class path.
+/// help texts do not depend on the order of a class path. Found by the class loader of this class, so
+/// that they do not depend either on which thread asks first.
 ///
 /// @param providers one for each part
 record DeclaredOptions(
     List<OptionProvider> providers, List<ConfigOption<?>> options, Set<String> variables) {
 
   static final DeclaredOptions THESE =
-      of(PresentProviders.of(ServiceLoader.load(OptionProvider.class)));
+      of(
+          PresentProviders.of(
+              ServiceLoader.load(OptionProvider.class, OptionProvider.class.getClassLoader())));
 
   private static DeclaredOptions of(List<OptionProvider> found) {
     List<OptionProvider> providers =
