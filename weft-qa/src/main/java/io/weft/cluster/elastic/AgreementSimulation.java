@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.weft.cluster.elastic.Agreement.Stand;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -239,7 +237,7 @@ public final class AgreementSimulation {
   /// Lets everybody do what is to be done, in random order, until there is nothing left.
   void settle() {
     for (int steps = 0; turn(); steps++) {
-      assertThat(steps).as("-Dweft.test.seed=%d does not end", seed).isLessThan(MOST_STEPS);
+      require(steps < MOST_STEPS, "it does not end", steps);
     }
   }
 
@@ -337,10 +335,9 @@ public final class AgreementSimulation {
       entered[rank] = agreement.epoch();
       List<Integer> members = agreement.members().ranks();
       List<Integer> others = epochs.putIfAbsent(agreement.epoch(), members);
-      assertThat(members)
-          .as("-Dweft.test.seed=%d: epoch %d of rank %d", seed, agreement.epoch(), rank)
-          .isEqualTo(others == null ? members : others)
-          .contains(rank);
+      String where = "epoch " + agreement.epoch() + " of rank " + rank;
+      require(others == null || members.equals(others), where + " is not that of others", members);
+      require(members.contains(rank), where + " is without it", members);
     }
   }
 
@@ -354,26 +351,29 @@ public final class AgreementSimulation {
     List<Integer> outside = new ArrayList<>();
     for (int rank : aliveRanks()) {
       Agreement agreement = ranks.get(rank);
-      String where = "-Dweft.test.seed=%d: rank %d of %d".formatted(seed, rank, ranks.size());
+      String where = "rank %d of %d".formatted(rank, ranks.size());
       if (agreement.epoch() < 0) {
         outside.add(rank);
         continue;
       }
-      assertThat(agreement.stand()).as(where).isEqualTo(Stand.IDLE);
+      require(agreement.stand() == Stand.IDLE, where + " is not idle", agreement.stand());
       List<Integer> members = agreement.members().ranks();
-      assertThat(aliveRanks()).as(where).containsAll(members);
+      require(aliveRanks().containsAll(members), where + " is with lost ranks", members);
       for (int member : members) {
-        assertThat(ranks.get(member).epoch()).as(where).isEqualTo(agreement.epoch());
+        require(
+            ranks.get(member).epoch() == agreement.epoch(),
+            where + ", epoch " + agreement.epoch() + ", counts on rank in another epoch",
+            member);
       }
       if (!living.contains(members)) {
         living.add(members);
       }
     }
     for (List<Integer> members : living) {
-      assertThat(members).as("-Dweft.test.seed=%d", seed).noneMatch(outside::contains);
+      require(members.stream().noneMatch(outside::contains), "outside, and a member", outside);
     }
     if (quorum == ShrinkQuorum.MAJORITY) {
-      assertThat(living).as("-Dweft.test.seed=%d", seed).hasSizeLessThanOrEqualTo(1);
+      require(living.size() <= 1, "several epochs live, each with a majority", living);
     }
   }
 
@@ -385,9 +385,16 @@ public final class AgreementSimulation {
       return;
     }
     for (int rank : alive) {
-      String where = "-Dweft.test.seed=%d: rank %d".formatted(seed, rank);
-      assertThat(ranks.get(rank).epoch()).as(where).isNotNegative();
-      assertThat(ranks.get(rank).members().ranks()).as(where).isEqualTo(alive);
+      require(ranks.get(rank).epoch() >= 0, "in no epoch is rank", rank);
+      List<Integer> members = ranks.get(rank).members().ranks();
+      require(members.equals(alive), "rank " + rank + " is not with all who live, but", members);
+    }
+  }
+
+  /// Throws `AssertionError` with the seed and what was found.
+  private void require(boolean holds, String what, Object found) {
+    if (!holds) {
+      throw new AssertionError("-Dweft.test.seed=" + seed + ": " + what + ": " + found);
     }
   }
 }
