@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
-import io.weft.tensor.Shape;
-import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
-import io.weft.tensorflow.ffm.TensorMemory;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -26,41 +17,38 @@ import org.jspecify.annotations.Nullable;
 /// The kernel of one node in one session: runs its collective once per step. One run at a time, so
 /// the fields of the run live here and a run allocates little. A run starts on a thread of
 /// TensorFlow and ends on the progress thread; the handle orders the two.
-final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
+///
+/// @param <R> what the operations of a run bring
+final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
 
-  private final CollectiveOp collective;
-  private final DType dtype;
+  private final CollectiveOp<R> collective;
   private final long number;
+  private final String name;
   private volatile CommunicatorTable.Served served;
-  private final CollectiveOptions options;
 
   private final Status status = new Status();
-  private final MemorySegment pointer = Arena.ofAuto().allocate(JAVA_LONG);
-  private final MemorySegment zeroAndResult = Arena.ofAuto().allocate(JAVA_INT, 2);
+  private final KernelTensors tensors;
   private final AtomicBoolean running = new AtomicBoolean();
-
-  // Of the last shape, which is nearly always the next one's too.
-  private long[] extents = {};
-  private MemorySegment dims = Arena.ofAuto().allocate(JAVA_LONG);
-  private Shape shape = Shape.of();
 
   // Of the run.
   private long context;
   private long callback;
-  private long output;
 
   /// Of the communicator with this number. Throws `IllegalStateException` if that is unknown.
+  ///
+  /// @param inputs element types of the inputs
+  /// @param name of the op, for messages
   CollectiveKernel(
-      CollectiveOp collective,
-      DType dtype,
+      CollectiveOp<R> collective,
+      List<DType> inputs,
       CommunicatorTable communicators,
       long number,
-      CollectiveOptions options) {
+      String name) {
     this.collective = collective;
-    this.dtype = dtype;
+    this.tensors = new KernelTensors(inputs, status);
     this.number = number;
     this.served = communicators.served(number);
-    this.options = options;
+    this.name = name;
   }
 
   /// Runs once. `done` may be used during this call only.
@@ -72,27 +60,39 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
       return;
     }
     context = runContext;
-    output = 0;
     boolean moved = served.mode() == KernelMode.ASYNCHRONOUS;
     callback = moved ? DoneCallback.move(done) : done;
-    Handle<TensorView> handle;
+    Handle<R> handle;
     try {
-      handle = submit();
+      tensors.begin(runContext);
+      handle = collective.submit(served, tensors);
     } catch (Throwable t) {
       finish(t);
       return;
     }
-    if (moved) {
+    if (handle == null) {
+      finish(null);
+    } else if (moved) {
       handle.whenDone(this);
     } else {
-      finish(failureOf(handle));
+      await(handle);
     }
   }
 
   /// The handle is done; on the progress thread.
   @Override
-  public void accept(@Nullable TensorView result, @Nullable CommException failure) {
-    finish(failure);
+  public void accept(@Nullable R result, @Nullable CommException failure) {
+    if (result == null || failure != null) {
+      finish(failure);
+      return;
+    }
+    try {
+      collective.complete(result, tensors);
+    } catch (Throwable t) {
+      finish(t);
+      return;
+    }
+    finish(null);
   }
 
   /// Lets the next run use what the table has in place of `from` now, if this kernel uses that. No
@@ -112,46 +112,11 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
     status.close();
   }
 
-  private Handle<TensorView> submit() {
-    long input = KernelContext.input(context, 0, pointer, status);
-    MemorySegment from = TensorMemory.data(input);
-    rememberShape(input);
-    // The context still holds the input's memory, but the tensor would be a second reference.
-    TensorMemory.delete(input);
-    output =
-        KernelContext.forwardInputOrAllocate(context, dims, extents.length, zeroAndResult, status);
-    MemorySegment to = TensorMemory.data(output);
-    TensorView target = new TensorView(dtype, shape, to);
-    TensorView source =
-        from.address() == to.address() ? target : new TensorView(dtype, shape, from);
-    return collective.submit(served, source, target, options);
-  }
-
-  private void rememberShape(long tensor) {
-    int rank = TensorMemory.rank(tensor);
-    boolean same = rank == extents.length;
-    for (int i = 0; same && i < rank; i++) {
-      same = TensorMemory.dim(tensor, i) == extents[i];
-    }
-    if (same) {
-      return;
-    }
-    long[] seen = new long[rank];
-    Arrays.setAll(seen, i -> TensorMemory.dim(tensor, i));
-    extents = seen;
-    dims = Arena.ofAuto().allocate(JAVA_LONG, Math.max(1, rank));
-    MemorySegment.copy(seen, 0, dims, JAVA_LONG, 0, rank);
-    shape = Shape.of(seen);
-  }
-
   /// Ends the run. Once the callback runs, TensorFlow may start the next run or delete the kernel,
   /// so everything of this run is taken out of the fields first.
   private void finish(@Nullable Throwable failure) {
     final long done = callback;
-    if (output != 0) {
-      TensorMemory.delete(output);
-      output = 0;
-    }
+    tensors.end();
     if (failure != null) {
       status.set(codeOf(failure), messageOf(failure));
       KernelContext.fail(context, status);
@@ -181,23 +146,21 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
 
   /// Waits for the end, whatever interrupts come: the buffers are borrowed until the operation's
   /// own deadline ends it, so they cannot be left.
-  private static @Nullable Throwable failureOf(Handle<TensorView> handle) {
+  private void await(Handle<R> handle) {
     boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          handle.await();
-          return null;
-        } catch (InterruptedException e) {
-          interrupted = true;
-        } catch (RuntimeException e) {
-          return e;
-        }
+    while (true) {
+      try {
+        accept(handle.await(), null);
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (RuntimeException e) {
+        finish(e);
+        break;
       }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -205,7 +168,7 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   private void refuse(long refusedContext, long done) {
     String why =
         "tensor '"
-            + options.name()
+            + name
             + "' is still in flight on rank "
             + communicator().rank()
             + ": two runs of one graph at once cannot be told apart on the other ranks; let one"
@@ -233,12 +196,18 @@ final class CollectiveKernel implements BiConsumer<TensorView, CommException> {
   }
 
   private String messageOf(Throwable failure) {
-    String text = failure instanceof CommException e ? e.getMessage() : null;
-    if (text != null && text.contains("'" + options.name() + "'")) {
+    String text =
+        switch (failure) {
+          case CommException e -> e.getMessage();
+          case IllegalArgumentException e -> e.getMessage();
+          case IllegalStateException e -> e.getMessage();
+          default -> null;
+        };
+    if (text != null && text.contains("'" + name)) {
       return text;
     }
     return "tensor '"
-        + options.name()
+        + name
         + "' on rank "
         + communicator().rank()
         + ": "

@@ -1,68 +1,252 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.WireHook;
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.gradient.GradientReducer;
+import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.tensorflow.ffm.KernelConstruction;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
-/// What an op of the graph does, as its attributes say. Input and output have one shape.
-sealed interface CollectiveOp {
+/// What an op of the graph does in each of its runs, as its attributes say. An op of several inputs
+/// is a group: as many operations, submitted at once.
+///
+/// @param <R> what its operations bring
+sealed interface CollectiveOp<R> {
 
-  /// Starts it. `output` is `input` itself where TensorFlow forwarded the memory.
-  Handle<TensorView> submit(
-      CommunicatorTable.Served served,
-      TensorView input,
-      TensorView output,
-      CollectiveOptions options);
+  /// Starts it. Throws only if nothing was started.
+  ///
+  /// @param tensors borrowed until the run ends
+  /// @return null if it is over already
+  @Nullable Handle<R> submit(CommunicatorTable.Served served, KernelTensors tensors);
 
-  /// Reads a collective from the attributes of its node.
-  interface NodeReader {
-    /// Throws `IllegalStateException` if an attribute is missing.
-    CollectiveOp read(KernelConstruction construction);
+  /// Makes outputs of what came, where they are not written yet. Must not block.
+  ///
+  /// @param result given
+  default void complete(R result, KernelTensors tensors) {}
+
+  /// A group of operations. If one of them cannot be submitted, the communicator is aborted, so
+  /// that those before it end.
+  private static <T> Handle<List<T>> group(
+      Communicator communicator,
+      int size,
+      IntFunction<Handle<T>> submit,
+      Consumer<? super T> discard) {
+    List<Handle<T>> handles = new ArrayList<>(size);
+    CommException refusal = null;
+    for (int i = 0; i < size && refusal == null; i++) {
+      try {
+        handles.add(submit.apply(i));
+      } catch (RuntimeException thrown) {
+        if (handles.isEmpty()) {
+          throw thrown;
+        }
+        refusal =
+            thrown instanceof CommException known
+                ? known
+                : new CommException.Aborted(String.valueOf(thrown.getMessage()), thrown);
+        communicator.abort(refusal);
+      }
+    }
+    return new GroupHandle<>(handles, refusal, discard);
   }
 
-  /// The op `WeftAllreduce`.
-  record Allreduce(ReduceOp op) implements CollectiveOp {
-
-    static CollectiveOp read(KernelConstruction construction) {
-      return new Allreduce(ReduceOp.valueOf(construction.string("op")));
-    }
+  /// The op `WeftAllreduce` of one tensor.
+  ///
+  /// @param hook what happens before and after the wire
+  record Allreduce(ReduceOp op, WireHook hook, CollectiveOptions options)
+      implements CollectiveOp<TensorView> {
 
     @Override
-    public Handle<TensorView> submit(
-        CommunicatorTable.Served served,
-        TensorView input,
-        TensorView output,
-        CollectiveOptions options) {
+    public Handle<TensorView> submit(CommunicatorTable.Served served, KernelTensors tensors) {
+      TensorView input = tensors.input(0);
+      TensorView output = tensors.like(0, input);
       GradientReducer reducer = served.reducer();
       return reducer != null && op == ReduceOp.AVERAGE
           ? reducer.reduce(options.name(), input, output)
-          : served.communicator().allreduce(input, output, op, options);
+          : served.communicator().allreduce(new AllreduceRequest(input, output, op, hook, options));
+    }
+  }
+
+  /// The op `WeftAllreduce` of several tensors.
+  record GroupedAllreduce(ReduceOp op, WireHook hook, List<CollectiveOptions> options)
+      implements CollectiveOp<List<TensorView>> {
+
+    @Override
+    public Handle<List<TensorView>> submit(CommunicatorTable.Served served, KernelTensors tensors) {
+      List<AllreduceRequest> requests = new ArrayList<>(options.size());
+      for (int i = 0; i < options.size(); i++) {
+        TensorView input = tensors.input(i);
+        requests.add(new AllreduceRequest(input, tensors.like(i, input), op, hook, options.get(i)));
+      }
+      GradientReducer reducer = served.reducer();
+      if (reducer == null || op != ReduceOp.AVERAGE) {
+        return served.communicator().allreduceAll(requests);
+      }
+      return group(
+          served.communicator(),
+          requests.size(),
+          i -> {
+            AllreduceRequest request = requests.get(i);
+            return reducer.reduce(request.name(), request.input(), request.output());
+          },
+          output -> {});
     }
   }
 
   /// The op `WeftBroadcast`.
-  record Broadcast(int root) implements CollectiveOp {
+  record Broadcast(int root, List<CollectiveOptions> options)
+      implements CollectiveOp<List<TensorView>> {
 
-    static CollectiveOp read(KernelConstruction construction) {
-      return new Broadcast(Math.toIntExact(construction.integer("root")));
+    @Override
+    public Handle<List<TensorView>> submit(CommunicatorTable.Served served, KernelTensors tensors) {
+      Communicator communicator = served.communicator();
+      return group(
+          communicator,
+          options.size(),
+          i -> {
+            TensorView input = tensors.input(i);
+            TensorView output = tensors.like(i, input);
+            if (communicator.rank() == root && output.data().address() != input.data().address()) {
+              output.data().copyFrom(input.data());
+            }
+            return communicator.broadcast(output, root, options.get(i));
+          },
+          output -> {});
+    }
+  }
+
+  /// The op `WeftAllgather`.
+  record Allgather(List<CollectiveOptions> options) implements CollectiveOp<List<TensorLease>> {
+
+    @Override
+    public Handle<List<TensorLease>> submit(
+        CommunicatorTable.Served served, KernelTensors tensors) {
+      Communicator communicator = served.communicator();
+      return group(
+          communicator,
+          options.size(),
+          i -> communicator.allgather(tensors.input(i), options.get(i)),
+          TensorLease::close);
     }
 
     @Override
-    public Handle<TensorView> submit(
-        CommunicatorTable.Served served,
-        TensorView input,
-        TensorView output,
-        CollectiveOptions options) {
-      Communicator communicator = served.communicator();
-      if (communicator.rank() == root && input.data().address() != output.data().address()) {
-        output.data().copyFrom(input.data());
+    public void complete(List<TensorLease> result, KernelTensors tensors) {
+      for (int i = 0; i < result.size(); i++) {
+        tensors.give(i, result.get(i));
       }
-      return communicator.broadcast(output, root, options);
+    }
+  }
+
+  /// The op `WeftReduceScatter`.
+  record ReduceScatter(ReduceOp op, List<CollectiveOptions> options)
+      implements CollectiveOp<List<TensorView>> {
+
+    @Override
+    public Handle<List<TensorView>> submit(CommunicatorTable.Served served, KernelTensors tensors) {
+      Communicator communicator = served.communicator();
+      return group(
+          communicator,
+          options.size(),
+          i -> {
+            TensorView input = tensors.input(i);
+            Shape shape = input.shape();
+            Shape mine =
+                shape.dims().isEmpty()
+                    ? shape // which the communicator refuses
+                    : shape.withFirst(rows(shape.dims().getFirst(), communicator));
+            TensorView output = tensors.output(i, input.dtype(), mine);
+            return communicator.reduceScatter(input, output, op, options.get(i));
+          },
+          output -> {});
+    }
+
+    private static long rows(long all, Communicator communicator) {
+      int size = communicator.size();
+      return all / size + (communicator.rank() < all % size ? 1 : 0);
+    }
+  }
+
+  /// The op `WeftAlltoall`: input 0 is what is sent; input 1 how many rows of it to each rank, or
+  /// empty, for as many to each.
+  record Alltoall(CollectiveOptions options) implements CollectiveOp<Communicator.Received> {
+
+    @Override
+    public Handle<Communicator.Received> submit(
+        CommunicatorTable.Served served, KernelTensors tensors) {
+      TensorView input = tensors.input(0);
+      TensorView splits = tensors.input(1);
+      Communicator communicator = served.communicator();
+      List<Long> rows = splits.bytes() == 0 ? equal(input, communicator.size()) : numbers(splits);
+      return communicator.alltoall(input, rows, options);
+    }
+
+    @Override
+    public void complete(Communicator.Received received, KernelTensors tensors) {
+      List<Long> splits = received.splits();
+      tensors.give(0, received.tensor());
+      TensorView output = tensors.output(1, DType.INT64, Shape.of(splits.size()));
+      for (int i = 0; i < splits.size(); i++) {
+        output.data().setAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i, splits.get(i));
+      }
+    }
+
+    private List<Long> equal(TensorView input, int size) {
+      List<Long> dims = input.shape().dims();
+      if (dims.isEmpty() || dims.getFirst() % size != 0) {
+        throw new IllegalArgumentException(
+            "operation '"
+                + options.name()
+                + "': "
+                + input.signature()
+                + " has no first extent that "
+                + size
+                + " ranks divide; give the rows for each rank as splits");
+      }
+      return java.util.Collections.nCopies(size, dims.getFirst() / size);
+    }
+
+    private static List<Long> numbers(TensorView splits) {
+      List<Long> numbers = new ArrayList<>();
+      for (long i = 0; i < splits.shape().elements(); i++) {
+        numbers.add(splits.data().getAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i));
+      }
+      return numbers;
+    }
+  }
+
+  /// The ops `WeftRank` and `WeftSize`.
+  enum Place implements CollectiveOp<Void> {
+    /// The rank in the communicator.
+    RANK,
+    /// Its number of ranks.
+    SIZE;
+
+    @Override
+    public @Nullable Handle<Void> submit(CommunicatorTable.Served served, KernelTensors tensors) {
+      Communicator communicator = served.communicator();
+      int value =
+          switch (this) {
+            case RANK -> communicator.rank();
+            case SIZE -> communicator.size();
+          };
+      tensors
+          .output(0, DType.INT32, Shape.of())
+          .data()
+          .set(ValueLayout.JAVA_INT_UNALIGNED, 0, value);
+      return null;
     }
   }
 }

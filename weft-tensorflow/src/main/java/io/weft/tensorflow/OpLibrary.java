@@ -11,15 +11,19 @@ import io.weft.tensorflow.ffm.FrameworkLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
+import io.weft.tensorflow.ffm.OutputShapes;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.ExecutionEnvironment;
 import org.tensorflow.Graph;
-import org.tensorflow.TensorFlow;
 import org.tensorflow.proto.ConfigProto;
+import org.tensorflow.proto.DataType;
 
-/// Weft's ops in TensorFlow's registry: `WeftAllreduce` and `WeftBroadcast`, with kernels for the
-/// CPU. Thread-safe.
+/// Weft's ops in TensorFlow's registry, one for each collective, with kernels for the CPU and
+/// gradients. Thread-safe.
 ///
 /// The registry is one per process and refuses nothing: a second registration aborts the process.
 /// So there is one library per process, made by the first `load`.
@@ -27,6 +31,15 @@ public final class OpLibrary {
 
   static final String ALLREDUCE = "WeftAllreduce";
   static final String BROADCAST = "WeftBroadcast";
+  static final String ALLGATHER = "WeftAllgather";
+  static final String REDUCE_SCATTER = "WeftReduceScatter";
+  static final String ALLTOALL = "WeftAlltoall";
+  static final String RANK = "WeftRank";
+  static final String SIZE = "WeftSize";
+
+  /// Those that wait for other ranks.
+  private static final Set<String> COLLECTIVES =
+      Set.of(ALLREDUCE, BROADCAST, ALLGATHER, REDUCE_SCATTER, ALLTOALL);
 
   /// Set to `false` to use blocking kernels.
   private static final String ASYNC_PROPERTY = "weft.tensorflow.async";
@@ -34,15 +47,17 @@ public final class OpLibrary {
   /// Tells another copy of this class, of another class loader, that the ops are there.
   private static final String REGISTERED_PROPERTY = "weft.tensorflow.registered";
 
-  private static final String TYPES =
-      "T: {half, bfloat16, float, double, uint8, int8, int32, int64}";
+  private static final String TYPES = "{half, bfloat16, float, double, uint8, int8, int32, int64}";
+
+  private static final String NAME = OpAttributes.TENSOR_NAME + ": string";
+  private static final String COMMUNICATOR = OpAttributes.COMMUNICATOR + ": int >= 0";
 
   // Mutable and static because TensorFlow's registry is; guarded by the class.
   private static @Nullable OpLibrary loaded;
 
   private final String version;
   private final KernelMode mode;
-  private final HandleTable<CollectiveKernel> kernels = new HandleTable<>("kernel");
+  private final HandleTable<CollectiveKernel<?>> kernels = new HandleTable<>("kernel");
   private final CommunicatorTable communicators = new CommunicatorTable();
 
   private OpLibrary(String version, KernelMode mode) {
@@ -96,7 +111,7 @@ public final class OpLibrary {
         .operations()
         .forEachRemaining(
             op -> {
-              if (op.type().equals(ALLREDUCE) || op.type().equals(BROADCAST)) {
+              if (COLLECTIVES.contains(op.type())) {
                 ops[0]++;
               }
             });
@@ -157,7 +172,7 @@ public final class OpLibrary {
         : "";
   }
 
-  HandleTable<CollectiveKernel> kernels() {
+  HandleTable<CollectiveKernel<?>> kernels() {
     return kernels;
   }
 
@@ -166,22 +181,72 @@ public final class OpLibrary {
   }
 
   private void register() {
-    register(
-        ALLREDUCE, "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}", CollectiveOp.Allreduce::read);
-    register(BROADCAST, "root: int >= 0", CollectiveOp.Broadcast::read);
-    if (!TensorFlow.registerCustomGradient(ALLREDUCE, new AllreduceGradient())) {
-      throw new IllegalStateException("TensorFlow has a gradient for " + ALLREDUCE + " already");
-    }
+    String reduction = "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}";
+    group(
+        ALLREDUCE,
+        OutputShapes.AS_INPUTS,
+        OpAttributes::allreduce,
+        reduction,
+        "prescale: string = '1.0'",
+        "postscale: string = '1.0'");
+    group(BROADCAST, OutputShapes.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
+    group(ALLGATHER, OutputShapes.OTHER_ROWS, OpAttributes::allgather);
+    group(REDUCE_SCATTER, OutputShapes.OTHER_ROWS, OpAttributes::reduceScatter, reduction);
+    registerAlltoall();
+    place(RANK, CollectiveOp.Place.RANK);
+    place(SIZE, CollectiveOp.Place.SIZE);
+    Gradients.register();
   }
 
-  private void register(String op, String attribute, CollectiveOp.NodeReader reader) {
-    List<String> attributes =
-        List.of(TYPES, "tensor_name: string", "communicator: int >= 0", attribute);
-    new OpDefinition(op, OpDefinition.Ends.INPUT_AND_OUTPUT, attributes).register();
-    KernelRegistration registration =
-        new KernelRegistration(op, new CollectiveKernels(reader, kernels, communicators));
-    for (DType dtype : DType.values()) {
-      registration.register(DataTypes.of(dtype).getNumber());
-    }
+  /// An op of as many outputs as inputs, of the same types.
+  private void group(
+      String op, OutputShapes shapes, OpAttributes.Reader reader, String... attributes) {
+    define(
+        new OpDefinition(
+            op,
+            List.of("x: T"),
+            List.of("y: T"),
+            shapes,
+            attributes("T: list(" + TYPES + ") >= 1", attributes)),
+        reader,
+        node -> Arrays.stream(node.dataTypes()).mapToObj(OpLibrary::dtype).toList());
+  }
+
+  private void registerAlltoall() {
+    define(
+        new OpDefinition(
+            ALLTOALL,
+            List.of("x: T", "splits: int64"),
+            List.of("y: T", "received: int64"),
+            OutputShapes.OTHER_ROWS,
+            attributes("T: " + TYPES)),
+        OpAttributes::alltoall,
+        node -> List.of(dtype(node.dataType()), DType.INT64));
+  }
+
+  private void place(String op, CollectiveOp.Place place) {
+    define(
+        new OpDefinition(
+            op, List.of(), List.of("y: int32"), OutputShapes.SCALAR, List.of(NAME, COMMUNICATOR)),
+        (node, inputs) -> place,
+        node -> List.of());
+  }
+
+  private static List<String> attributes(String types, String... more) {
+    List<String> all = new ArrayList<>(List.of(types, NAME, COMMUNICATOR));
+    all.addAll(List.of(more));
+    return all;
+  }
+
+  private static DType dtype(int tensorFlowType) {
+    return DataTypes.of(DataType.forNumber(tensorFlowType));
+  }
+
+  private void define(
+      OpDefinition definition, OpAttributes.Reader reader, CollectiveKernels.InputTypes types) {
+    definition.register();
+    new KernelRegistration(
+            definition.name(), new CollectiveKernels(reader, types, kernels, communicators))
+        .registerForAllTypes();
   }
 }

@@ -2,12 +2,27 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
+import org.tensorflow.Operation;
 import org.tensorflow.OperationBuilder;
 import org.tensorflow.Output;
 import org.tensorflow.op.Scope;
+import org.tensorflow.op.core.Constant;
+import org.tensorflow.op.core.Size;
+import org.tensorflow.op.core.Unique;
+import org.tensorflow.op.dtypes.Cast;
+import org.tensorflow.op.math.Div;
+import org.tensorflow.op.math.Mul;
+import org.tensorflow.op.math.UnsortedSegmentSum;
+import org.tensorflow.types.TFloat64;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
 /// Adds Weft's ops to a graph. Every rank adds the same ops, with the same names; they may run in
@@ -18,9 +33,14 @@ import org.tensorflow.types.family.TType;
 /// third one's with `graph-2/`, so that all ranks must begin their graphs in the same order. Graphs
 /// of several threads have no such order: give each a communicator of its own; else the second one
 /// is refused, by `IllegalStateException` here and `Aborted` on all ranks. Let no two runs of a
-/// graph overlap.
+/// graph overlap. A group is one op of several tensors, perhaps of several types: they are
+/// submitted at once, and its outputs are there when all are.
 ///
-/// When an op fails (a lost peer, ranks that disagree, a second run), `Session.run` throws with the
+/// Every collective has a gradient: that of the sum of all ranks' losses. Reductions have one for
+/// SUM and AVERAGE.
+///
+/// Methods throw `IllegalArgumentException` for an element type that Weft does not carry. When an
+/// op fails (a lost peer, ranks that disagree, a second run), `Session.run` throws with the
 /// communicator's message. It also aborts the communicator, because TensorFlow gives up the rest of
 /// the step and ranks would no longer be in step.
 public final class WeftOps {
@@ -44,23 +64,225 @@ public final class WeftOps {
     this.communicator = communicator;
   }
 
-  /// Reduces `input` over all ranks. Shape and element type must be the same on all ranks. Has a
-  /// gradient for SUM and AVERAGE: of the sum of all ranks' losses. Works in place where nothing
-  /// else uses `input`.
+  /// What an alltoall gives.
+  ///
+  /// @param output the rows that came, in rank order
+  /// @param received how many came from each rank
+  public record Exchanged<T extends TType>(Operand<T> output, Operand<TInt64> received) {}
+
+  /// Reduces `input` over all ranks. Shape and element type must be the same on all ranks. Works in
+  /// place where nothing else uses `input`.
   public <T extends TType> Operand<T> allreduce(Operand<T> input, String name, ReduceOp op) {
-    String node = nodeName(name);
-    return build(builder(OpLibrary.ALLREDUCE, node).setAttr("op", op.name()), input, node);
+    return allreduce(input, name, op, Scale.NONE);
+  }
+
+  /// The same with factors before and after.
+  public <T extends TType> Operand<T> allreduce(
+      Operand<T> input, String name, ReduceOp op, Scale scale) {
+    return one(buildAllreduce(List.of(input), name, op, scale));
+  }
+
+  /// Reduces each of `inputs` over all ranks, as a group.
+  public List<Operand<?>> groupedAllreduce(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op) {
+    return groupedAllreduce(inputs, name, op, Scale.NONE);
+  }
+
+  /// The same with factors before and after.
+  public List<Operand<?>> groupedAllreduce(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
+    return all(buildAllreduce(inputs, name, op, scale));
+  }
+
+  /// Adds, or averages, slices over all ranks. Rows that stand several times in `input` are added
+  /// first, so that each travels once; in the result a row stands once for each rank that has it.
+  /// Ranks may have other rows and other numbers of rows. Throws `IllegalArgumentException` for
+  /// other reductions: the rows that a rank does not have are zero.
+  public <T extends TType> IndexedSlices<T> allreduce(
+      IndexedSlices<T> input, String name, ReduceOp op) {
+    return groupedAllreduceSlices(List.of(input), name, op).getFirst();
+  }
+
+  /// The same of several, as a group.
+  public <T extends TType> List<IndexedSlices<T>> groupedAllreduceSlices(
+      List<IndexedSlices<T>> inputs, String name, ReduceOp op) {
+    if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
+      throw new IllegalArgumentException(
+          "'" + name + "': slices are reduced by SUM and AVERAGE, not " + op);
+    }
+    List<Operand<?>> parts = new ArrayList<>();
+    for (IndexedSlices<T> input : inputs) {
+      IndexedSlices<T> once = withoutDuplicates(input);
+      parts.add(once.values());
+      parts.add(once.indices());
+    }
+    Operation gathered = build(OpLibrary.ALLGATHER, parts, nodeName(name), Attribute.NONE);
+    List<IndexedSlices<T>> reduced = new ArrayList<>();
+    for (int i = 0; i < inputs.size(); i++) {
+      Operand<T> values = gathered.output(2 * i);
+      reduced.add(
+          new IndexedSlices<>(
+              op == ReduceOp.SUM ? values : mean(values), gathered.output(2 * i + 1)));
+    }
+    return reduced;
+  }
+
+  private <T extends TType> IndexedSlices<T> withoutDuplicates(IndexedSlices<T> slices) {
+    Unique<TInt64, TInt32> unique =
+        Unique.create(scope, slices.indices(), Constant.vectorOf(scope, new int[] {0}));
+    return new IndexedSlices<>(
+        UnsortedSegmentSum.create(
+            scope, slices.values(), unique.idx(), Size.create(scope, unique.y())),
+        unique.y());
   }
 
   /// `input` of rank `root`, on all ranks. Shape and element type must be the same on all ranks.
+  /// For variables: `WeftVariables.broadcast`.
   public <T extends TType> Operand<T> broadcast(Operand<T> input, String name, int root) {
-    String node = nodeName(name);
-    return build(builder(OpLibrary.BROADCAST, node).setAttr("root", root), input, node);
+    return one(buildBroadcast(List.of(input), name, root));
   }
 
-  /// Not `scope.opBuilder`, which would make the name unique once more.
-  private OperationBuilder builder(String type, String node) {
-    return scope.env().opBuilder(type, node, scope);
+  /// Each of `inputs` of rank `root`, on all ranks, as a group.
+  public List<Operand<?>> groupedBroadcast(
+      List<? extends Operand<?>> inputs, String name, int root) {
+    return all(buildBroadcast(inputs, name, root));
+  }
+
+  /// `input` of all ranks, one after the other along the first dimension, whose extent may differ
+  /// from rank to rank.
+  public <T extends TType> Operand<T> allgather(Operand<T> input, String name) {
+    return one(build(OpLibrary.ALLGATHER, List.of(input), nodeName(name), Attribute.NONE));
+  }
+
+  /// The same of each of `inputs`, as a group.
+  public List<Operand<?>> groupedAllgather(List<? extends Operand<?>> inputs, String name) {
+    return all(build(OpLibrary.ALLGATHER, inputs, nodeName(name), Attribute.NONE));
+  }
+
+  /// Sends the first `splits[0]` rows of `input` to rank 0, the next `splits[1]` to rank 1, and so
+  /// on. The splits must sum to the first extent.
+  public <T extends TType> Exchanged<T> alltoall(
+      Operand<T> input, Operand<TInt64> splits, String name) {
+    String node = nodeName(name);
+    Output<T> value = input.asOutput();
+    DataTypes.of(value.dataType());
+    Operation op =
+        named(scope.env().opBuilder(OpLibrary.ALLTOALL, node, scope), node)
+            .addInput(value)
+            .addInput(splits.asOutput())
+            .build();
+    return new Exchanged<>(op.output(0), op.output(1));
+  }
+
+  /// Sends as many rows to each rank. The number of ranks must divide the first extent.
+  public <T extends TType> Exchanged<T> alltoall(Operand<T> input, String name) {
+    return alltoall(input, Constant.vectorOf(scope, new long[0]), name);
+  }
+
+  /// Reduces `input` over all ranks and gives each its rows: of first extent N, rank r gets N/n
+  /// rows, and one more if r < N mod n.
+  public <T extends TType> Operand<T> reduceScatter(Operand<T> input, String name, ReduceOp op) {
+    return reduceScatter(input, name, op, Scale.NONE);
+  }
+
+  /// The same with factors before and after.
+  public <T extends TType> Operand<T> reduceScatter(
+      Operand<T> input, String name, ReduceOp op, Scale scale) {
+    Operation reduced = buildReduceScatter(List.of(times(input, scale.before())), name, op);
+    return times(reduced.<T>output(0), scale.after());
+  }
+
+  /// The same of each of `inputs`, as a group.
+  public List<Operand<?>> groupedReduceScatter(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op) {
+    return groupedReduceScatter(inputs, name, op, Scale.NONE);
+  }
+
+  /// The same with factors before and after.
+  public List<Operand<?>> groupedReduceScatter(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
+    List<Operand<?>> scaled = new ArrayList<>();
+    inputs.forEach(input -> scaled.add(times(input, scale.before())));
+    List<Operand<?>> results = new ArrayList<>();
+    all(buildReduceScatter(scaled, name, op))
+        .forEach(result -> results.add(times(result, scale.after())));
+    return results;
+  }
+
+  /// This rank in the communicator that the graph runs on, which `OpLibrary.rebind` may change.
+  public Operand<TInt32> rank() {
+    return place(OpLibrary.RANK, "rank");
+  }
+
+  /// The number of ranks of the communicator that the graph runs on.
+  public Operand<TInt32> size() {
+    return place(OpLibrary.SIZE, "size");
+  }
+
+  /// `sum` divided by the number of ranks.
+  <T extends TType> Operand<T> mean(Operand<T> sum) {
+    return Div.create(scope, sum, Cast.create(scope, size(), sum.type()));
+  }
+
+  private <T extends TType> Operand<T> times(Operand<T> value, double factor) {
+    if (factor == 1) {
+      return value;
+    }
+    requireFloating(value, factor);
+    Operand<TFloat64> constant = Constant.scalarOf(scope, factor);
+    return Mul.create(scope, value, Cast.create(scope, constant, value.type()));
+  }
+
+  private static void requireFloating(Operand<?> value, double factor) {
+    DType type = DataTypes.of(value.asOutput().dataType());
+    if (!type.floating()) {
+      throw new IllegalArgumentException(
+          "'"
+              + value.asOutput().op().name()
+              + "' is of type "
+              + type
+              + ", which is not multiplied by "
+              + factor
+              + "; cast it to a floating type");
+    }
+  }
+
+  private Operation buildAllreduce(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
+    if (!scale.equals(Scale.NONE)) {
+      inputs.forEach(input -> requireFloating(input, scale.before() * scale.after()));
+    }
+    return build(
+        OpLibrary.ALLREDUCE,
+        inputs,
+        nodeName(name),
+        builder ->
+            builder
+                .setAttr(OpAttributes.OP, op.name())
+                .setAttr(OpAttributes.PRESCALE, Double.toString(scale.before()))
+                .setAttr(OpAttributes.POSTSCALE, Double.toString(scale.after())));
+  }
+
+  private Operation buildBroadcast(List<? extends Operand<?>> inputs, String name, int root) {
+    return build(
+        OpLibrary.BROADCAST,
+        inputs,
+        nodeName(name),
+        builder -> builder.setAttr(OpAttributes.ROOT, root));
+  }
+
+  private Operation buildReduceScatter(
+      List<? extends Operand<?>> inputs, String name, ReduceOp op) {
+    return build(
+        OpLibrary.REDUCE_SCATTER,
+        inputs,
+        nodeName(name),
+        builder -> builder.setAttr(OpAttributes.OP, op.name()));
+  }
+
+  private Operand<TInt32> place(String type, String name) {
+    String node = nodeName(name);
+    return named(scope.env().opBuilder(type, node, scope), node).build().output(0);
   }
 
   private String nodeName(String name) {
@@ -74,15 +296,41 @@ public final class WeftOps {
     return unique;
   }
 
-  private <T extends TType> Operand<T> build(
-      OperationBuilder builder, Operand<T> input, String tensorName) {
-    Output<T> value = input.asOutput();
-    DataTypes.of(value.dataType());
+  /// What an op has more than others.
+  private interface Attribute {
+    Attribute NONE = builder -> builder;
+
+    OperationBuilder set(OperationBuilder builder);
+  }
+
+  /// Not `scope.opBuilder`, which would make the name unique once more.
+  private Operation build(
+      String type, List<? extends Operand<?>> inputs, String node, Attribute attribute) {
+    if (inputs.isEmpty()) {
+      throw new IllegalArgumentException("group '" + node + "' has no tensors");
+    }
+    Output<?>[] values = inputs.stream().map(Operand::asOutput).toArray(Output<?>[]::new);
+    for (Output<?> value : values) {
+      DataTypes.of(value.dataType());
+    }
+    OperationBuilder builder = scope.env().opBuilder(type, node, scope).addInputList(values);
+    return attribute.set(named(builder, node)).build();
+  }
+
+  private OperationBuilder named(OperationBuilder builder, String node) {
     return builder
-        .addInput(value)
-        .setAttr("tensor_name", OpLibrary.load().prefix(scope.env(), communicator) + tensorName)
-        .setAttr("communicator", communicator)
-        .build()
-        .output(0);
+        .setAttr(
+            OpAttributes.TENSOR_NAME, OpLibrary.load().prefix(scope.env(), communicator) + node)
+        .setAttr(OpAttributes.COMMUNICATOR, communicator);
+  }
+
+  private static <T extends TType> Operand<T> one(Operation op) {
+    return op.output(0);
+  }
+
+  private static List<Operand<?>> all(Operation op) {
+    List<Operand<?>> outputs = new ArrayList<>();
+    outputs.addAll(Arrays.asList(op.outputList(0, op.numOutputs())));
+    return outputs;
   }
 }

@@ -129,10 +129,10 @@ public final class WeftVariables {
     private Output<?> sent(GraphOperation variable, Output<?> value, String name) {
       requireCarried(variable, value);
       return node(OpLibrary.BROADCAST, name)
-          .addInput(value)
-          .setAttr("tensor_name", tensors + variable.name())
-          .setAttr("communicator", communicator)
-          .setAttr("root", root)
+          .addInputList(new Output<?>[] {value})
+          .setAttr(OpAttributes.TENSOR_NAME, tensors + variable.name())
+          .setAttr(OpAttributes.COMMUNICATOR, communicator)
+          .setAttr(OpAttributes.ROOT, root)
           .build()
           .output(0);
     }

@@ -60,7 +60,7 @@ class AsynchronousKernelTest {
 
   @Test
   void tenThousandCompletionsLeaveMemoryAndKernelsAsTheyWere() throws Exception {
-    HandleTable<CollectiveKernel> kernels = OpLibrary.load().kernels();
+    HandleTable<CollectiveKernel<?>> kernels = OpLibrary.load().kernels();
     int before = kernels.live();
     long madeBefore = kernels.everAdded();
     int ops = 50;

@@ -108,7 +108,7 @@ class FailureTest {
       for (String node : List.of("a", "b")) {
         graph
             .opBuilder(OpLibrary.ALLREDUCE, node, graph.baseScope())
-            .addInput(x.asOutput())
+            .addInputList(new org.tensorflow.Output<?>[] {x.asOutput()})
             .setAttr("tensor_name", "same")
             .setAttr("communicator", communicator)
             .setAttr("op", "SUM")

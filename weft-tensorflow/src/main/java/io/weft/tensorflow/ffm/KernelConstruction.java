@@ -53,6 +53,12 @@ public record KernelConstruction(long address, Status status) {
       FrameworkLibrary.function(
           "TF_OpKernelConstruction_GetAttrType",
           FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx,
+  //     const char* attr_name, TF_DataType* vals, int max_vals, TF_Status* status);
+  private static final MethodHandle TYPES =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrTypeList",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
   // void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status);
   private static final MethodHandle FAILURE =
       FrameworkLibrary.function(
@@ -139,6 +145,22 @@ public record KernelConstruction(long address, Status status) {
       throw e;
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrType", t);
+    }
+  }
+
+  /// The `TF_DataType`s of attribute `T`, a list.
+  public int[] dataTypes() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocateFrom("T");
+      int many = size(arena, name, "T").count();
+      MemorySegment values = arena.allocate(JAVA_INT, Math.max(1, many));
+      TYPES.invokeExact(address, name, values, many, status.address());
+      status.check("reading attribute T");
+      return values.asSlice(0, JAVA_INT.byteSize() * many).toArray(JAVA_INT);
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrTypeList", t);
     }
   }
 

@@ -60,25 +60,32 @@ public final class KernelContext {
     return pointer.get(JAVA_LONG, 0);
   }
 
-  /// Output 0 as a `TF_Tensor*` that the caller deletes: input 0's own memory where nothing else
-  /// refers to it, else fresh memory whose content is undefined. A `TF_Tensor` of the input counts
-  /// as a reference: delete it first. `zeroAndResult` holds two ints, the first of which must be 0.
+  /// The output of this index as a `TF_Tensor*` that the caller deletes: the memory of the input of
+  /// the same index where nothing else refers to it, else fresh memory whose content is undefined.
+  /// A `TF_Tensor` of the input counts as a reference: delete it first.
   ///
   /// Hot path.
+  ///
+  /// @param indexAndResult two ints, the first of which is `index`
   public static long forwardInputOrAllocate(
-      long context, MemorySegment dims, int rank, MemorySegment zeroAndResult, Status status) {
+      long context,
+      int index,
+      MemorySegment dims,
+      int rank,
+      MemorySegment indexAndResult,
+      Status status) {
     long tensor;
     try {
       tensor =
           (long)
               FORWARD_OR_ALLOCATE.invokeExact(
                   context,
-                  zeroAndResult,
+                  indexAndResult,
                   1,
-                  0,
+                  index,
                   dims,
                   rank,
-                  zeroAndResult.asSlice(4, 4),
+                  indexAndResult.asSlice(4, 4),
                   status.address());
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_ForwardInputOrAllocateOutput", t);

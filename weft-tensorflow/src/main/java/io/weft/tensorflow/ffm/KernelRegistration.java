@@ -12,7 +12,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
 /// Kernels for the CPU that are written in Java: one set of function pointers per op type,
-/// registered once per element type. Never freed, as TensorFlow's registry is not.
+/// registered once for all element types, or once per element type. Never freed, as TensorFlow's
+/// registry is not.
 public final class KernelRegistration {
 
   // TF_KernelBuilder* TF_NewAsyncKernelBuilder(const char* op_name, const char* device_name,
@@ -59,21 +60,39 @@ public final class KernelRegistration {
   public void register(int dataType) {
     try (Arena arena = Arena.ofConfined();
         Status status = new Status()) {
-      long builder =
-          (long)
-              NEW.invokeExact(
-                  arena.allocateFrom(op), arena.allocateFrom("CPU"), create, compute, delete);
+      long builder = builder(arena);
       CONSTRAIN.invokeExact(builder, arena.allocateFrom("T"), dataType, status.address());
       status.check("constraining the kernel of " + op + " to type " + dataType);
-      // TensorFlow may keep the pointer, not the characters.
-      MemorySegment name = Arena.global().allocateFrom(op + "_" + dataType);
-      REGISTER.invokeExact(name, builder, status.address());
-      status.check("registering the kernel of " + op + " for type " + dataType);
+      register(builder, op + "_" + dataType, status);
     } catch (IllegalStateException e) {
       throw e;
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_RegisterKernelBuilder", t);
     }
+  }
+
+  /// Registers for whatever types the op's definition allows; in place of `register` for each.
+  public void registerForAllTypes() {
+    try (Arena arena = Arena.ofConfined();
+        Status status = new Status()) {
+      register(builder(arena), op, status);
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_RegisterKernelBuilder", t);
+    }
+  }
+
+  private long builder(Arena arena) throws Throwable {
+    return (long)
+        NEW.invokeExact(arena.allocateFrom(op), arena.allocateFrom("CPU"), create, compute, delete);
+  }
+
+  private static void register(long builder, String name, Status status) throws Throwable {
+    // TensorFlow may keep the pointer, not the characters.
+    MemorySegment kept = Arena.global().allocateFrom(name);
+    REGISTER.invokeExact(kept, builder, status.address());
+    status.check("registering the kernel " + name);
   }
 
   /// Stops what would otherwise end the JVM.

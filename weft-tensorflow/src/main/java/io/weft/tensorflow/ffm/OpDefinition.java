@@ -7,29 +7,22 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// A stateful op of inputs `x` and outputs `y`, all of type `T`. Stateful, so that TensorFlow
-/// neither folds, merges nor drops it.
+/// A stateful op. Stateful, so that TensorFlow neither folds, merges nor drops it.
 ///
 /// @param name type of the op, such as `WeftAllreduce`
-/// @param ends its inputs and outputs
+/// @param inputs in TensorFlow's notation: `x: T`
+/// @param outputs likewise
+/// @param shapes what is known of the outputs' shapes when a graph is built
 /// @param attributes in TensorFlow's notation: `root: int`
-public record OpDefinition(String name, Ends ends, List<String> attributes) {
-
-  /// What an op takes and gives.
-  public enum Ends {
-    /// An input, and an output of its shape.
-    INPUT_AND_OUTPUT,
-    /// `N` inputs, an attribute.
-    INPUTS,
-    /// An output, of whatever shape.
-    OUTPUT,
-    /// `N` outputs, of whatever shapes.
-    OUTPUTS
-  }
+public record OpDefinition(
+    String name,
+    List<String> inputs,
+    List<String> outputs,
+    OutputShapes shapes,
+    List<String> attributes) {
 
   // TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name);
   private static final MethodHandle NEW =
@@ -63,8 +56,10 @@ public record OpDefinition(String name, Ends ends, List<String> attributes) {
       FrameworkLibrary.function(
           "TF_RegisterOpDefinition", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 
-  /// Copies the list.
+  /// Copies the lists.
   public OpDefinition {
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
     attributes = List.copyOf(attributes);
   }
 
@@ -77,22 +72,14 @@ public record OpDefinition(String name, Ends ends, List<String> attributes) {
       for (String attribute : attributes) {
         ADD_ATTRIBUTE.invokeExact(builder, arena.allocateFrom(attribute));
       }
-      switch (ends) {
-        case INPUT_AND_OUTPUT -> {
-          ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: T"));
-          ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
-        }
-        case INPUTS -> ADD_INPUT.invokeExact(builder, arena.allocateFrom("x: N * T"));
-        case OUTPUT -> ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: T"));
-        case OUTPUTS -> ADD_OUTPUT.invokeExact(builder, arena.allocateFrom("y: N * T"));
+      for (String input : inputs) {
+        ADD_INPUT.invokeExact(builder, arena.allocateFrom(input));
+      }
+      for (String output : outputs) {
+        ADD_OUTPUT.invokeExact(builder, arena.allocateFrom(output));
       }
       SET_STATEFUL.invokeExact(builder, true);
-      MemorySegment shapes =
-          switch (ends) {
-            case INPUT_AND_OUTPUT -> ShapeInference.SAME_AS_INPUT;
-            case INPUTS, OUTPUT, OUTPUTS -> ShapeInference.UNKNOWN;
-          };
-      SET_SHAPE_FUNCTION.invokeExact(builder, shapes);
+      SET_SHAPE_FUNCTION.invokeExact(builder, ShapeInference.function(shapes));
       REGISTER.invokeExact(builder, status.address());
       status.check("registering op " + name);
     } catch (IllegalStateException e) {

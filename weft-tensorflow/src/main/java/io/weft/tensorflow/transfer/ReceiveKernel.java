@@ -8,6 +8,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.DoneCallback;
+import io.weft.tensorflow.ffm.Extents;
 import io.weft.tensorflow.ffm.KernelContext;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;

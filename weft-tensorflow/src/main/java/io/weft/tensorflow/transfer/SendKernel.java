@@ -7,6 +7,7 @@ import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.DoneCallback;
+import io.weft.tensorflow.ffm.Extents;
 import io.weft.tensorflow.ffm.KernelContext;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;

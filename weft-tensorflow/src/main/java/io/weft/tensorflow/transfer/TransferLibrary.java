@@ -9,7 +9,7 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
-import io.weft.tensorflow.ffm.OpDefinition.Ends;
+import io.weft.tensorflow.ffm.OutputShapes;
 import io.weft.tensorflow.partition.TransferOps;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +53,8 @@ public final class TransferLibrary {
             null);
       }
       library = new TransferLibrary();
-      library.register(TransferOps.SEND, Ends.INPUTS, SendKernel::new);
-      library.register(TransferOps.RECEIVE, Ends.OUTPUTS, ReceiveKernel::new);
+      library.register(TransferOps.SEND, List.of("x: N * T"), List.of(), SendKernel::new);
+      library.register(TransferOps.RECEIVE, List.of(), List.of("y: N * T"), ReceiveKernel::new);
       library.registerWatch();
       loaded = library;
     }
@@ -73,14 +73,19 @@ public final class TransferLibrary {
   private void registerWatch() {
     String watch = TransferOps.WATCH;
     new OpDefinition(
-            watch, Ends.OUTPUT, List.of(TransferOps.TYPE + ": {uint8}", TransferOps.PART + ": int"))
+            watch,
+            List.of(),
+            List.of("y: T"),
+            OutputShapes.UNKNOWN,
+            List.of(TransferOps.TYPE + ": {uint8}", TransferOps.PART + ": int"))
         .register();
     new KernelRegistration(watch, new WatchKernels(parts))
         .register(DataTypes.of(DType.UINT8).getNumber());
   }
 
-  private void register(String op, Ends ends, TransferKernel.Maker maker) {
-    new OpDefinition(op, ends, ATTRIBUTES).register();
+  private void register(
+      String op, List<String> inputs, List<String> outputs, TransferKernel.Maker maker) {
+    new OpDefinition(op, inputs, outputs, OutputShapes.UNKNOWN, ATTRIBUTES).register();
     KernelRegistration registration =
         new KernelRegistration(op, new TransferKernels(maker, kernels, parts));
     for (DType dtype : DType.values()) {

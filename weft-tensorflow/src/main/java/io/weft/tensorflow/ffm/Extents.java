@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.tensorflow.transfer;
+package io.weft.tensorflow.ffm;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.weft.tensor.Shape;
-import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// The shape of a node's last tensor, which is nearly always the next one's too, as Weft and as
 /// TensorFlow say it. One thread at a time.
-final class Extents {
+public final class Extents {
 
   private static final MemorySegment NONE = Arena.global().allocate(JAVA_LONG);
 
   private Shape shape = Shape.of();
   private MemorySegment dims = NONE;
 
+  /// Of no tensor yet.
+  public Extents() {}
+
   /// The shape of a `TF_Tensor*`.
   ///
   /// Hot path, for the shape of the call before.
-  Shape of(long tensor) {
+  public Shape of(long tensor) {
     int rank = TensorMemory.rank(tensor);
     boolean same = rank == shape.dims().size();
     for (int i = 0; same && i < rank; i++) {
@@ -39,7 +41,7 @@ final class Extents {
   /// The extents of a shape as `int64_t*`, valid until the next call.
   ///
   /// Hot path, for the shape of the call before.
-  MemorySegment dims(Shape wanted) {
+  public MemorySegment dims(Shape wanted) {
     if (!wanted.equals(shape)) {
       remember(wanted);
     }
@@ -47,7 +49,7 @@ final class Extents {
   }
 
   /// Of the last shape.
-  int rank() {
+  public int rank() {
     return shape.dims().size();
   }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.tensorflow.ffm.BorrowedTensors;
+import io.weft.tensorflow.ffm.Extents;
+import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.Status;
+import io.weft.tensorflow.ffm.TensorMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// The inputs and outputs of a kernel, in one run after the other. Views are valid until the run
+/// ends. One thread at a time: that of TensorFlow that starts the run, then the one that ends it.
+final class KernelTensors {
+
+  /// A copy of so much takes about as long as a call from C to Java and two locks.
+  private static final long COPIED_BYTES = 4096;
+
+  private final List<DType> types;
+  private final Status status;
+  private final MemorySegment pointer = Arena.ofAuto().allocate(JAVA_LONG);
+  private final Slot[] slots;
+
+  // Of the run.
+  private long context;
+
+  /// @param types of the inputs, in order; an output has the type of the input of its index
+  /// @param status borrowed, for the results of calls
+  KernelTensors(List<DType> types, Status status) {
+    this.types = List.copyOf(types);
+    this.status = status;
+    slots = new Slot[Math.max(1, types.size())];
+    for (int i = 0; i < slots.length; i++) {
+      slots[i] = new Slot(i);
+    }
+  }
+
+  /// What belongs to one index.
+  private static final class Slot {
+    final MemorySegment indexAndResult = Arena.ofAuto().allocate(JAVA_INT, 2);
+    final Extents input = new Extents();
+    final Extents output = new Extents();
+    long held;
+
+    Slot(int index) {
+      indexAndResult.set(JAVA_INT, 0, index);
+    }
+  }
+
+  /// Begins a run.
+  void begin(long runContext) {
+    context = runContext;
+  }
+
+  /// How many inputs there are.
+  int inputs() {
+    return types.size();
+  }
+
+  /// An input, which the context keeps.
+  ///
+  /// Hot path.
+  TensorView input(int index) {
+    long tensor = KernelContext.input(context, index, pointer, status);
+    MemorySegment data = TensorMemory.data(tensor);
+    Shape shape = slots[index].input.of(tensor);
+    // The context still holds the input's memory, but the tensor would be a second reference.
+    TensorMemory.delete(tensor);
+    return new TensorView(types.get(index), shape, data);
+  }
+
+  /// The output of this index, of the shape of `input`: the input's own memory, and `input` itself,
+  /// where nothing else uses that; else fresh memory.
+  ///
+  /// Hot path.
+  TensorView like(int index, TensorView input) {
+    Slot slot = slots[index];
+    MemorySegment dims = slot.input.dims(input.shape());
+    slot.held =
+        KernelContext.forwardInputOrAllocate(
+            context, index, dims, slot.input.rank(), slot.indexAndResult, status);
+    MemorySegment data = TensorMemory.data(slot.held);
+    return data.address() == input.data().address()
+        ? input
+        : new TensorView(input.dtype(), input.shape(), data);
+  }
+
+  /// The output of this index, fresh, of any shape and type.
+  TensorView output(int index, DType dtype, Shape shape) {
+    Slot slot = slots[index];
+    MemorySegment dims = slot.output.dims(shape);
+    long bytes = TensorView.bytes(dtype, shape);
+    int type = DataTypes.of(dtype).getNumber();
+    slot.held =
+        KernelContext.allocate(context, index, type, dims, slot.output.rank(), bytes, status);
+    return new TensorView(dtype, shape, TensorMemory.data(slot.held));
+  }
+
+  /// Makes a result the output of this index: where it lies, if it is long.
+  ///
+  /// @param result given
+  void give(int index, TensorLease result) {
+    TensorView view = result.view();
+    if (view.bytes() <= COPIED_BYTES) {
+      try (result) {
+        output(index, view.dtype(), view.shape()).data().copyFrom(view.data());
+      }
+      return;
+    }
+    Slot slot = slots[index];
+    MemorySegment dims = slot.output.dims(view.shape());
+    int type = DataTypes.of(view.dtype()).getNumber();
+    long tensor = BorrowedTensors.lend(type, dims, slot.output.rank(), view.data(), result::close);
+    try {
+      KernelContext.output(context, index, tensor, status);
+    } finally {
+      TensorMemory.delete(tensor);
+    }
+  }
+
+  /// Ends a run.
+  void end() {
+    for (Slot slot : slots) {
+      if (slot.held != 0) {
+        TensorMemory.delete(slot.held);
+        slot.held = 0;
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.WireHook;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensorflow.ffm.KernelConstruction;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// The attributes of Weft's ops, and what each op makes of them when its kernel is created.
+final class OpAttributes {
+
+  /// By which ranks match the op; in a group with more behind it.
+  static final String TENSOR_NAME = "tensor_name";
+
+  /// The number of a communicator.
+  static final String COMMUNICATOR = "communicator";
+
+  /// A `ReduceOp`.
+  static final String OP = "op";
+
+  /// The rank that a broadcast comes from.
+  static final String ROOT = "root";
+
+  /// Factors before and after a reduction, as Java writes a `double`: a float would lose digits.
+  static final String PRESCALE = "prescale";
+
+  static final String POSTSCALE = "postscale";
+
+  private OpAttributes() {}
+
+  /// Reads a collective from the attributes of its node.
+  interface Reader {
+    /// Throws `IllegalStateException` if an attribute is missing.
+    ///
+    /// @param inputs how many inputs the node has
+    CollectiveOp<?> read(KernelConstruction node, int inputs);
+  }
+
+  static CollectiveOp<?> allreduce(KernelConstruction node, int inputs) {
+    ReduceOp op = op(node);
+    double before = Double.parseDouble(node.string(PRESCALE));
+    double after = Double.parseDouble(node.string(POSTSCALE));
+    WireHook hook = before == 1 && after == 1 ? WireHook.NONE : WireHook.scaling(before, after);
+    return inputs == 1
+        ? new CollectiveOp.Allreduce(op, hook, names(node, 1).getFirst())
+        : new CollectiveOp.GroupedAllreduce(op, hook, names(node, inputs));
+  }
+
+  static CollectiveOp<?> broadcast(KernelConstruction node, int inputs) {
+    return new CollectiveOp.Broadcast(Math.toIntExact(node.integer(ROOT)), names(node, inputs));
+  }
+
+  static CollectiveOp<?> allgather(KernelConstruction node, int inputs) {
+    return new CollectiveOp.Allgather(names(node, inputs));
+  }
+
+  static CollectiveOp<?> reduceScatter(KernelConstruction node, int inputs) {
+    return new CollectiveOp.ReduceScatter(op(node), names(node, inputs));
+  }
+
+  static CollectiveOp<?> alltoall(KernelConstruction node, int inputs) {
+    return new CollectiveOp.Alltoall(names(node, 1).getFirst());
+  }
+
+  private static ReduceOp op(KernelConstruction node) {
+    return ReduceOp.valueOf(node.string(OP));
+  }
+
+  private static List<CollectiveOptions> names(KernelConstruction node, int inputs) {
+    String name = node.string(TENSOR_NAME);
+    return inputs == 1
+        ? List.of(CollectiveOptions.named(name))
+        : IntStream.range(0, inputs)
+            .mapToObj(i -> CollectiveOptions.named(name + "/" + i))
+            .toList();
+  }
+}
