@@ -5,4 +5,7 @@ module io.weft.dataparallel {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
   requires org.slf4j;
+
+  exports io.weft.dataparallel.compress;
+  exports io.weft.dataparallel.local;
 }

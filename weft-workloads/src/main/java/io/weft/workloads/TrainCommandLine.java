@@ -11,7 +11,6 @@ import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.ReadMode;
-import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,7 +74,7 @@ final class TrainCommandLine {
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
     option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
-    option(spec, "--sync", "HOW", "gradients (default), or weights:K to average every K steps");
+    option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
     ServerFlags.addTo(spec);
     option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
     option(spec, "--checkpoint", "DIR", "save there after each epoch, and resume from there");
@@ -145,7 +144,9 @@ final class TrainCommandLine {
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
             seed,
-            servers.isPresent() ? ServerFlags.sync(parsed) : sync(parsed),
+            servers.isPresent()
+                ? ServerFlags.sync(parsed)
+                : SyncFlag.parse(text(parsed, SyncFlag.NAME)),
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"));
     DataSource source =
@@ -191,20 +192,6 @@ final class TrainCommandLine {
                     "--data",
                     directory.toString(),
                     "nothing: " + workload.title() + " trains on what is drawn at run time"));
-  }
-
-  private static Sync sync(ParseResult parsed) {
-    String text = text(parsed, "--sync").orElse("gradients");
-    if (text.equals("gradients")) {
-      return new Sync.Gradients();
-    }
-    if (text.matches("weights:[1-9][0-9]{0,6}")) {
-      return new Sync.Weights(Integer.parseInt(text.substring("weights:".length())));
-    }
-    throw BadOption.of(
-        "--sync",
-        text,
-        "gradients, or weights:K with K from 1 to 9999999; async is for --via weft or grpc");
   }
 
   private static OptionalInt threads(ParseResult parsed) {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -78,7 +79,8 @@ record RunFinalizer(
             List.of(digest()),
             new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
             rows.stream().mapToLong(WorkerResults.Row::bytesSent).sum(),
-            List.of());
+            List.of(),
+            OptionalLong.empty());
     return new ServedResult(outcome, facts(rows, updates, lost));
   }
 

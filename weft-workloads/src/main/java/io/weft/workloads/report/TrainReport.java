@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -40,6 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
 /// @param bytesSent by all ranks; with parameter servers, by the workers
+/// @param outerSteps of local SGD; left out where it is another training
 /// @param transport scheme, "none" for one rank
 /// @param serving what only a training with parameter servers reports, as fields of this object
 /// @param host of the lowest rank
@@ -62,6 +64,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble communicationSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble waitSeconds,
     long bytesSent,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
     @JsonUnwrapped @Nullable ServingFacts serving,
     TrainingHost host,
@@ -107,6 +110,7 @@ public record TrainReport(
         known(timing.communicationSeconds()),
         known(timing.waitSeconds()),
         outcome.bytesSent(),
+        outcome.outerSteps(),
         transport,
         serving,
         TrainingHost.here(),

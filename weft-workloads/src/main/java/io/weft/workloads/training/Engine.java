@@ -10,6 +10,9 @@ import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.model.Ranking;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.tensorflow.Operand;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
@@ -74,6 +77,13 @@ final class Engine implements AutoCloseable {
 
   Session session() {
     return session;
+  }
+
+  /// Weights and biases, without the optimizer's state, in order of creation.
+  List<ModelState.Slot> weights() {
+    Set<String> names =
+        model.variables().stream().map(v -> v.op().name()).collect(Collectors.toSet());
+    return state.slots().stream().filter(slot -> names.contains(slot.name())).toList();
   }
 
   /// One step of training on what is in `feed`.

@@ -95,20 +95,30 @@ final class ModelState implements AutoCloseable {
 
   /// Copies from the session to memory.
   void fetch(Session session) {
+    fetch(session, slots);
+  }
+
+  /// The same of some.
+  void fetch(Session session, List<Slot> some) {
     Session.Runner runner = session.runner();
-    for (Slot slot : slots) {
+    for (Slot slot : some) {
       runner.fetch(slot.variable);
     }
     try (Result values = runner.run()) {
-      for (int i = 0; i < slots.size(); i++) {
-        slots.get(i).copy.data().copyFrom(TensorViews.of(values.get(i)).data());
+      for (int i = 0; i < some.size(); i++) {
+        some.get(i).copy.data().copyFrom(TensorViews.of(values.get(i)).data());
       }
     }
   }
 
   /// Copies from memory to the session.
   void assign(Session session) {
-    for (Slot slot : slots) {
+    assign(session, slots);
+  }
+
+  /// The same of some.
+  void assign(Session session, List<Slot> some) {
+    for (Slot slot : some) {
       try (TFloat32 value = TensorViews.copyOf(slot.copy, TFloat32.class)) {
         session.runner().feed(slot.value, value).addTarget(slot.assign).run().close();
       }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.dataparallel.local.LocalSgdOptions;
+import io.weft.dataparallel.local.OuterOptimizer;
+
 /// How the ranks keep their models together.
 public sealed interface Sync {
 
@@ -20,6 +23,24 @@ public sealed interface Sync {
     @Override
     public String toString() {
       return "weights:" + steps;
+    }
+  }
+
+  /// Each rank trains a model of its own; every so many steps an outer optimizer makes new weights
+  /// of what the ranks' weights have changed [DILOCO §2]. State of the ranks' optimizers stays
+  /// where it is. The ranks have the same weights at the end of each epoch.
+  record Local(LocalSgdOptions options) implements Sync {
+    @Override
+    public String toString() {
+      OuterOptimizer outer = options.outer();
+      return "local:%d,bits=%d,fragments=%d,delay=%d,lr=%s,momentum=%s"
+          .formatted(
+              options.every(),
+              options.bits(),
+              options.fragments(),
+              options.delay(),
+              outer.learningRate(),
+              outer.momentum());
     }
   }
 

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.exceptions.TensorFlowException;
@@ -35,6 +36,8 @@ public final class Trainer {
   private final Recovery recovery;
   private @Nullable TrainingProgress progress;
   private @Nullable Engine engine;
+  private @Nullable LocalTraining local;
+  private long outerSteps;
   private double trainedSeconds;
   private boolean announced;
 
@@ -78,6 +81,7 @@ public final class Trainer {
               progress == null ? -1 : progress.progress());
           meter.forget();
           recorder.cut();
+          endLocal();
         }
       }
     } finally {
@@ -152,6 +156,7 @@ public final class Trainer {
     int epoch = run.epochs();
     int[] order = columns.order(epoch, job.rank(), job.size());
     averageWeights(model, run);
+    beginLocal(model);
     while (run.next() < columns.steps()) {
       int s = run.next();
       meter.begin();
@@ -160,6 +165,9 @@ public final class Trainer {
           model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
       run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
       averageWeights(model, run);
+      if (local != null) {
+        local.step(s + 1 == columns.steps());
+      }
       StepMeter.MeteredStep measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
@@ -221,6 +229,21 @@ public final class Trainer {
     run.join();
   }
 
+  /// Once on a communicator; all ranks have the same weights.
+  private void beginLocal(Engine model) {
+    if (local == null && settings.sync() instanceof Sync.Local how && !exchange.alone()) {
+      local = new LocalTraining(how.options(), job.communicator(), model);
+    }
+  }
+
+  /// Its communicator has ended, or training has.
+  private void endLocal() {
+    if (local != null) {
+      outerSteps += local.outerSteps();
+      local = null;
+    }
+  }
+
   private double accuracy(Engine model, DataShard shard) {
     double correct = model.judge(shard.test()).correct();
     return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
@@ -235,6 +258,7 @@ public final class Trainer {
   }
 
   private TrainingOutcome outcome(Engine model, History history, OptionalDouble auc) {
+    endLocal();
     double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent());
     return new TrainingOutcome(
         source.name(),
@@ -245,6 +269,7 @@ public final class Trainer {
         exchange.gather("digest", model.digest()),
         recorder.result(settings.batch()),
         (long) sent[0],
-        recovery.shrinks());
+        recovery.shrinks(),
+        settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty());
   }
 }

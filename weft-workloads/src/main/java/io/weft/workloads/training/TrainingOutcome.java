@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 
 /// What a training run came to.
 ///
@@ -15,6 +16,7 @@ import java.util.OptionalDouble;
 /// @param timing of the steps of this run
 /// @param bytesSent by all ranks that are left
 /// @param shrinks in order of time; empty if no rank was lost
+/// @param outerSteps of local SGD; empty where it was another training
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -24,7 +26,8 @@ public record TrainingOutcome(
     List<String> digests,
     Timing timing,
     long bytesSent,
-    List<Shrink> shrinks) {
+    List<Shrink> shrinks,
+    OptionalLong outerSteps) {
 
   /// Copies the lists.
   public TrainingOutcome {

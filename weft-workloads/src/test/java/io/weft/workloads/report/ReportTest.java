@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,8 @@ class ReportTest {
           List.of("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"),
           new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
           2_000_000_000L,
-          List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)));
+          List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
+          OptionalLong.empty());
 
   @TempDir Path directory;
 
@@ -108,12 +110,14 @@ class ReportTest {
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
             0,
-            List.of());
+            List.of(),
+            OptionalLong.of(9));
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
     JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
     assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
+    assertThat(json.get("outerSteps").longValue()).isEqualTo(9);
     assertThat(Summary.of(area, ranked)).contains("test accuracy  0.7500, AUC 0.8125");
     assertThat(Summary.of(report, OUTCOME)).doesNotContain("AUC");
   }
@@ -192,7 +196,8 @@ class ReportTest {
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
             0,
-            List.of());
+            List.of(),
+            OptionalLong.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);

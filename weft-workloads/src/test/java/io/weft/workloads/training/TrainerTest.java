@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.dataparallel.local.LocalSgdOptions;
+import io.weft.dataparallel.local.OuterOptimizer;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.MnistFiles;
 import io.weft.workloads.digits.SyntheticDigits;
@@ -16,6 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -108,6 +111,21 @@ class TrainerTest {
     assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
     assertThat(outcome.digests())
         .isNotEqualTo(Runs.together(2, Runs.settings(3)).getFirst().digests());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"7, 1, 1, 32", "8, 3, 2, 8", "4, 1, 0, 4"})
+  void localSgdLearnsAndEndsWithTheSameWeights(int every, int fragments, int delay, int bits) {
+    var options = new LocalSgdOptions(every, fragments, delay, bits, OuterOptimizer.NESTEROV);
+    TrainingSettings apart =
+        Runs.with(Runs.settings(3), new Sync.Local(options), ReadMode.SHARDED, Optional.empty());
+    List<TrainingOutcome> outcomes = Runs.together(2, apart);
+    TrainingOutcome outcome = outcomes.getFirst();
+    assertThat(outcome.digests()).hasSize(2).containsOnly(outcome.digests().getFirst());
+    assertThat(outcome.losses().getLast()).isLessThan(0.6 * outcome.losses().getFirst());
+    assertThat(outcome.outerSteps().orElseThrow()).isBetween(60L / every, 60L / every + 3);
+    TrainingOutcome synchronous = Runs.together(2, Runs.settings(3)).getFirst();
+    assertThat(synchronous.outerSteps()).isEmpty();
   }
 
   @Test

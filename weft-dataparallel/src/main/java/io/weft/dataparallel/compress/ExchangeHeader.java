@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.compress;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.comm.CommException;
+import java.lang.foreign.MemorySegment;
+
+/// What stands before the elements that a rank sends, so that all ranks find the same errors: 32
+/// bytes. Bytes 0 to 7: number of elements of the tensor. 8 to 15: how many of them travel. 16 to
+/// 23: place of the first one that is no number, or -1. 24 to 27: that element. 28 to 31: bits of
+/// an element that travels. Pure.
+///
+/// @param name of the tensor
+/// @param elements of it
+/// @param sent of them
+/// @param bits of one that travels
+record ExchangeHeader(String name, long elements, long sent, int bits) {
+
+  /// Its length.
+  static final int BYTES = 32;
+
+  private static final int SENT = 8;
+  private static final int BAD = 16;
+  private static final int VALUE = 24;
+  private static final int BITS = 28;
+
+  /// Hot path.
+  ///
+  /// @param bad place of the first element that is no number, or -1
+  /// @param value of that element
+  void write(MemorySegment into, long offset, long bad, float value) {
+    into.set(JAVA_LONG_UNALIGNED, offset, elements);
+    into.set(JAVA_LONG_UNALIGNED, offset + SENT, sent);
+    into.set(JAVA_LONG_UNALIGNED, offset + BAD, bad);
+    into.set(JAVA_FLOAT_UNALIGNED, offset + VALUE, value);
+    into.set(JAVA_INT_UNALIGNED, offset + BITS, bits);
+  }
+
+  /// Compares what a rank has sent with what this one expects. Throws `Mismatch` if it exchanges
+  /// something else.
+  ///
+  /// Hot path.
+  ///
+  /// @param length of what that rank has sent, this header included
+  /// @param expected length of it
+  void requireSame(MemorySegment from, long offset, long length, long expected, int rank) {
+    boolean headed = length >= BYTES;
+    if (!headed
+        || from.get(JAVA_LONG_UNALIGNED, offset) != elements
+        || from.get(JAVA_LONG_UNALIGNED, offset + SENT) != sent
+        || from.get(JAVA_INT_UNALIGNED, offset + BITS) != bits
+        || length != expected) {
+      throw new CommException.Mismatch(
+          "gradient '%s': rank %d sends %s, here it has %d elements, of which %d travel in %d bits each"
+                  .formatted(
+                      name,
+                      rank,
+                      headed ? words(from, offset) : length + " bytes",
+                      elements,
+                      sent,
+                      bits)
+              + "; give all ranks the same shape and compression");
+    }
+  }
+
+  private static String words(MemorySegment from, long offset) {
+    return "%d elements, of which %d travel in %d bits each"
+        .formatted(
+            from.get(JAVA_LONG_UNALIGNED, offset),
+            from.get(JAVA_LONG_UNALIGNED, offset + SENT),
+            from.get(JAVA_INT_UNALIGNED, offset + BITS));
+  }
+
+  /// Throws `Broken`, with the rank as culprit, if that rank has met an element that is no number.
+  ///
+  /// Hot path.
+  ///
+  /// @param what the rank has looked at, in words
+  void requireNumbers(MemorySegment from, long offset, int rank, String what) {
+    long bad = from.get(JAVA_LONG_UNALIGNED, offset + BAD);
+    if (bad >= 0) {
+      throw new CommException.Broken(
+          "rank %d: %s '%s' has %s at index %d; the exchange is undone on all ranks, residuals and gradients are as before"
+                  .formatted(rank, what, name, from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE), bad)
+              + "; lower the learning rate, clip gradients, or leave out compression",
+          rank,
+          null);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.local;
+
+import io.weft.collective.Communicator;
+import io.weft.gradient.GradientReducer;
+import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SequencedMap;
+
+/// Local SGD with an outer optimizer: each rank trains by itself; every H steps the change of its
+/// weights is averaged over the ranks, and an outer optimizer makes new weights of that mean
+/// [DILOCO §2]. In fragments, it is the streaming form: fragment f is exchanged H/F steps after
+/// fragment f-1, in the background, and applied some steps later, so that no step waits for the
+/// whole model and the network is used evenly [STREAMING §2]. Optimizers of the ranks keep their
+/// own state.
+///
+/// ```java
+/// var local = new LocalSgd(communicator, LocalSgdOptions.every(50).inBits(8), weights);
+/// for (...) {
+///   train(batch);
+///   local.step();
+/// }
+/// local.synchronize();
+/// ```
+///
+/// After its exchange a fragment has the same bits on all ranks. Every method but the counters is
+/// collective: all ranks call it equally often, in the same order. One thread. One at a time on a
+/// communicator. What an exchange throws ends local SGD: begin anew from equal weights.
+public final class LocalSgd {
+
+  private final LocalSgdOptions options;
+  private final GradientReducer reducer;
+  private final List<Fragment> fragments;
+  private final List<Long> payloads;
+  private long steps;
+  private long bytes;
+
+  /// Local SGD from these weights, which must be equal on all ranks; see `Communicator.broadcast`.
+  /// Borrows them for as long as this is used. Keeps three times their memory, with 8 or 4 bits six
+  /// to eight times. Throws `IllegalArgumentException` for a tensor that is not FLOAT32, or more
+  /// fragments than tensors.
+  ///
+  /// @param weights by name, in the same order on all ranks
+  public LocalSgd(
+      Communicator communicator,
+      LocalSgdOptions options,
+      SequencedMap<String, TensorView> weights) {
+    this.options = options;
+    this.reducer = options.compression().reducers().over(communicator);
+    weights.forEach(LocalSgd::requireFloats);
+    List<TensorView> tensors = List.copyOf(weights.sequencedValues());
+    List<Long> elements = tensors.stream().map(tensor -> tensor.shape().elements()).toList();
+    var cut = new ArrayList<Fragment>();
+    for (List<Integer> part : Fragments.cut(elements, options.fragments())) {
+      cut.add(
+          new Fragment("weft/local-sgd/" + cut.size(), part.stream().map(tensors::get).toList()));
+    }
+    this.fragments = List.copyOf(cut);
+    this.payloads =
+        fragments.stream()
+            .map(f -> options.compression().payloadBytes(f.elements(), communicator.size()))
+            .toList();
+  }
+
+  private static void requireFloats(String name, TensorView tensor) {
+    if (tensor.dtype() != DType.FLOAT32) {
+      throw new IllegalArgumentException(
+          "weight '" + name + "' is " + tensor.signature() + "; local SGD takes FLOAT32");
+    }
+  }
+
+  /// Whether the next `step` reads or writes the weights: if not, they need not be at hand.
+  public boolean isNextExchange() {
+    long next = steps + 1;
+    for (int i = 0; i < fragments.size(); i++) {
+      if (fragments.get(i).isDue(next) || starts(i, next)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean starts(int fragment, long step) {
+    long since = step - options.offset(fragment);
+    return since >= 0 && since % options.every() == 0;
+  }
+
+  /// Counts a step of training, which this rank has taken. Applies the exchanges that are due, for
+  /// which it waits, then starts those of this step. Throws `CommException` as a collective does;
+  /// with 8 or 4 bits also `Broken` for a weight that is no number.
+  public void step() throws InterruptedException {
+    steps++;
+    for (Fragment fragment : fragments) {
+      if (fragment.isDue(steps)) {
+        fragment.apply(options.outer(), steps);
+      }
+    }
+    for (int i = 0; i < fragments.size(); i++) {
+      if (starts(i, steps)) {
+        start(i, steps + options.delay());
+      }
+    }
+    if (options.delay() == 0) {
+      applyAll();
+    }
+  }
+
+  /// Exchanges every fragment that is not agreed on now, and waits: the ranks then have the same
+  /// weights. For the end of training, a test, a checkpoint. Throws as `step` does.
+  public void synchronize() throws InterruptedException {
+    applyAll();
+    for (int i = 0; i < fragments.size(); i++) {
+      if (!fragments.get(i).isAgreed(steps)) {
+        start(i, steps);
+      }
+    }
+    applyAll();
+  }
+
+  private void start(int fragment, long applied) {
+    fragments.get(fragment).start(reducer, applied);
+    bytes += payloads.get(fragment);
+  }
+
+  private void applyAll() throws InterruptedException {
+    for (Fragment fragment : fragments) {
+      if (fragment.isUnderWay()) {
+        fragment.apply(options.outer(), steps);
+      }
+    }
+  }
+
+  /// Steps of training so far.
+  public long steps() {
+    return steps;
+  }
+
+  /// How often the outer optimizer has changed every weight.
+  public long outerSteps() {
+    return fragments.stream().mapToLong(Fragment::updates).min().orElseThrow();
+  }
+
+  /// What this rank has sent for exchanges so far, without the heads of messages.
+  public long payloadBytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.local;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/// What makes new weights of old ones and of the outer gradient, which is old weights minus new
+/// ones, averaged over the ranks: gradient descent with Nesterov momentum [DILOCO §2]. With
+/// learning rate 1 and momentum 0 the new weights are the mean of the ranks' weights. Stateless;
+/// any thread.
+///
+/// @param learningRate above 0 and at most 10
+/// @param momentum from 0, below 1
+public record OuterOptimizer(float learningRate, float momentum) {
+
+  /// Learning rate 0.7, momentum 0.9, as in [DILOCO §3.1].
+  public static final OuterOptimizer NESTEROV = new OuterOptimizer(0.7f, 0.9f);
+
+  /// The mean of the ranks' weights.
+  public static final OuterOptimizer MEAN = new OuterOptimizer(1, 0);
+
+  /// Throws `IllegalArgumentException` for other rates.
+  public OuterOptimizer {
+    if (!(learningRate > 0 && learningRate <= 10)) {
+      throw new IllegalArgumentException(
+          "the outer learning rate is above 0 and at most 10, got " + learningRate);
+    }
+    if (!(momentum >= 0 && momentum < 1)) {
+      throw new IllegalArgumentException(
+          "the outer momentum is from 0 and below 1, got " + momentum);
+    }
+  }
+
+  /// Takes a step in place: velocity = momentum * velocity + gradient; weights -= learning rate *
+  /// (gradient + momentum * velocity).
+  ///
+  /// Hot path.
+  ///
+  /// @param weights FLOAT32, as they were before the ranks changed them
+  /// @param velocity of the same length, zeros at first
+  /// @param gradient of the same length
+  void step(MemorySegment weights, MemorySegment velocity, MemorySegment gradient, long elements) {
+    for (long i = 0; i < elements; i++) {
+      float slope = gradient.getAtIndex(JAVA_FLOAT_UNALIGNED, i);
+      float speed = momentum * velocity.getAtIndex(JAVA_FLOAT_UNALIGNED, i) + slope;
+      velocity.setAtIndex(JAVA_FLOAT_UNALIGNED, i, speed);
+      float weight = weights.getAtIndex(JAVA_FLOAT_UNALIGNED, i);
+      weights.setAtIndex(
+          JAVA_FLOAT_UNALIGNED, i, weight - learningRate * (slope + momentum * speed));
+    }
+  }
+}

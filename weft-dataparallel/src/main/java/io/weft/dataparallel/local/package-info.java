@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Local SGD with an outer optimizer, for slow networks: ranks train by themselves and exchange the
+/// change of their weights every so many steps.
+@NullMarked
+package io.weft.dataparallel.local;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.worker;
+
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The handle of an exchange of several collectives; whose deadlines end it. Any thread.
+public final class WorkerHandle<T> implements Handle<T> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerHandle.class);
+
+  private final CompletableFuture<T> future = new CompletableFuture<>();
+  private final String words;
+
+  /// Of an exchange that is not done.
+  ///
+  /// @param words what runs, on which rank, for errors
+  public WorkerHandle(String words) {
+    this.words = words;
+  }
+
+  /// It is done. A second end has no effect.
+  public void complete(T result) {
+    future.complete(result);
+  }
+
+  /// It has failed.
+  public void fail(CommException cause) {
+    future.completeExceptionally(cause);
+  }
+
+  /// It has failed by a defect or the end of memory on this rank, which `rank` names.
+  public void fail(Throwable cause, int rank) {
+    fail(
+        cause instanceof CommException known
+            ? known
+            : new CommException.Broken(
+                words + " failed: " + cause + "; the other ranks' part of it is done",
+                rank,
+                cause));
+  }
+
+  @Override
+  public boolean isDone() {
+    return future.isDone();
+  }
+
+  @Override
+  public T await(Duration timeout) throws InterruptedException {
+    try {
+      return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw failure(e);
+    } catch (TimeoutException e) {
+      throw new CommException.TimedOut(
+          words
+              + " is not done after "
+              + Span.millis(timeout)
+              + " ms; it goes on, its tensors stay borrowed; await again",
+          List.of());
+    }
+  }
+
+  @Override
+  public T await() throws InterruptedException {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      throw failure(e);
+    }
+  }
+
+  private static CommException failure(ExecutionException e) {
+    if (e.getCause() instanceof CommException cause) {
+      return cause;
+    }
+    throw new IllegalStateException("an exchange ends with a CommException", e);
+  }
+
+  @Override
+  public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    var unused =
+        future.whenComplete(
+            (result, cause) -> {
+              try {
+                action.accept(result, (CommException) cause);
+              } catch (RuntimeException | Error thrown) {
+                LOG.error("an action after {} threw", words, thrown);
+              }
+            });
+  }
+
+  @Override
+  public CompletableFuture<T> toCompletableFuture() {
+    return future.copy();
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.collective.Communicator;
+import io.weft.dataparallel.local.LocalSgd;
+import io.weft.dataparallel.local.LocalSgdOptions;
+import io.weft.tensor.TensorView;
+import java.util.LinkedHashMap;
+import java.util.List;
+
+/// Local SGD on the weights of an engine: brings them out of the session and back when they are
+/// exchanged. One thread.
+final class LocalTraining {
+
+  private final Engine engine;
+  private final List<ModelState.Slot> weights;
+  private final LocalSgd local;
+
+  /// From the engine's weights, which are equal on all ranks.
+  LocalTraining(LocalSgdOptions options, Communicator communicator, Engine engine) {
+    this.engine = engine;
+    this.weights = engine.weights();
+    engine.state().fetch(engine.session(), weights);
+    var named = new LinkedHashMap<String, TensorView>();
+    weights.forEach(slot -> named.put(slot.name(), slot.copy()));
+    this.local = new LocalSgd(communicator, options, named);
+  }
+
+  /// Counts a step that the engine has taken.
+  ///
+  /// @param last whether all ranks are to have the same weights after it
+  void step(boolean last) {
+    boolean exchanges = local.isNextExchange() || last;
+    if (exchanges) {
+      engine.state().fetch(engine.session(), weights);
+    }
+    try {
+      local.step();
+      if (last) {
+        local.synchronize();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while ranks exchange their weights", e);
+    }
+    if (exchanges) {
+      engine.state().assign(engine.session(), weights);
+    }
+  }
+
+  /// How often the outer optimizer has changed the weights.
+  long outerSteps() {
+    return local.outerSteps();
+  }
+}
