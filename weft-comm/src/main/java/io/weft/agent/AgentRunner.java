@@ -24,8 +24,8 @@ public interface AgentRunner extends AutoCloseable {
   }
 
   /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the progress
-  /// thread's clock. Returns false at once-ish if another thread is turning it; then the caller
-  /// should park.
+  /// thread's clock. Returns false, after a bounded number of tries to enter, if another thread is
+  /// turning it; then the caller should park.
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
   /// Runs an inline task in the agent's place on the calling thread, if the agent has nothing under

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /// Turns one agent's duty cycle on a thread of its own, and lets a waiting caller turn it instead:
 /// then a small blocking operation costs no thread hand-over. At any time at most one thread is
-/// inside the agent; the agent invoker's compare-and-set, paired with its release, orders what they
+/// inside the agent: the compare-and-set on `inside`, paired with its release, orders what they
 /// see.
 final class ThreadAgentRunner implements AgentRunner {
 
@@ -36,7 +36,7 @@ final class ThreadAgentRunner implements AgentRunner {
   /// After so many commands without a caller in between, nobody is about to wait for them.
   private static final int COMMANDS_LEFT_ALONE = 2;
 
-  private static final int INVOKER_TRIES = 2000;
+  private static final int ENTER_TRIES = 2000;
 
   /// How long an agent goes without a turn for inline tasks.
   private static final long INLINE_NANOS = 50_000;
@@ -50,7 +50,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
 
-  /// Who is inside. Written inside the agent invoker and read without order: a thread finds itself
+  /// Who is inside. Written by who has set `inside`, and read without order: a thread finds itself
   /// there only if it wrote so.
   private @Nullable Thread insider;
 
@@ -188,7 +188,7 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private boolean enter(BooleanSupplier done) {
     for (int tries = 0; !tryEnter(); tries++) {
-      if (closed || tries > INVOKER_TRIES || done.getAsBoolean()) {
+      if (closed || tries > ENTER_TRIES || done.getAsBoolean()) {
         return false;
       }
       if (tries < 100) {

@@ -36,7 +36,9 @@ public final class FrameWords {
     long key = CollectiveFrame.key(frame);
     String name = names.apply(key).map(known -> "'" + known + "'").orElse(Long.toHexString(key));
     String stage =
-        CollectiveFrame.phase(frame) == 0 ? "" : ", stage " + CollectiveFrame.phase(frame);
+        CollectiveFrame.stageIndex(frame) == 0
+            ? ""
+            : ", stage " + CollectiveFrame.stageIndex(frame);
     String rest = type == CollectiveFrame.Type.MISMATCH ? ": " + CollectiveFrame.text(frame) : "";
     return what + " for " + name + ", use " + (CollectiveFrame.sequence(frame) + 1) + stage + rest;
   }

@@ -17,7 +17,7 @@ final class MemoryNegotiation {
     APART
   }
 
-  private final LocalFiles home;
+  private final ShmMemory home;
   private final int linkNumber;
   private final MemorySegment link;
   private final int linkDescriptor;
@@ -29,7 +29,7 @@ final class MemoryNegotiation {
   private NegotiationResult outcome = NegotiationResult.UNDECIDED;
 
   /// Makes the link file for this connection.
-  MemoryNegotiation(LocalFiles home) {
+  MemoryNegotiation(ShmMemory home) {
     this.home = home;
     linkNumber = home.nextLink();
     MemoryFile made = null;
@@ -91,7 +91,7 @@ final class MemoryNegotiation {
       return;
     }
     try {
-      String prefix = LocalFiles.prefix(heard.incarnation());
+      String prefix = ShmMemory.prefix(heard.incarnation());
       peerControl = ControlFile.ofPeer(heard.process(), heard.control(), prefix);
       peerLink =
           MemoryFile.open(

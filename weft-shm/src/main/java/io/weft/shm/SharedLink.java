@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// Two processes that have mapped each other's memory, seen from one of them.
 final class SharedLink implements ShmInbound.RingListener {
 
-  private final LocalFiles home;
+  private final ShmMemory home;
   private final ShmEndpoint endpoint;
   private final MemorySegment link;
   private final MemorySegment peerControl;
@@ -28,12 +28,9 @@ final class SharedLink implements ShmInbound.RingListener {
   private final ShmOutbound outbound;
   private long counted;
 
-  /// What a parley has led to.
+  /// What a negotiation has led to.
   SharedLink(
-      LocalFiles home,
-      MemoryNegotiation negotiation,
-      MessageBuffer messages,
-      ShmEndpoint endpoint) {
+      ShmMemory home, MemoryNegotiation negotiation, MessageBuffer messages, ShmEndpoint endpoint) {
     this.home = home;
     this.endpoint = endpoint;
     link = negotiation.link();
@@ -42,10 +39,7 @@ final class SharedLink implements ShmInbound.RingListener {
     peerIncarnation = peer.incarnation();
     regions =
         new PeerRegions(
-            peerControl,
-            negotiation.peerLink(),
-            peer.process(),
-            LocalFiles.prefix(peerIncarnation));
+            peerControl, negotiation.peerLink(), peer.process(), ShmMemory.prefix(peerIncarnation));
     visitor =
         new AccessTracker.Visitor(link, peer.process(), ProcessDomain.startTicks(peer.process()));
     home.accessTracker().add(visitor);

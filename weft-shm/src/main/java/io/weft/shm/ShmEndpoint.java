@@ -27,7 +27,7 @@ final class ShmEndpoint implements Endpoint {
   private @Nullable MemoryNegotiation negotiation;
   private long negotiationNanos;
   private @Nullable SharedLink link;
-  private boolean apart;
+  private boolean onlyTcp;
   private boolean closed;
   private long bytesReceived;
   private long bytesSent;
@@ -60,7 +60,7 @@ final class ShmEndpoint implements Endpoint {
   // Making the connection.
 
   /// The TCP connection is proved: asks whether memory is shared.
-  void meet(LocalFiles home, long nowNanos) {
+  void meet(ShmMemory home, long nowNanos) {
     MemoryNegotiation begun = new MemoryNegotiation(home);
     negotiation = begun;
     negotiationNanos = nowNanos;
@@ -85,7 +85,7 @@ final class ShmEndpoint implements Endpoint {
 
   /// A message came over TCP.
   void lowerMessage(MemorySegment message) {
-    if (apart) {
+    if (onlyTcp) {
       transport.sink().onMessage(this, message);
       return;
     }
@@ -118,14 +118,14 @@ final class ShmEndpoint implements Endpoint {
     if (open.outcome() == MemoryNegotiation.NegotiationResult.SHARED) {
       link = new SharedLink(transport.home(), open, transport.messages(), this);
     } else {
-      apart = true;
+      onlyTcp = true;
     }
     transport.connected(this, open);
   }
 
   /// A write came over TCP.
   void lowerNotify(int immediate) {
-    if (apart) {
+    if (onlyTcp) {
       transport.sink().onNotify(this, immediate);
     } else {
       fault(new ShmFault("a write over TCP"));
@@ -156,21 +156,21 @@ final class ShmEndpoint implements Endpoint {
       return PostResult.CLOSED;
     }
     if (open == null) {
-      return apart ? lower.trySend(message) : PostResult.BACK_PRESSURED;
+      return onlyTcp ? lower.trySend(message) : PostResult.BACK_PRESSURED;
     }
     return open.send(message);
   }
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    return apart && !closed
+    return onlyTcp && !closed
         ? lower.tryWrite(from, into, immediate, done)
         : post(ShmOperation.OperationKind.WRITE, from, into, immediate, done);
   }
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    return apart && !closed
+    return onlyTcp && !closed
         ? lower.tryRead(into, from, done)
         : post(ShmOperation.OperationKind.READ, into, from, 0, done);
   }
@@ -323,7 +323,7 @@ final class ShmEndpoint implements Endpoint {
   /// Ends this endpoint: posted work fails, then the sink hears it.
   private void fail(TransportException cause) {
     if (!closed) {
-      boolean known = dialed || link != null || apart;
+      boolean known = dialed || link != null || onlyTcp;
       end(cause);
       if (known) {
         transport.sink().onFailure(this, cause);
@@ -351,7 +351,7 @@ final class ShmEndpoint implements Endpoint {
     if (open != null) {
       open.close();
     }
-    transport.forget(this, apart, dialed && link == null && !apart && open == null);
+    transport.forget(this, onlyTcp, dialed && link == null && !onlyTcp && open == null);
     SharedLink shared = link;
     if (shared != null) {
       shared.end(cause);

@@ -50,7 +50,7 @@ final class ShmTransport implements Transport, FrameSink {
   private final Transport tcp;
   private final SocketWatch sockets;
   private final Address address;
-  private final LocalFiles home;
+  private final ShmMemory home;
   private final Doorbell doorbell;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final MemorySegment wakeMessage = new ShmGreeting.Wake().encode();
@@ -80,7 +80,7 @@ final class ShmTransport implements Transport, FrameSink {
     sockets = new SocketWatch(tcp);
     try {
       address = new Address(ShmProvider.SCHEME, tcp.address().location());
-      home = new LocalFiles(host, tableOf(tcp));
+      home = new ShmMemory(host, tableOf(tcp));
     } catch (IOException | RuntimeException e) {
       tcp.close();
       throw e;
@@ -357,7 +357,7 @@ final class ShmTransport implements Transport, FrameSink {
     return sink;
   }
 
-  LocalFiles home() {
+  ShmMemory home() {
     return home;
   }
 

@@ -85,7 +85,7 @@ class TwoProcessesTest {
         .hasMessageContaining("node 1");
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(region.isVisited()).as("a dead process is inside nothing").isFalse();
-    String prefix = "/memfd:" + LocalFiles.prefix(region.export().incarnation());
+    String prefix = "/memfd:" + ShmMemory.prefix(region.export().incarnation());
     own.close();
     try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
       assertThat(all.map(TwoProcessesTest::target)).noneMatch(target -> target.startsWith(prefix));

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// What the parts of Weft that are there declare. The order is that of their class names, so that
-/// help texts do not depend on the order of a class path. Found by the class loader of this class, so
-/// that they do not depend either on which thread asks first.
+/// help texts do not depend on the order of a class path. Found by the class loader of this class,
+/// so that they do not depend either on which thread asks first.
 ///
 /// @param providers one for each part
 record DeclaredOptions(

@@ -24,7 +24,7 @@ public record RankLayout(
   }
 
   /// The same ranks, where they share no memory.
-  public RankLayout apart() {
+  public RankLayout withoutSharedMemory() {
     return new RankLayout(ranks, hosts, false, throughKernel, false);
   }
 

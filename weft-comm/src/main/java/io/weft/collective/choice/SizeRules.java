@@ -8,7 +8,7 @@ import java.util.List;
 /// tensor decides between them. Immutable.
 public final class SizeRules {
 
-  private static final Segments SLOTS = new Segments(Way.SLOT_BYTES, Way.SLOTS, true);
+  private static final Segments SLOTS = new Segments(Way.SLOT_PAYLOAD_BYTES, Way.SLOTS, true);
 
   /// Lengths for which the same is taken; of those that overlap the first one counts.
   private record Range<T>(long least, long most, T taken) {

@@ -144,11 +144,13 @@ sealed interface TableLine {
           collective.equals("barrier")
               || conditions.stream()
                   .anyMatch(
-                      c -> c.key() == Condition.ConditionKey.BYTES && c.most() <= Way.SLOT_BYTES);
+                      c ->
+                          c.key() == Condition.ConditionKey.BYTES
+                              && c.most() <= Way.SLOT_PAYLOAD_BYTES);
       if (way == Way.MAILBOX && !fits) {
         throw new IllegalArgumentException(
             "the way mailbox needs the condition bytes<=%d or less: a slot has no more room"
-                .formatted(Way.SLOT_BYTES));
+                .formatted(Way.SLOT_PAYLOAD_BYTES));
       }
       boolean differ = collective.equals("allgather") || collective.equals("alltoall");
       if (differ && conditions.stream().anyMatch(condition -> condition.key().isSize())) {

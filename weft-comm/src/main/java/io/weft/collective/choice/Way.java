@@ -14,7 +14,7 @@ public enum Way {
   WIRE("wire");
 
   /// Room for a contribution in a slot of a mailbox.
-  public static final int SLOT_BYTES = 432;
+  public static final int SLOT_PAYLOAD_BYTES = 432;
 
   /// Slots of a mailbox: so many operations may be under way there.
   public static final int SLOTS = 8;

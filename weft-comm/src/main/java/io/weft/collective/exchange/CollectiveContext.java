@@ -8,7 +8,7 @@ import io.weft.cluster.Topology;
 import io.weft.collective.Tuning;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
-import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.transport.Capabilities;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
@@ -99,9 +99,9 @@ public final class CollectiveContext {
 
   /// Whether two ranks exchange in each round by way of their host's kernel: then neither is to be
   /// far ahead of the other.
-  public boolean keepsStep(RunningOperation operation, AlgorithmPlan plan) {
-    return plan.keepsStep()
-        && sharingKernel.get(operation.group().world(plan.outgoing().getFirst().peer()));
+  public boolean keepsStep(RunningOperation operation, RankSchedule schedule) {
+    return schedule.keepsStep()
+        && sharingKernel.get(operation.group().world(schedule.outgoing().getFirst().peer()));
   }
 
   /// Kept bytes, in native memory until the next call.
@@ -130,14 +130,14 @@ public final class CollectiveContext {
       RunningOperation operation,
       int peer,
       CollectiveFrame.Type type,
-      int phase,
+      int stageIndex,
       int aux,
       long bytes) {
     CollectiveFrame.header(
         outbox.scratch(),
         type,
         operation.group().key(),
-        phase,
+        stageIndex,
         operation.signature().hash(),
         operation.key(),
         operation.sequence(),
@@ -151,7 +151,7 @@ public final class CollectiveContext {
   public boolean trySendEager(
       RunningOperation operation,
       int peer,
-      int phase,
+      int stageIndex,
       MemorySegment from,
       long offset,
       long bytes) {
@@ -160,7 +160,7 @@ public final class CollectiveContext {
         frame,
         CollectiveFrame.Type.EAGER,
         operation.group().key(),
-        phase,
+        stageIndex,
         operation.signature().hash(),
         operation.key(),
         operation.sequence(),

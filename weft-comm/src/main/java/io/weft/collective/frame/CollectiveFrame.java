@@ -114,14 +114,14 @@ public final class CollectiveFrame {
       MemorySegment frame,
       Type type,
       long communicator,
-      int phase,
+      int stageIndex,
       int signature,
       long key,
       int sequence,
       int aux) {
     frame.set(JAVA_BYTE, 0, SERVICE);
     frame.set(JAVA_BYTE, 1, type.code);
-    frame.set(JAVA_BYTE, 2, (byte) phase);
+    frame.set(JAVA_BYTE, 2, (byte) stageIndex);
     frame.set(JAVA_BYTE, 3, (byte) 0);
     frame.set(JAVA_INT_UNALIGNED, 4, signature);
     frame.set(JAVA_LONG_UNALIGNED, 8, key);
@@ -136,7 +136,7 @@ public final class CollectiveFrame {
     return code > 0 && code < Type.BY_CODE.length ? Type.BY_CODE[code] : null;
   }
 
-  public static int phase(MemorySegment frame) {
+  public static int stageIndex(MemorySegment frame) {
     return frame.get(JAVA_BYTE, 2) & 0xff;
   }
 

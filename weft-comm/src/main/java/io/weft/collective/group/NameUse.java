@@ -45,7 +45,7 @@ public final class NameUse {
     return key;
   }
 
-  /// When it was used or asked for last, by the clock of `Names`.
+  /// When it was used or asked for last, by the clock of `NameUses`.
   long touched() {
     return touched;
   }

@@ -186,15 +186,16 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   // --- with an operation
 
+  /// This object: it is the first stage, and finds what it uses of the mesh by its mailboxes.
   @Override
-  public final StageTask task(RunningOperation running, int phase, CollectiveContext used) {
+  public final StageTask task(RunningOperation running, int unusedIndex, CollectiveContext unused) {
     operation = running;
     return this;
   }
 
   /// What was begun without an operation goes on with this one.
-  public final StageTask resume(RunningOperation running, CollectiveContext used) {
-    var unused = task(running, 0, used);
+  public final StageTask resume(RunningOperation running) {
+    operation = running;
     if (!over) {
       begun();
     }

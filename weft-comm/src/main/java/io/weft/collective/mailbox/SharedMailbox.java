@@ -10,9 +10,10 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank publishes to the other members of a communicator: a few slots, each with the
-/// contribution to one small operation; and the mailboxes of the others. Operations are numbered in
-/// the order in which a rank begins them; number n stands in slot n modulo `SLOTS`.
+/// What one rank publishes to the other members of a communicator: a few slots, each with what it
+/// brings to one operation, which is a short tensor or where a long one lies in mapped memory and
+/// how far it is; and the mailboxes of the others. Operations are numbered in the order in which a
+/// rank begins them; number n stands in slot n modulo `SLOTS`.
 ///
 /// Vocabulary: a number is *acknowledged* by a rank when that rank will not look at anybody's slot
 /// of that number any more. Each mailbox says up to which number all are acknowledged.
@@ -33,7 +34,7 @@ public final class SharedMailbox {
   static final int SLOTS = Way.SLOTS;
 
   /// Longest contribution.
-  static final int PAYLOAD_BYTES = Way.SLOT_BYTES;
+  static final int PAYLOAD_BYTES = Way.SLOT_PAYLOAD_BYTES;
 
   /// The subject of a slot in which nothing is published; no operation has it.
   static final long NOTHING = 0;
@@ -229,7 +230,8 @@ public final class SharedMailbox {
   void beginWait() {
     waiting++;
     LONG.setOpaque(own, WAITING, (long) waiting);
-    // Pairs with the fence in `tryWrite`: either the member sees that we wait or we see its slot.
+    // Pairs with the fence in `stamp` and in `tell`: either the member sees that we wait or we see
+    // its slot.
     VarHandle.fullFence();
   }
 
@@ -258,7 +260,7 @@ public final class SharedMailbox {
       if (m == rank) {
         continue;
       }
-      // Pairs with the release in `tryWrite`: with the stamp, the rest of the slot is seen.
+      // Pairs with the release in `stamp`: with the stamp, the rest of the slot is seen.
       long stamp = (long) LONG.getAcquire(mailboxes[m], slot + STAMP);
       if (stamp <= number) {
         state = SlotState.OPEN;
@@ -342,7 +344,7 @@ public final class SharedMailbox {
     }
     if (until > acknowledged) {
       acknowledged = until;
-      LONG.setRelease(own, ACKNOWLEDGED, until); // pairs with the acquire in `tryWrite`
+      LONG.setRelease(own, ACKNOWLEDGED, until); // pairs with the acquire in `hasRoom`
     }
   }
 

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The mailboxes of this rank's communicators: made when a communicator first has something small
-/// to reduce, or a member says that it has; told to all members (BOARD). The mailbox of a
-/// communicator that is closed serves another one when nobody looks at it any more. Confined to the
-/// progress thread.
+/// The mailboxes of this rank's communicators: made when a communicator first has an operation by
+/// the mailbox or on mapped memory, or a member says that it has; told to all members (MAILBOX).
+/// The mailbox of a communicator that is closed serves another one when nobody looks at it any
+/// more. Confined to the progress thread.
 public final class SharedMailboxes {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedMailboxes.class);
@@ -74,7 +74,7 @@ public final class SharedMailboxes {
       regions.add(region);
       return region;
     } catch (TransportException.Registration full) {
-      LOG.debug("small operations go by messages: {}", full.getMessage());
+      LOG.debug("no mailbox: operations go by messages: {}", full.getMessage());
       return null;
     }
   }

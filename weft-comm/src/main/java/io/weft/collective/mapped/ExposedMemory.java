@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
 /// bytes each, of what is found in a cache. Confined to the progress thread.
 final class ExposedMemory {
 
-  private final MappedReduction reduction;
+  private final SliceLayout layout;
   private final CollectiveContext context;
   private final int rank;
   private @Nullable MemoryRegion input;
   private @Nullable MemoryRegion output;
   private @Nullable MemoryRegion bounceBuffer;
 
-  ExposedMemory(MappedReduction reduction, CollectiveContext context, int rank) {
-    this.reduction = reduction;
+  ExposedMemory(SliceLayout layout, CollectiveContext context, int rank) {
+    this.layout = layout;
     this.context = context;
     this.rank = rank;
   }
@@ -32,20 +32,20 @@ final class ExposedMemory {
   ///
   /// @param owner of the registration
   int register(Object owner) {
-    MemoryRegion in = context.register(reduction.input(), owner);
+    MemoryRegion in = context.register(layout.input(), owner);
     input = in;
-    if (!reduction.isApart(rank)) {
+    if (!layout.isDisjoint(rank)) {
       return MemoryDescriptor.PRIVATE;
     }
     MemoryRegion out = in;
-    if (!reduction.onlyInput()) {
-      out = context.register(reduction.output(), owner);
+    if (!layout.onlyInput()) {
+      out = context.register(layout.output(), owner);
       output = out;
     }
     if (in.isMappable() && out.isMappable()) {
       return MemoryDescriptor.TENSORS;
     }
-    MemoryRegion window = context.staging().tryLease(reduction.windowBytes());
+    MemoryRegion window = context.staging().tryLease(layout.windowBytes());
     if (window == null) {
       return MemoryDescriptor.PRIVATE;
     }
@@ -75,14 +75,14 @@ final class ExposedMemory {
   /// Hot path.
   void copyIn(int part) {
     MemorySegment window = Objects.requireNonNull(bounceBuffer).segment();
-    for (int m = 0; m < reduction.size(); m++) {
+    for (int m = 0; m < layout.size(); m++) {
       if (m != rank) {
         MemorySegment.copy(
-            reduction.input(),
-            reduction.begin(m, part),
+            layout.input(),
+            layout.begin(m, part),
             window,
-            reduction.inWindow(m, part),
-            reduction.bytes(m, part));
+            layout.inWindow(m, part),
+            layout.bytes(m, part));
       }
     }
   }
@@ -92,14 +92,14 @@ final class ExposedMemory {
   /// Hot path.
   void copyOut(int part) {
     MemorySegment window = Objects.requireNonNull(bounceBuffer).segment();
-    for (int m = 0; m < reduction.size(); m++) {
-      if (m != rank && !reduction.undone().get(m)) {
+    for (int m = 0; m < layout.size(); m++) {
+      if (m != rank && !layout.undone().get(m)) {
         MemorySegment.copy(
             window,
-            reduction.inWindow(m, part),
-            reduction.output(),
-            reduction.begin(m, part),
-            reduction.bytes(m, part));
+            layout.inWindow(m, part),
+            layout.output(),
+            layout.begin(m, part),
+            layout.bytes(m, part));
       }
     }
   }

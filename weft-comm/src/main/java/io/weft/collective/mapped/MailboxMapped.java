@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /// An allreduce or reduceScatter on the memory of all ranks in which no message travels: each
 /// member publishes in its slot where its tensors lie, and adds how far it is.
-final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
+final class MailboxMapped extends MailboxTask implements MappedLoop.Control {
 
   // What is published: what kind of memory it is, its regions, how many parts stand in the bounce
   // buffer and how many are combined.
@@ -26,25 +26,25 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
   private static final long BYTES = REDUCED + Long.BYTES;
 
   private final Group group;
-  private final MappedReduction reduction;
-  private @Nullable MappedReduce reduce;
+  private final SliceLayout layout;
+  private @Nullable MappedLoop reduce;
   private @Nullable MailboxSlots slots;
   private @Nullable MemoryDescriptor own;
   private long number;
   private boolean begun;
 
-  MailboxMapped(SharedMailboxes mailboxes, Group group, MappedReduction reduction) {
+  MailboxMapped(SharedMailboxes mailboxes, Group group, SliceLayout layout) {
     super(mailboxes);
     this.group = group;
-    this.reduction = reduction;
+    this.layout = layout;
   }
 
   @Override
   protected MemorySegment contribution(MailboxSlots open) {
-    MappedReduce running = reduce;
+    MappedLoop running = reduce;
     MemoryDescriptor memory = own;
     if (running == null || memory == null) {
-      running = new MappedReduce(reduction, group, open.context());
+      running = new MappedLoop(layout, group, open.context());
       reduce = running;
       memory = running.expose(this);
       own = memory;
@@ -59,7 +59,7 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
 
   @Override
   protected int proceed(MailboxSlots open, long at) {
-    MappedReduce running = running();
+    MappedLoop running = running();
     slots = open;
     number = at;
     boolean first = !begun;
@@ -100,7 +100,7 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
     return Objects.requireNonNull(slots, "within proceed");
   }
 
-  private MappedReduce running() {
+  private MappedLoop running() {
     return Objects.requireNonNull(reduce, "published before");
   }
 
@@ -112,7 +112,7 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
   @Override
   protected boolean needs(MailboxSlots open, int member, long at) {
     // What it has said since the last look counts: it may have left the job after that.
-    MappedReduce running = running();
+    MappedLoop running = running();
     running.onPublished(member, (int) open.peek(member, at, PUBLISHED));
     running.onReduced(member, (int) open.peek(member, at, REDUCED));
     return running.needs(member);
@@ -139,11 +139,11 @@ final class MailboxMapped extends MailboxTask implements MappedReduce.Control {
 
   @Override
   public boolean isWhole() {
-    return super.isWhole() && reduction.undone().isEmpty();
+    return super.isWhole() && layout.undone().isEmpty();
   }
 
   /// The same by messages, where it does not come about by slots.
   MessageMapped byMessages() {
-    return new MessageMapped(reduction);
+    return new MessageMapped(layout);
   }
 }

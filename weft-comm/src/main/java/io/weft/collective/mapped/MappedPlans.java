@@ -3,17 +3,15 @@ package io.weft.collective.mapped;
 
 import io.weft.collective.Communicator.Received;
 import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.BadCount;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Results;
+import io.weft.collective.exchange.Rows;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.group.Group;
-import io.weft.collective.mailbox.MailboxTask;
 import io.weft.collective.mailbox.SharedMailboxes;
-import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.wire.BadCount;
-import io.weft.collective.wire.BufferLayout;
-import io.weft.collective.wire.Results;
-import io.weft.collective.wire.Rows;
-import io.weft.collective.wire.TwoStages;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WireStage;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
@@ -24,7 +22,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The stages of each collective for ranks that share memory: first on tensors where they lie, then
@@ -33,98 +30,70 @@ public final class MappedPlans {
 
   private MappedPlans() {}
 
-  /// A reduction by a mailbox, or else by messages, and then on the wire what it has left undone.
-  ///
-  /// @param rest gives null if nothing is left to do
-  /// @param value the result, when all is over
-  /// @param freeing what `discard` does
-  public record Reduction<T>(
-      MailboxTask first,
-      Supplier<Stage> byMessages,
-      Supplier<@Nullable Stage> rest,
-      Supplier<T> value,
-      Runnable freeing)
-      implements OperationPlan<T> {
-
-    @Override
-    public @Nullable Stage stage(int phase) {
-      if (phase == 0) {
-        return first;
-      }
-      int after = first.isUndone() ? 2 : 1;
-      if (phase < after) {
-        return byMessages.get();
-      }
-      return phase == after ? rest.get() : null;
-    }
-
-    @Override
-    public T result() {
-      return value.get();
-    }
-
-    @Override
-    public void discard() {
-      freeing.run();
-    }
-  }
-
   /// What a reduction needs of its communicator.
   ///
-  /// @param wire what is taken where somebody's memory is private
-  /// @param ring what combines the slices of single ranks that could not
+  /// @param schedules by the name of an algorithm; asked only if something is left for the wire
+  /// @param onWire the algorithm that is taken where somebody's memory is private
   /// @param direct segments where all tensors can be reached
   /// @param bounced where one passes through a bounce buffer
   public record Context(
       SharedMailboxes mailboxes,
       Group group,
-      AlgorithmPlan wire,
-      AlgorithmPlan ring,
+      Function<String, RankSchedule> schedules,
+      String onWire,
       Segments direct,
       Segments bounced) {
 
-    private MappedReduction.SegmentsOfBoth segments() {
-      return new MappedReduction.SegmentsOfBoth(direct, bounced);
+    private RankSchedule wire() {
+      return schedules.apply(onWire);
+    }
+
+    /// What combines the slices of single ranks that could not.
+    private RankSchedule ring() {
+      return schedules.apply("ring");
+    }
+
+    private SliceLayout.SegmentsOfBoth segments() {
+      return new SliceLayout.SegmentsOfBoth(direct, bounced);
     }
   }
 
   /// Tensors of equal length, the same memory or apart.
-  public static Reduction<TensorView> allreduce(
+  public static MappedPlan<TensorView> allreduce(
       Context context, TensorView input, TensorView output, ReduceOp op) {
     int size = context.group().size();
-    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
-    var reduction =
-        MappedReduction.allreduce(input.data(), output.data(), sum, size, context.segments());
-    var first = new MailboxMapped(context.mailboxes(), context.group(), reduction);
-    return new Reduction<>(
+    var sum = SliceLayout.Arithmetic.of(input.dtype(), op, size);
+    var layout = SliceLayout.allreduce(input.data(), output.data(), sum, size, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), context.group(), layout);
+    return new MappedPlan<>(
         first,
         first::byMessages,
-        () -> rest(context, reduction, input, output),
+        () -> rest(context, layout, input, output),
         () -> output,
         () -> {});
   }
 
   private static @Nullable Stage rest(
-      Context context, MappedReduction reduction, TensorView input, TensorView output) {
-    if (reduction.undone().isEmpty()) {
+      Context context, SliceLayout layout, TensorView input, TensorView output) {
+    if (layout.undone().isEmpty()) {
       return null;
     }
-    if (!reduction.isPrivate()) {
-      return combining(context.ring(), reduction.rest(output.data()), reduction.arithmetic());
+    if (!layout.isPrivate()) {
+      return combining(context.ring(), layout.rest(output.data()), layout.arithmetic());
     }
+    RankSchedule wire = context.wire();
     BufferLayout place =
-        BufferLayout.even(
-            input.data(), output.data(), context.wire().chunks(), input.dtype().bytes());
-    return combining(context.wire(), place, reduction.arithmetic());
+        BufferLayout.even(input.data(), output.data(), wire.chunks(), input.dtype().bytes());
+    return combining(wire, place, layout.arithmetic());
   }
 
   private static Stage combining(
-      AlgorithmPlan plan, BufferLayout place, MappedReduction.Arithmetic sum) {
-    return new WireStage(plan, place, sum.reducer(), sum.dtype(), sum.divisor());
+      RankSchedule schedule, BufferLayout place, SliceLayout.Arithmetic sum) {
+    return new WireStage(schedule, place, sum.reducer(), sum.dtype(), sum.divisor());
   }
 
   /// What is left is combined in a scratch of the input's size.
-  public static Reduction<TensorView> reduceScatter(
+  public static MappedPlan<TensorView> reduceScatter(
       Context context, TensorView input, TensorView output, ReduceOp op, Results results) {
     Group group = context.group();
     int rank = group.rank();
@@ -133,24 +102,24 @@ public final class MappedPlans {
     long[] bytes = Rows.inBytes(each, Rows.rowBytes(input));
     long[] slices = Arrays.copyOf(Rows.starts(bytes), size + 1);
     slices[size] = input.bytes();
-    var sum = MappedReduction.Arithmetic.of(input.dtype(), op, size);
-    var reduction =
-        MappedReduction.reduceScatter(input.data(), output.data(), sum, slices, context.segments());
-    var first = new MailboxMapped(context.mailboxes(), group, reduction);
+    var sum = SliceLayout.Arithmetic.of(input.dtype(), op, size);
+    var layout =
+        SliceLayout.reduceScatter(input.data(), output.data(), sum, slices, context.segments());
+    var first = new MailboxMapped(context.mailboxes(), group, layout);
     var scratch = new Kept();
-    return new Reduction<>(
+    return new MappedPlan<>(
         first,
         first::byMessages,
         () -> {
-          if (reduction.undone().isEmpty()) {
+          if (layout.undone().isEmpty()) {
             return null;
           }
           TensorLease room = scratch.keep(results.allocate(input, input.shape()));
-          BufferLayout place = reduction.rest(room.view().data());
-          return combining(reduction.isPrivate() ? context.wire() : context.ring(), place, sum);
+          BufferLayout place = layout.rest(room.view().data());
+          return combining(layout.isPrivate() ? context.wire() : context.ring(), place, sum);
         },
         () -> {
-          if (reduction.undone().get(rank)) {
+          if (layout.undone().get(rank)) {
             MemorySegment combined = scratch.kept().view().data();
             output.data().copyFrom(combined.asSlice(slices[rank], bytes[rank]));
           }
@@ -160,11 +129,11 @@ public final class MappedPlans {
         scratch::free);
   }
 
-  /// A private tensor goes by `plan`.
+  /// A private tensor goes by `schedule`.
   ///
   /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorView> broadcast(
-      AlgorithmPlan plan, TensorView inOut, int root, Group group, long pieceBytes) {
+      RankSchedule schedule, TensorView inOut, int root, Group group, long pieceBytes) {
     int size = group.size();
     boolean isRoot = group.rank() == root;
     BitSet destinations = all(size);
@@ -183,7 +152,7 @@ public final class MappedPlans {
             group, only(root), destinations, gift, told -> oneWhole(told[root], root, inOut));
     return new TwoStages<>(
         copy,
-        () -> copy.isPrivate() ? WireStage.spreading(plan, inOut) : copy.rest(inOut.dtype()),
+        () -> copy.isPrivate() ? WireStage.spreading(schedule, inOut) : copy.rest(inOut.dtype()),
         () -> inOut,
         () -> {});
   }
@@ -207,11 +176,11 @@ public final class MappedPlans {
     return only;
   }
 
-  /// If all tensors are private they go by `plan`.
+  /// If all tensors are private they go by `schedule`.
   ///
   /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorLease> allgather(
-      AlgorithmPlan plan, TensorView input, Group group, Results results, long pieceBytes) {
+      RankSchedule schedule, TensorView input, Group group, Results results, long pieceBytes) {
     int size = group.size();
     long[] rows = new long[size];
     Arrays.fill(rows, input.shape().dims().getFirst());
@@ -225,14 +194,14 @@ public final class MappedPlans {
         copy,
         () ->
             copy.isPrivate()
-                ? ofAll(plan, copy, input, group.rank(), gathered)
+                ? ofAll(schedule, copy, input, group.rank(), gathered)
                 : copy.rest(input.dtype()),
         gathered::kept,
         gathered::free);
   }
 
   private static Stage ofAll(
-      AlgorithmPlan plan, OneSidedCopyStage copy, TensorView input, int rank, Kept gathered) {
+      RankSchedule schedule, OneSidedCopyStage copy, TensorView input, int rank, Kept gathered) {
     long[] bytes = Rows.inBytes(copy.told(), Rows.rowBytes(input));
     long[] source = new long[bytes.length];
     Arrays.fill(source, -1);
@@ -240,7 +209,7 @@ public final class MappedPlans {
     MemorySegment target = gathered.kept().view().data();
     BufferLayout place =
         new BufferLayout(input.data(), source, target, Rows.starts(bytes), bytes, true);
-    return new WireStage(plan, place, null, input.dtype(), 1);
+    return new WireStage(schedule, place, null, input.dtype(), 1);
   }
 
   /// Each rank copies its parts.

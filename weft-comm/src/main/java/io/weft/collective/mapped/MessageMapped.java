@@ -18,20 +18,20 @@ import java.util.stream.IntStream;
 /// memory is (SHARE), and how many parts stand in a bounce buffer (CREDIT) and are combined (DONE).
 /// A rank whose memory is private goes on to the next stage at once, and so do the others when they
 /// hear it. Confined to the progress thread.
-record MessageMapped(MappedReduction reduction) implements Stage {
+record MessageMapped(SliceLayout layout) implements Stage {
 
   @Override
-  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
-    return new Task(operation, reduction, phase, context);
+  public StageTask task(RunningOperation operation, int stageIndex, CollectiveContext context) {
+    return new Task(operation, layout, stageIndex, context);
   }
 
-  private static final class Task implements StageTask, MappedReduce.Control {
+  private static final class Task implements StageTask, MappedLoop.Control {
 
     private final RunningOperation operation;
-    private final MappedReduction reduction;
-    private final int phase;
+    private final SliceLayout layout;
+    private final int stageIndex;
     private final CollectiveContext context;
-    private final MappedReduce reduce;
+    private final MappedLoop reduce;
 
     /// Members that have not said where their memory is.
     private final BitSet silent = new BitSet();
@@ -42,17 +42,14 @@ record MessageMapped(MappedReduction reduction) implements Stage {
     private final int[] published;
 
     Task(
-        RunningOperation operation,
-        MappedReduction reduction,
-        int phase,
-        CollectiveContext context) {
+        RunningOperation operation, SliceLayout layout, int stageIndex, CollectiveContext context) {
       this.operation = operation;
-      this.reduction = reduction;
-      this.phase = phase;
+      this.layout = layout;
+      this.stageIndex = stageIndex;
       this.context = context;
-      this.reduce = new MappedReduce(reduction, operation.group(), context);
-      this.published = new int[reduction.size()];
-      silent.set(0, reduction.size());
+      this.reduce = new MappedLoop(layout, operation.group(), context);
+      this.published = new int[layout.size()];
+      silent.set(0, layout.size());
       silent.clear(operation.group().rank());
     }
 
@@ -73,18 +70,18 @@ record MessageMapped(MappedReduction reduction) implements Stage {
         tellPublished(reduce.copiedIn());
       }
       if (own.isPrivate()) {
-        reduction.leaveAllUndone();
+        layout.leaveAllUndone();
       }
     }
 
     private int[] others() {
       int rank = operation.group().rank();
-      int size = reduction.size();
+      int size = layout.size();
       return IntStream.range(1, size).map(d -> (rank + d) % size).toArray();
     }
 
     private void send(int peer, CollectiveFrame.Type type, int aux, long bytes) {
-      context.send(operation, peer, type, phase, aux, bytes);
+      context.send(operation, peer, type, stageIndex, aux, bytes);
     }
 
     @Override
@@ -114,13 +111,13 @@ record MessageMapped(MappedReduction reduction) implements Stage {
         operation.brokenBy(peer, "a second offer of its memory");
       } else if (kind == MemoryDescriptor.PRIVATE) {
         silent.clear(peer);
-        reduction.leaveAllUndone();
+        layout.leaveAllUndone();
       } else if (frame.byteSize() < least) {
         operation.brokenBy(peer, "an offer of " + frame.byteSize() + " bytes");
       } else {
         silent.clear(peer);
         reduce.told(peer, MemoryDescriptor.read(frame, CollectiveFrame.HEADER_BYTES, kind), 0);
-        if (silent.isEmpty() && !reduction.isPrivate()) {
+        if (silent.isEmpty() && !layout.isPrivate()) {
           reduce.begin();
         }
       }
@@ -139,12 +136,12 @@ record MessageMapped(MappedReduction reduction) implements Stage {
     @Override
     public void onDone(int peer, MemorySegment frame) {
       int parts = CollectiveFrame.aux(frame);
-      boolean possible = parts == MappedReduce.UNREACHED || (parts >= 0 && parts <= reduce.parts());
-      if (silent.get(peer) || over.get(peer) || reduction.isPrivate() || !possible) {
+      boolean possible = parts == MappedLoop.UNREACHED || (parts >= 0 && parts <= reduce.parts());
+      if (silent.get(peer) || over.get(peer) || layout.isPrivate() || !possible) {
         operation.brokenBy(peer, "an end where nothing was begun");
         return;
       }
-      if (parts == MappedReduce.UNREACHED || parts == reduce.parts()) {
+      if (parts == MappedLoop.UNREACHED || parts == reduce.parts()) {
         over.set(peer);
       }
       reduce.onReduced(peer, parts);
@@ -157,7 +154,7 @@ record MessageMapped(MappedReduction reduction) implements Stage {
 
     @Override
     public boolean done() {
-      return reduction.isPrivate() || reduce.isComplete();
+      return layout.isPrivate() || reduce.isComplete();
     }
 
     @Override
@@ -167,7 +164,7 @@ record MessageMapped(MappedReduction reduction) implements Stage {
 
     @Override
     public boolean tryAbandon() {
-      reduction.leaveAllUndone(); // so that nothing is begun any more
+      layout.leaveAllUndone(); // so that nothing is begun any more
       reduce.abandon();
       return !reduce.isVisited();
     }
@@ -179,12 +176,12 @@ record MessageMapped(MappedReduction reduction) implements Stage {
 
     @Override
     public boolean needs(int peer) {
-      return !reduction.isPrivate() && (silent.get(peer) || reduce.needs(peer));
+      return !layout.isPrivate() && (silent.get(peer) || reduce.needs(peer));
     }
 
     @Override
     public List<Integer> waitingFor() {
-      if (reduction.isPrivate()) {
+      if (layout.isPrivate()) {
         return List.of();
       }
       return IntStream.of(others())

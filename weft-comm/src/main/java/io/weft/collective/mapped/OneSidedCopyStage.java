@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.mapped;
 
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.CollectiveContext;
+import io.weft.collective.exchange.Rows;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.PartDescriptor;
 import io.weft.collective.group.Group;
-import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.wire.BufferLayout;
-import io.weft.collective.wire.Rows;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WireStage;
 import io.weft.tensor.DType;
 import io.weft.transport.RemoteRegion;
@@ -81,8 +81,8 @@ final class OneSidedCopyStage implements Stage {
   }
 
   @Override
-  public StageTask task(RunningOperation operation, int phase, CollectiveContext context) {
-    return new OneSidedCopyTask(operation, this, phase, context);
+  public StageTask task(RunningOperation operation, int stageIndex, CollectiveContext context) {
+    return new OneSidedCopyTask(operation, this, stageIndex, context);
   }
 
   MemorySegment input() {
@@ -183,15 +183,15 @@ final class OneSidedCopyStage implements Stage {
     long[] into = new long[size * size];
     Arrays.fill(from, -1);
     Arrays.fill(into, -1);
-    List<AlgorithmPlan.Sending> sends = new ArrayList<>();
-    List<AlgorithmPlan.Receiving> receives = new ArrayList<>();
+    List<RankSchedule.Sending> sends = new ArrayList<>();
+    List<RankSchedule.Receiving> receives = new ArrayList<>();
     for (int d = 1; d < size; d++) {
       int destination = (rank + d) % size;
       if (unserved.get(destination)) {
         int chunk = rank * size + destination;
         from[chunk] = offset[destination];
         length[chunk] = rows[destination] * rowBytes;
-        sends.add(new AlgorithmPlan.Sending(destination, chunk, 1, new int[0], false));
+        sends.add(new RankSchedule.Sending(destination, chunk, 1, new int[0], false));
       }
       int source = (rank - d + size) % size;
       if (missed.get(source)) {
@@ -199,11 +199,11 @@ final class OneSidedCopyStage implements Stage {
         into[chunk] = Rows.starts(Objects.requireNonNull(bytes))[source];
         length[chunk] = bytes(source);
         receives.add(
-            new AlgorithmPlan.Receiving(source, chunk, 1, false, new int[0], new int[0], false));
+            new RankSchedule.Receiving(source, chunk, 1, false, new int[0], new int[0], false));
       }
     }
     MemorySegment whole = target == null ? MemorySegment.NULL : target;
     BufferLayout place = new BufferLayout(input, from, whole, into, length, false);
-    return new WireStage(AlgorithmPlan.of(size * size, sends, receives), place, null, dtype, 1);
+    return new WireStage(RankSchedule.of(size * size, sends, receives), place, null, dtype, 1);
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.mapped;
 
+import io.weft.collective.exchange.BadCount;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.PartDescriptor;
-import io.weft.collective.wire.BadCount;
 import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
@@ -25,7 +25,7 @@ final class OneSidedCopyTask implements StageTask {
 
   private final RunningOperation operation;
   private final OneSidedCopyStage stage;
-  private final int phase;
+  private final int stageIndex;
   private final CollectiveContext context;
   private final int rank;
   private final int size;
@@ -46,10 +46,13 @@ final class OneSidedCopyTask implements StageTask {
   private boolean received;
 
   OneSidedCopyTask(
-      RunningOperation operation, OneSidedCopyStage stage, int phase, CollectiveContext context) {
+      RunningOperation operation,
+      OneSidedCopyStage stage,
+      int stageIndex,
+      CollectiveContext context) {
     this.operation = operation;
     this.stage = stage;
-    this.phase = phase;
+    this.stageIndex = stageIndex;
     this.context = context;
     this.rank = operation.group().rank();
     this.size = operation.group().size();
@@ -82,7 +85,7 @@ final class OneSidedCopyTask implements StageTask {
             operation,
             peer,
             CollectiveFrame.Type.SHARE,
-            phase,
+            stageIndex,
             mappable,
             PartDescriptor.MESSAGE_BYTES);
       }
@@ -216,7 +219,12 @@ final class OneSidedCopyTask implements StageTask {
     sources.clear(peer);
     if (peer != rank) {
       context.send(
-          operation, peer, CollectiveFrame.Type.DONE, phase, missed, CollectiveFrame.HEADER_BYTES);
+          operation,
+          peer,
+          CollectiveFrame.Type.DONE,
+          stageIndex,
+          missed,
+          CollectiveFrame.HEADER_BYTES);
     }
   }
 

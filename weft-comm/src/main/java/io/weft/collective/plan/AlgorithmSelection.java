@@ -16,14 +16,15 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Which way and algorithm a communicator takes, and the plans of those it has taken. Thread-safe.
+/// Which way and algorithm a communicator takes, and the schedules of those it has taken.
+/// Thread-safe.
 public final class AlgorithmSelection {
 
-  private final Map<PlanKey, AlgorithmPlan> plans = new ConcurrentHashMap<>();
+  private final Map<ScheduleKey, RankSchedule> schedules = new ConcurrentHashMap<>();
   private final List<Integer> hosts;
   private final RankLayout layout;
-  private final Map<CollectiveKind, SizeRules> together = new EnumMap<>(CollectiveKind.class);
-  private final Map<CollectiveKind, SizeRules> apart = new EnumMap<>(CollectiveKind.class);
+  private final Map<CollectiveKind, SizeRules> rules = new EnumMap<>(CollectiveKind.class);
+  private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
 
   /// For ranks of which rank r lives on host `hosts.get(r)`, and which may share memory or not.
@@ -34,21 +35,22 @@ public final class AlgorithmSelection {
     this.hosts = List.copyOf(hosts);
     this.layout = RankLayout.of(hosts, sharesMemory, oneSided);
     for (CollectiveKind kind : CollectiveKind.values()) {
-      together.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
-      apart.put(kind, table.sizeRules(kind.words(), layout.apart(), kind.sameBytes()));
+      rules.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
+      onWire.put(
+          kind, table.sizeRules(kind.words(), layout.withoutSharedMemory(), kind.sameBytes()));
       bounced.put(kind, table.sizeRules(kind.words(), layout.bounced(), kind.sameBytes()));
     }
   }
 
-  private record PlanKey(CollectiveKind kind, String name, int root, int rank) {}
+  private record ScheduleKey(CollectiveKind kind, String name, int root, int rank) {}
 
-  /// The plan of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
+  /// The schedule of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
   /// algorithms there are.
-  public AlgorithmPlan plan(CollectiveKind kind, String name, int root, int rank) {
-    return plans.computeIfAbsent(
-        new PlanKey(kind, name, root, rank),
+  public RankSchedule schedule(CollectiveKind kind, String name, int root, int rank) {
+    return schedules.computeIfAbsent(
+        new ScheduleKey(kind, name, root, rank),
         key ->
-            AlgorithmPlan.of(
+            RankSchedule.of(
                 root == 0 ? named(kind, name) : new Rooted(named(kind, name), root),
                 rank,
                 hosts.size()));
@@ -60,12 +62,12 @@ public final class AlgorithmSelection {
   ///
   /// Hot path where nothing is wanted.
   public Choice choose(CollectiveKind kind, Optional<String> wanted, long bytes) {
-    return wanted.isEmpty() ? rules(together, kind).at(bytes) : wanted(kind, wanted.get(), bytes);
+    return wanted.isEmpty() ? rules(rules, kind).at(bytes) : wanted(kind, wanted.get(), bytes);
   }
 
   /// What the table says where ranks share no memory: a schedule on the wire.
-  public Choice apart(CollectiveKind kind, long bytes) {
-    return rules(apart, kind).at(bytes);
+  public Choice onWire(CollectiveKind kind, long bytes) {
+    return rules(onWire, kind).at(bytes);
   }
 
   /// The segments in which tensors pass through bounce buffers.
@@ -87,7 +89,7 @@ public final class AlgorithmSelection {
   }
 
   private Choice asked(CollectiveKind kind, Way way, String algorithm, long bytes) {
-    Segments segments = rules(together, kind).segments(way, bytes);
+    Segments segments = rules(rules, kind).segments(way, bytes);
     return new Choice(way, algorithm, segments, "by the caller", "it was asked for");
   }
 

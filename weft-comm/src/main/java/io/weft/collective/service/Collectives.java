@@ -17,7 +17,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
 import io.weft.collective.group.NameUse;
-import io.weft.collective.group.Names;
+import io.weft.collective.group.NameUses;
 import io.weft.collective.mailbox.SharedMailboxes;
 import io.weft.comm.CommException;
 import io.weft.memory.TensorPool;
@@ -50,7 +50,7 @@ public final class Collectives implements MeshService {
   private final Commands.Load load = new Commands.Load();
   private final Commands commands = new Commands(load);
   private final Groups groups = new Groups();
-  private final Names names = new Names();
+  private final NameUses names = new NameUses();
   private final AtomicLong operations = new AtomicLong();
   private final ActiveOperations activeOperations = new ActiveOperations();
   private final List<Operation<?>> held = new ArrayList<>();
@@ -498,7 +498,7 @@ public final class Collectives implements MeshService {
     return Objects.requireNonNull(mailboxes);
   }
 
-  Names names() {
+  NameUses names() {
     return names;
   }
 

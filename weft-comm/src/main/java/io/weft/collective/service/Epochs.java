@@ -7,7 +7,7 @@ import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
-import io.weft.collective.group.Names;
+import io.weft.collective.group.NameUses;
 import io.weft.comm.CommException;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Epochs implements EpochFollower {
 
   private final Groups groups;
-  private final Names names;
+  private final NameUses names;
   private final Inbox inbox;
   private final CommunicatorFailures failures;
   private final Consumer<Group> onlooker;
@@ -32,7 +32,7 @@ final class Epochs implements EpochFollower {
   /// Whoever keeps something for a communicator hears as `onlooker` that its epoch has ended.
   Epochs(
       Groups groups,
-      Names names,
+      NameUses names,
       Inbox inbox,
       CommunicatorFailures failures,
       Consumer<Group> onlooker) {

@@ -187,7 +187,7 @@ final class Inbox {
       collectives.failures().onBroken(operation, member, CollectiveFrame.text(message));
       return;
     }
-    int ahead = CollectiveFrame.phase(message) - operation.phase();
+    int ahead = CollectiveFrame.stageIndex(message) - operation.stageIndex();
     if (ahead > 0) {
       keep(NameUse.id(operation.key(), operation.sequence()), fromRank, message);
     } else if (ahead == 0) {
@@ -217,10 +217,10 @@ final class Inbox {
   }
 
   private void keep(long id, int fromRank, MemorySegment message) {
-    if (CollectiveFrame.phase(message) >= Stage.MAX_PHASES) {
+    if (CollectiveFrame.stageIndex(message) >= Stage.MAX_STAGES) {
       collectives
           .mesh()
-          .drop(fromRank, "it sent a frame of phase " + CollectiveFrame.phase(message));
+          .drop(fromRank, "it sent a frame of stage " + CollectiveFrame.stageIndex(message));
       return;
     }
     early.keep(id, fromRank, message);
@@ -237,7 +237,7 @@ final class Inbox {
     Topology topology = collectives.mesh().topology();
     int culprit = CollectiveFrame.aux(abort);
     return FailureMessages.told(
-        CollectiveFrame.phase(abort),
+        CollectiveFrame.stageIndex(abort),
         CollectiveFrame.text(abort),
         culprit < topology.size() ? Math.max(-1, culprit) : -1,
         topology.describe(fromRank));

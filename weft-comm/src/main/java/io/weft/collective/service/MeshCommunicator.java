@@ -10,15 +10,15 @@ import io.weft.collective.WireHook;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.Way;
 import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Results;
+import io.weft.collective.exchange.Rows;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.mailbox.MailboxReduce;
+import io.weft.collective.mailbox.MailboxAllreduce;
 import io.weft.collective.mapped.MappedPlans;
-import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmSelection;
 import io.weft.collective.plan.CollectiveKind;
-import io.weft.collective.wire.Results;
-import io.weft.collective.wire.Rows;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WirePlans;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
@@ -53,21 +53,22 @@ final class MeshCommunicator implements Communicator {
   private final AlgorithmSelection algorithms;
   private final TuningVersions tunings;
   private final Results results;
-  private final Function<String, AlgorithmPlan> allreducePlans;
-  private final Function<String, AlgorithmPlan> barrierPlans;
+  private final Function<String, RankSchedule> allreduceSchedules;
+  private final Function<String, RankSchedule> barrierSchedules;
+  private final Function<String, RankSchedule> reduceScatterSchedules;
   private final Choice barrier;
   private final OperationSignature barrierSignature;
-  private final TensorView meeting =
+  private final TensorView barrierTensor =
       new TensorView(DType.UINT8, Shape.of(1), Arena.ofAuto().allocate(1));
   private final AtomicBoolean aborted = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final OperationNames names;
+  private final UserNames names;
 
   MeshCommunicator(
       Collectives collectives, Group group, AgentRunner runner, Duration defaultDeadline) {
     this.collectives = collectives;
     this.group = group;
-    this.names = new OperationNames(group.key());
+    this.names = new UserNames(group.key());
     this.tunings = new TuningVersions(collectives.tuning());
     Transport transport = collectives.mesh().transport();
     this.algorithms =
@@ -76,14 +77,21 @@ final class MeshCommunicator implements Communicator {
             group.hosts(),
             group.mayShareMemory(transport),
             transport.capabilities().nativeOneSided());
-    this.allreducePlans = name -> algorithms.plan(CollectiveKind.ALLREDUCE, name, 0, group.rank());
-    this.barrierPlans = name -> algorithms.plan(CollectiveKind.BARRIER, name, 0, group.rank());
-    this.barrier = algorithms.choose(CollectiveKind.BARRIER, Optional.empty(), meeting.bytes());
-    this.barrierSignature = sign(CollectiveKind.BARRIER, meeting, "", barrier);
+    this.allreduceSchedules = schedules(CollectiveKind.ALLREDUCE);
+    this.barrierSchedules = schedules(CollectiveKind.BARRIER);
+    this.reduceScatterSchedules = schedules(CollectiveKind.REDUCE_SCATTER);
+    this.barrier =
+        algorithms.choose(CollectiveKind.BARRIER, Optional.empty(), barrierTensor.bytes());
+    this.barrierSignature = sign(CollectiveKind.BARRIER, barrierTensor, "", barrier);
     boolean published = transport.capabilities().directAccess();
     this.results = new Results(published ? collectives.tensors() : null);
     this.runner = runner;
     this.defaultDeadline = defaultDeadline;
+  }
+
+  private Function<String, RankSchedule> schedules(CollectiveKind kind) {
+    int rank = group.rank();
+    return name -> algorithms.schedule(kind, name, 0, rank);
   }
 
   @Override
@@ -145,11 +153,11 @@ final class MeshCommunicator implements Communicator {
     HookedTensor hooked = null;
     try {
       if (request.hook() == WireHook.NONE) {
-        return prepare(
+        return prepareTensors(
             request, name, request.input(), request.output(), PendingHandle.CopyOut.none());
       }
       hooked = HookedTensor.copyIn(request, collectives.tensors());
-      return prepare(request, name, hooked.wire(), hooked.wire(), hooked);
+      return prepareTensors(request, name, hooked.wire(), hooked.wire(), hooked);
     } catch (RuntimeException | Error thrown) {
       if (hooked != null) {
         hooked.end();
@@ -159,7 +167,8 @@ final class MeshCommunicator implements Communicator {
     }
   }
 
-  private Prepared<TensorView> prepare(
+  /// With the tensors as they travel.
+  private Prepared<TensorView> prepareTensors(
       AllreduceRequest request,
       OperationName name,
       TensorView input,
@@ -168,62 +177,69 @@ final class MeshCommunicator implements Communicator {
     CollectiveOptions options = request.options();
     ReduceOp op = request.op();
     Choice choice = choose(CollectiveKind.ALLREDUCE, options, input.bytes());
-    Choice apart = apart(CollectiveKind.ALLREDUCE, choice, input.bytes());
+    Choice onWire = onWire(CollectiveKind.ALLREDUCE, choice, input.bytes());
     OperationSignature signature =
-        tunings.current().allreduce(input.dtype(), input.shape(), op, choice, apart.segments());
+        tunings.current().allreduce(input.dtype(), input.shape(), op, choice, onWire.segments());
     return switch (choice.way()) {
       case MAILBOX -> {
-        var task = small(input, output, op, output, allreducePlans);
-        yield prepared(
-            new InlineAllreduce<>(this, name, options, signature, task, task, copyOut), options);
+        var task = mailboxTask(input, output, op, output, allreduceSchedules);
+        yield inline(
+            new InlineOperation<>(this, name, options, signature, task, task, copyOut), options);
       }
       case MAPPED -> {
         var plan =
             MappedPlans.allreduce(
-                mapped(CollectiveKind.ALLREDUCE, choice, apart, input.bytes()), input, output, op);
-        yield prepared(
-            new InlineAllreduce<>(this, name, options, signature, plan.first(), plan, copyOut),
+                mapped(CollectiveKind.ALLREDUCE, allreduceSchedules, choice, onWire, input.bytes()),
+                input,
+                output,
+                op);
+        yield inline(
+            new InlineOperation<>(this, name, options, signature, plan.first(), plan, copyOut),
             options);
       }
       case WIRE -> {
-        AlgorithmPlan plan =
-            algorithms.plan(CollectiveKind.ALLREDUCE, choice.algorithm(), 0, rank());
-        yield prepared(
+        RankSchedule schedule = allreduceSchedules.apply(choice.algorithm());
+        yield operation(
             options,
             name,
             signature,
-            WirePlans.allreduce(plan, input, output, op, size()),
+            WirePlans.allreduce(schedule, input, output, op, size()),
             copyOut);
       }
     };
   }
 
   /// What a reduction on the memory of all needs, of tensors of so many bytes.
-  private MappedPlans.Context mapped(CollectiveKind kind, Choice choice, Choice apart, long bytes) {
+  private MappedPlans.Context mapped(
+      CollectiveKind kind,
+      Function<String, RankSchedule> schedules,
+      Choice choice,
+      Choice onWire,
+      long bytes) {
     return new MappedPlans.Context(
         collectives.mailboxes(),
         group,
-        algorithms.plan(kind, apart.algorithm(), 0, rank()),
-        algorithms.plan(kind, "ring", 0, rank()),
+        schedules,
+        onWire.algorithm(),
         choice.segments(),
         algorithms.bounced(kind, bytes));
   }
 
   /// Hot path.
-  private <T> MailboxReduce<T> small(
+  private <T> MailboxAllreduce<T> mailboxTask(
       TensorView input,
       TensorView output,
       ReduceOp op,
       @Nullable T result,
-      Function<String, AlgorithmPlan> plans) {
-    return new MailboxReduce<>(
+      Function<String, RankSchedule> schedules) {
+    return new MailboxAllreduce<>(
         collectives.mailboxes(),
         input.data(),
         output,
         Kernels.reducer(input.dtype(), op),
         op == ReduceOp.AVERAGE ? size() : 1,
         result,
-        plans);
+        schedules);
   }
 
   @Override
@@ -239,16 +255,16 @@ final class MeshCommunicator implements Communicator {
         output.dtype() == input.dtype() && output.shape().equals(mine),
         () -> "output is " + output.signature() + ", expected " + input.dtype() + mine);
     Choice choice = choose(CollectiveKind.REDUCE_SCATTER, options, input.bytes());
-    Choice apart = apart(CollectiveKind.REDUCE_SCATTER, choice, input.bytes());
-    AlgorithmPlan plan =
-        algorithms.plan(CollectiveKind.REDUCE_SCATTER, apart.algorithm(), 0, rank());
+    Choice onWire = onWire(CollectiveKind.REDUCE_SCATTER, choice, input.bytes());
     OperationSignature signature = sign(CollectiveKind.REDUCE_SCATTER, input, op + "", choice);
     if (choice.way() == Way.WIRE) {
+      RankSchedule schedule = reduceScatterSchedules.apply(choice.algorithm());
       return submit(
-          options, signature, WirePlans.reduceScatter(plan, input, output, op, rank(), size()));
+          options, signature, WirePlans.reduceScatter(schedule, input, output, op, rank(), size()));
     }
     MappedPlans.Context context =
-        mapped(CollectiveKind.REDUCE_SCATTER, choice, apart, input.bytes());
+        mapped(
+            CollectiveKind.REDUCE_SCATTER, reduceScatterSchedules, choice, onWire, input.bytes());
     return submit(
         options, signature, MappedPlans.reduceScatter(context, input, output, op, results));
   }
@@ -258,8 +274,9 @@ final class MeshCommunicator implements Communicator {
     checkInput(options, input);
     checkRows(options, input, "gather");
     Choice choice = choose(CollectiveKind.ALLGATHER, options, input.bytes());
-    Choice apart = apart(CollectiveKind.ALLGATHER, choice, input.bytes());
-    AlgorithmPlan data = algorithms.plan(CollectiveKind.ALLGATHER, apart.algorithm(), 0, rank());
+    Choice onWire = onWire(CollectiveKind.ALLGATHER, choice, input.bytes());
+    RankSchedule data =
+        algorithms.schedule(CollectiveKind.ALLGATHER, onWire.algorithm(), 0, rank());
     OperationSignature signature = sign(CollectiveKind.ALLGATHER, input, "", choice);
     if (choice.way() == Way.MAPPED) {
       return submit(
@@ -267,7 +284,7 @@ final class MeshCommunicator implements Communicator {
           signature,
           MappedPlans.allgather(data, input, group, results, choice.segments().bytes()));
     }
-    AlgorithmPlan counts = algorithms.plan(CollectiveKind.ALLGATHER, "direct", 0, rank());
+    RankSchedule counts = algorithms.schedule(CollectiveKind.ALLGATHER, "direct", 0, rank());
     return submit(
         options, signature, WirePlans.allgather(counts, data, input, rank(), size(), results));
   }
@@ -278,14 +295,15 @@ final class MeshCommunicator implements Communicator {
     check(
         options, root >= 0 && root < size(), () -> "root " + root + " is not a rank of " + size());
     Choice choice = choose(CollectiveKind.BROADCAST, options, inOut.bytes());
-    Choice apart = apart(CollectiveKind.BROADCAST, choice, inOut.bytes());
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BROADCAST, apart.algorithm(), root, rank());
+    Choice onWire = onWire(CollectiveKind.BROADCAST, choice, inOut.bytes());
+    RankSchedule schedule =
+        algorithms.schedule(CollectiveKind.BROADCAST, onWire.algorithm(), root, rank());
     return submit(
         options,
         sign(CollectiveKind.BROADCAST, inOut, "from " + root, choice),
         choice.way() == Way.MAPPED
-            ? MappedPlans.broadcast(plan, inOut, root, group, choice.segments().bytes())
-            : WirePlans.broadcast(plan, inOut));
+            ? MappedPlans.broadcast(schedule, inOut, root, group, choice.segments().bytes())
+            : WirePlans.broadcast(schedule, inOut));
   }
 
   @Override
@@ -316,9 +334,10 @@ final class MeshCommunicator implements Communicator {
           signature,
           MappedPlans.alltoall(input, rowsFor, group, results, choice.segments().bytes()));
     }
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.ALLTOALL, choice.algorithm(), 0, rank());
+    RankSchedule schedule =
+        algorithms.schedule(CollectiveKind.ALLTOALL, choice.algorithm(), 0, rank());
     return submit(
-        options, signature, WirePlans.alltoall(plan, input, rowsFor, rank(), size(), results));
+        options, signature, WirePlans.alltoall(schedule, input, rowsFor, rank(), size(), results));
   }
 
   @Override
@@ -336,11 +355,11 @@ final class MeshCommunicator implements Communicator {
       OperationSignature signature =
           before.of(
               CollectiveKind.BARRIER,
-              meeting,
+              barrierTensor,
               "to tuning " + (before.version() + 1) + ", " + next,
               barrier,
               barrierSignature.segments());
-      return meet(CollectiveOptions.named("weft/tuning"), signature, change);
+      return submitBarrier(CollectiveOptions.named("weft/tuning"), signature, change);
     } catch (RuntimeException | Error thrown) {
       change.end();
       throw thrown;
@@ -349,26 +368,31 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    return meet(options, barrierSignature, PendingHandle.CopyOut.none());
+    return submitBarrier(options, barrierSignature, PendingHandle.CopyOut.none());
   }
 
-  private Handle<Void> meet(
+  private Handle<Void> submitBarrier(
       CollectiveOptions options,
       OperationSignature signature,
       PendingHandle.CopyOut<Void> copyOut) {
     if (barrier.way() == Way.MAILBOX) {
-      MailboxReduce<Void> task = small(meeting, meeting, ReduceOp.MAX, null, barrierPlans);
+      MailboxAllreduce<Void> task =
+          mailboxTask(barrierTensor, barrierTensor, ReduceOp.MAX, null, barrierSchedules);
       Prepared<Void> prepared =
-          prepared(
-              new InlineAllreduce<>(this, take(options), options, signature, task, task, copyOut),
+          inline(
+              new InlineOperation<>(this, take(options), options, signature, task, task, copyOut),
               options);
       prepared.submit();
       return prepared.handle();
     }
-    AlgorithmPlan plan = algorithms.plan(CollectiveKind.BARRIER, barrier.algorithm(), 0, rank());
+    RankSchedule schedule = barrierSchedules.apply(barrier.algorithm());
     Prepared<Void> prepared =
-        prepared(
-            options, take(options), signature, WirePlans.barrier(plan, meeting.data()), copyOut);
+        operation(
+            options,
+            take(options),
+            signature,
+            WirePlans.barrier(schedule, barrierTensor.data()),
+            copyOut);
     prepared.submit();
     return prepared.handle();
   }
@@ -400,21 +424,21 @@ final class MeshCommunicator implements Communicator {
   /// What is taken on the wire, where memory that is to be shared cannot be reached too.
   ///
   /// Hot path.
-  private Choice apart(CollectiveKind kind, Choice choice, long bytes) {
-    return choice.way() == Way.WIRE ? choice : algorithms.apart(kind, bytes);
+  private Choice onWire(CollectiveKind kind, Choice choice, long bytes) {
+    return choice.way() == Way.WIRE ? choice : algorithms.onWire(kind, bytes);
   }
 
   private OperationSignature sign(
       CollectiveKind kind, TensorView tensor, String detail, Choice choice) {
-    Choice apart = apart(kind, choice, tensor.bytes());
-    return tunings.current().of(kind, tensor, detail, choice, apart.segments());
+    Choice onWire = onWire(kind, choice, tensor.bytes());
+    return tunings.current().of(kind, tensor, detail, choice, onWire.segments());
   }
 
   Collectives collectives() {
     return collectives;
   }
 
-  OperationNames names() {
+  UserNames names() {
     return names;
   }
 
@@ -457,12 +481,12 @@ final class MeshCommunicator implements Communicator {
       plan.discard();
       throw inFlight;
     }
-    Prepared<T> prepared = prepared(options, name, signature, plan, PendingHandle.CopyOut.none());
+    Prepared<T> prepared = operation(options, name, signature, plan, PendingHandle.CopyOut.none());
     prepared.submit();
     return prepared.handle();
   }
 
-  private <T> Prepared<T> prepared(
+  private <T> Prepared<T> operation(
       CollectiveOptions options,
       OperationName name,
       OperationSignature signature,
@@ -475,7 +499,7 @@ final class MeshCommunicator implements Communicator {
     return new Prepared<>(handle, operation, limit);
   }
 
-  private <T> Prepared<T> prepared(InlineAllreduce<T> handle, CollectiveOptions options) {
+  private <T> Prepared<T> inline(InlineOperation<T> handle, CollectiveOptions options) {
     handle.belongsTo(handle);
     return new Prepared<>(handle, null, limit(options));
   }
@@ -515,7 +539,7 @@ final class MeshCommunicator implements Communicator {
     if (operation != null) {
       collectives.observer().submitted(operation);
       collectives.commands().submit(() -> collectives.begin(operation), prepared.limit());
-    } else if (prepared.handle() instanceof InlineAllreduce<?> inline) {
+    } else if (prepared.handle() instanceof InlineOperation<?> inline) {
       collectives.observer().submitted(inline);
       collectives.commands().defer(inline, prepared.limit());
     }
@@ -523,7 +547,7 @@ final class MeshCommunicator implements Communicator {
 
   private void tellWithdrawn(Prepared<?> prepared, CommException cause) {
     ObservedOperation operation =
-        prepared.handle() instanceof InlineAllreduce<?> inline ? inline : prepared.operation();
+        prepared.handle() instanceof InlineOperation<?> inline ? inline : prepared.operation();
     if (operation != null) {
       collectives.observer().withdrawn(operation, cause, runner.nanos());
     }

@@ -101,7 +101,7 @@ final class Mismatches {
         int bytes = CollectiveFrame.text(frame, operation.signature().words());
         collectives
             .context()
-            .send(operation, m, CollectiveFrame.Type.MISMATCH, operation.phase(), 0, bytes);
+            .send(operation, m, CollectiveFrame.Type.MISMATCH, operation.stageIndex(), 0, bytes);
       }
     }
   }

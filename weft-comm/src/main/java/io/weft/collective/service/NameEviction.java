@@ -10,7 +10,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.LongMap;
 import io.weft.collective.group.NameUse;
-import io.weft.collective.group.Names;
+import io.weft.collective.group.NameUses;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ final class NameEviction {
   /// Most names of one question.
   private static final int MOST_ASKED = 4096;
 
-  private final Names names;
+  private final NameUses names;
   private final Supplier<CollectiveContext> context;
   private final Predicate<NameUse> idle;
   private final IntPredicate left;
@@ -56,7 +56,7 @@ final class NameEviction {
   /// @param left whether a world rank has left the job or is lost
   /// @param decided told when names are no longer held
   public NameEviction(
-      Names names,
+      NameUses names,
       Supplier<CollectiveContext> context,
       Predicate<NameUse> idle,
       IntPredicate left,

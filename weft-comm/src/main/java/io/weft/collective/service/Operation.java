@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
+import io.weft.collective.exchange.BadCount;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
@@ -8,7 +9,6 @@ import io.weft.collective.exchange.StageTask;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.wire.BadCount;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
@@ -39,7 +39,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   private final ProbeAnswers answers;
   private int sequence;
   private int lastHeard = -1;
-  private int phase = -1;
+  private int stageIndex = -1;
   private int worked;
   private @Nullable StageTask task;
   private @Nullable CommException failure;
@@ -94,8 +94,8 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
     return sequence;
   }
 
-  int phase() {
-    return phase;
+  int stageIndex() {
+    return stageIndex;
   }
 
   long deadlineNanos() {
@@ -187,7 +187,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   }
 
   private void tell(Collectives owner, OperationStage stage) {
-    owner.observer().reached(this, stage, Math.max(0, phase), owner.nanos());
+    owner.observer().reached(this, stage, Math.max(0, stageIndex), owner.nanos());
   }
 
   @Override
@@ -204,7 +204,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   void resumes(Collectives owner, int number, StageTask begun) {
     collectives = owner;
     sequence = number;
-    phase = 0;
+    stageIndex = 0;
     task = begun;
   }
 
@@ -249,10 +249,10 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
         task.release();
         task = null;
       }
-      phase++;
+      stageIndex++;
       Stage stage;
       try {
-        stage = plan.stage(phase);
+        stage = plan.stage(stageIndex);
       } catch (BadCount count) {
         brokenBy(count.member(), count.what());
         return false;
@@ -263,7 +263,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
       if (stage == null) {
         return true;
       }
-      StageTask next = stage.task(this, phase, owner.context());
+      StageTask next = stage.task(this, stageIndex, owner.context());
       task = next;
       tell(owner, OperationStage.EXCHANGE);
       next.start();
@@ -444,7 +444,7 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
   String describe(long nowNanos) {
     return describe()
         + String.format(
-            Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, phase);
+            Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, stageIndex);
   }
 
   /// Whether the stage that runs cannot end without this member.

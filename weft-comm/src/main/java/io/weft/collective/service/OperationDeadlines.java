@@ -58,7 +58,7 @@ final class OperationDeadlines {
   private void check(Operation<?> operation, long now, boolean stalled) {
     if (!operation.announced() && now - operation.submittedNanos() > operation.quietNanos()) {
       operation.markAnnounced();
-      tell(operation, CollectiveFrame.Type.ENTERED, operation.phase(), operation.waitingFor());
+      tell(operation, CollectiveFrame.Type.ENTERED, operation.stageIndex(), operation.waitingFor());
     }
     long untilDeadline = operation.deadlineNanos() - now;
     if (untilDeadline > operation.graceNanos()) {
@@ -86,9 +86,11 @@ final class OperationDeadlines {
   }
 
   private void tell(
-      Operation<?> operation, CollectiveFrame.Type type, int phase, List<Integer> members) {
+      Operation<?> operation, CollectiveFrame.Type type, int stageIndex, List<Integer> members) {
     for (int member : members) {
-      collectives.context().send(operation, member, type, phase, 0, CollectiveFrame.HEADER_BYTES);
+      collectives
+          .context()
+          .send(operation, member, type, stageIndex, 0, CollectiveFrame.HEADER_BYTES);
     }
   }
 }

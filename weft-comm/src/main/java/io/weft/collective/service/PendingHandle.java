@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The handle of a submitted operation. Completed once, by the thread that turns the agent; awaited
-/// by any, which turn the progress thread themselves while nobody else does.
-sealed class PendingHandle<T> implements Handle<T> permits InlineAllreduce {
+/// by any, which turn the agent themselves while nobody else does.
+sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
 
   /// Upper bound of `await()`: the operation's hard deadline ends it long before.
   private static final Duration FOREVER = Duration.ofDays(365);

@@ -2,10 +2,11 @@
 package io.weft.collective.wire;
 
 import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
-import io.weft.collective.plan.AlgorithmPlan.Receiving;
-import io.weft.collective.plan.AlgorithmPlan.Run;
+import io.weft.collective.plan.RankSchedule.Receiving;
+import io.weft.collective.plan.RankSchedule.Run;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
@@ -42,14 +43,14 @@ final class ReceiveStream {
   private int stagedApplied;
   private int uncredited;
 
-  /// All receives from one peer, in order, by their numbers in the plan.
+  /// All receives from one peer, in order, by their numbers in the schedule.
   ReceiveStream(WireExchange exchange, int peer, int[] receives) {
     this.exchange = exchange;
     this.peer = peer;
     this.steps = new Step[receives.length];
     int until = 0;
     for (int i = 0; i < receives.length; i++) {
-      Receiving receiving = exchange.stage().plan().receives().get(receives[i]);
+      Receiving receiving = exchange.stage().schedule().receives().get(receives[i]);
       until += exchange.memory().segments(receiving);
       steps[i] = new Step(receives[i], receiving, until);
     }
@@ -192,7 +193,7 @@ final class ReceiveStream {
   }
 
   private void send(CollectiveFrame.Type type, int aux, long bytes) {
-    exchange.context().send(exchange.operation(), peer, type, exchange.phase(), aux, bytes);
+    exchange.context().send(exchange.operation(), peer, type, exchange.stageIndex(), aux, bytes);
   }
 
   /// The peer writes no more.

@@ -2,10 +2,11 @@
 package io.weft.collective.wire;
 
 import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Grant;
-import io.weft.collective.plan.AlgorithmPlan.Receiving;
-import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.collective.plan.RankSchedule.Receiving;
+import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
@@ -42,7 +43,7 @@ final class SendStream {
   private int writesOut;
   private int stepsLeft;
 
-  /// All sends to one peer, in order, by their numbers in the plan.
+  /// All sends to one peer, in order, by their numbers in the schedule.
   ///
   /// @param keepsStep whether neither rank is to be far ahead of the other
   SendStream(WireExchange exchange, int peer, int[] sends, boolean keepsStep) {
@@ -51,7 +52,7 @@ final class SendStream {
     this.steps = new Step[sends.length];
     this.stepsLeft = sends.length;
     for (int i = 0; i < sends.length; i++) {
-      steps[i] = new Step(sends[i], exchange.stage().plan().sends().get(sends[i]));
+      steps[i] = new Step(sends[i], exchange.stage().schedule().sends().get(sends[i]));
     }
     int inFlight = exchange.segments().inFlight();
     this.lead = keepsStep ? Math.max(1, inFlight / 2) : Integer.MAX_VALUE;
@@ -243,7 +244,7 @@ final class SendStream {
         .trySendEager(
             exchange.operation(),
             peer,
-            exchange.phase(),
+            exchange.stageIndex(),
             memory.of(sending),
             memory.offsetOf(sending, segment),
             memory.bytes(sending, segment))) {

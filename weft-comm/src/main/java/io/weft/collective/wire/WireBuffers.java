@@ -2,10 +2,11 @@
 package io.weft.collective.wire;
 
 import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.CollectiveContext;
-import io.weft.collective.plan.AlgorithmPlan.Receiving;
-import io.weft.collective.plan.AlgorithmPlan.Run;
-import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.collective.plan.RankSchedule.Receiving;
+import io.weft.collective.plan.RankSchedule.Run;
+import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.MemoryRegion;
@@ -43,8 +44,8 @@ final class WireBuffers {
     if (place.inPlace()) {
       return;
     }
-    boolean[] received = new boolean[stage.plan().chunks()];
-    stage.plan().receives().forEach(r -> Arrays.fill(received, r.chunk(), end(r), true));
+    boolean[] received = new boolean[stage.schedule().chunks()];
+    stage.schedule().receives().forEach(r -> Arrays.fill(received, r.chunk(), end(r), true));
     for (int c = 0; c < received.length; c++) {
       if (!received[c] && place.sourceOffset()[c] >= 0 && place.targetOffset()[c] >= 0) {
         MemorySegment.copy(

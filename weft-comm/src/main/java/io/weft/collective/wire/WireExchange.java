@@ -9,13 +9,13 @@ import io.weft.collective.exchange.RunningOperation;
 ///
 /// @param operation that it belongs to
 /// @param stage what is sent and received
-/// @param phase its number in the operation
+/// @param stageIndex its number in the operation
 /// @param context what it uses of the mesh
 /// @param memory where everything lies
 record WireExchange(
     RunningOperation operation,
     WireStage stage,
-    int phase,
+    int stageIndex,
     CollectiveContext context,
     WireBuffers memory) {
 

@@ -4,9 +4,12 @@ package io.weft.collective.wire;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.weft.collective.Communicator.Received;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Results;
+import io.weft.collective.exchange.Rows;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.plan.AlgorithmPlan;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
@@ -30,8 +33,8 @@ public final class WirePlans {
   /// One stage, in place or from input to output.
   record OneStage<T>(Stage only, @Nullable T value) implements OperationPlan<T> {
     @Override
-    public @Nullable Stage stage(int phase) {
-      return phase == 0 ? only : null;
+    public @Nullable Stage stage(int index) {
+      return index == 0 ? only : null;
     }
 
     @Override
@@ -45,31 +48,31 @@ public final class WirePlans {
   }
 
   public static OperationPlan<TensorView> allreduce(
-      AlgorithmPlan plan, TensorView input, TensorView output, ReduceOp op, int size) {
+      RankSchedule schedule, TensorView input, TensorView output, ReduceOp op, int size) {
     BufferLayout place =
-        BufferLayout.even(input.data(), output.data(), plan.chunks(), input.dtype().bytes());
-    return new OneStage<>(reducing(plan, place, input.dtype(), op, size), output);
+        BufferLayout.even(input.data(), output.data(), schedule.chunks(), input.dtype().bytes());
+    return new OneStage<>(reducing(schedule, place, input.dtype(), op, size), output);
   }
 
-  public static OperationPlan<TensorView> broadcast(AlgorithmPlan plan, TensorView inOut) {
-    return new OneStage<>(WireStage.spreading(plan, inOut), inOut);
+  public static OperationPlan<TensorView> broadcast(RankSchedule schedule, TensorView inOut) {
+    return new OneStage<>(WireStage.spreading(schedule, inOut), inOut);
   }
 
   private static Stage reducing(
-      AlgorithmPlan plan, BufferLayout place, DType dtype, ReduceOp op, int size) {
+      RankSchedule schedule, BufferLayout place, DType dtype, ReduceOp op, int size) {
     Reducer reducer = Kernels.reducer(dtype, op);
-    return new WireStage(plan, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
+    return new WireStage(schedule, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
   }
 
   /// An allreduce of one byte, which is zero on all ranks and stays so.
-  public static OperationPlan<Void> barrier(AlgorithmPlan plan, MemorySegment zero) {
-    BufferLayout place = BufferLayout.even(zero, zero, plan.chunks(), 1);
-    return new OneStage<>(reducing(plan, place, DType.UINT8, ReduceOp.MAX, 1), null);
+  public static OperationPlan<Void> barrier(RankSchedule schedule, MemorySegment zero) {
+    BufferLayout place = BufferLayout.even(zero, zero, schedule.chunks(), 1);
+    return new OneStage<>(reducing(schedule, place, DType.UINT8, ReduceOp.MAX, 1), null);
   }
 
   /// Combines in a scratch of the input's size, then hands out this rank's rows.
   public static OperationPlan<TensorView> reduceScatter(
-      AlgorithmPlan plan, TensorView input, TensorView output, ReduceOp op, int rank, int size) {
+      RankSchedule schedule, TensorView input, TensorView output, ReduceOp op, int rank, int size) {
     return new OperationPlan<>() {
       private final TensorLease scratch = OwnedTensor.allocate(input.dtype(), input.shape());
       private final long[] bytes =
@@ -77,13 +80,13 @@ public final class WirePlans {
       private final long[] offset = Rows.starts(bytes);
 
       @Override
-      public @Nullable Stage stage(int phase) {
-        if (phase > 0) {
+      public @Nullable Stage stage(int index) {
+        if (index > 0) {
           return null;
         }
         BufferLayout place =
             new BufferLayout(input.data(), offset, scratch.view().data(), offset, bytes, true);
-        return reducing(plan, place, input.dtype(), op, size);
+        return reducing(schedule, place, input.dtype(), op, size);
       }
 
       @Override
@@ -102,8 +105,8 @@ public final class WirePlans {
 
   /// Stage 0 spreads how many rows each rank has, stage 1 the rows.
   public static OperationPlan<TensorLease> allgather(
-      AlgorithmPlan counts,
-      AlgorithmPlan data,
+      RankSchedule counts,
+      RankSchedule data,
       TensorView input,
       int rank,
       int size,
@@ -113,11 +116,11 @@ public final class WirePlans {
       private @Nullable TensorLease gathered;
 
       @Override
-      public @Nullable Stage stage(int phase) {
-        if (phase == 0) {
+      public @Nullable Stage stage(int index) {
+        if (index == 0) {
           return countsStage();
         }
-        return phase == 1 ? dataStage() : null;
+        return index == 1 ? dataStage() : null;
       }
 
       private Stage countsStage() {
@@ -156,7 +159,7 @@ public final class WirePlans {
 
   /// Stage 0 tells each rank how many rows it will get, stage 1 sends them.
   public static OperationPlan<Received> alltoall(
-      AlgorithmPlan plan,
+      RankSchedule schedule,
       TensorView input,
       List<Long> splits,
       int rank,
@@ -168,11 +171,11 @@ public final class WirePlans {
       private @Nullable TensorLease received;
 
       @Override
-      public @Nullable Stage stage(int phase) {
-        if (phase == 0) {
+      public @Nullable Stage stage(int index) {
+        if (index == 0) {
           return countsStage();
         }
-        return phase == 1 ? dataStage() : null;
+        return index == 1 ? dataStage() : null;
       }
 
       private Stage countsStage() {
@@ -182,7 +185,7 @@ public final class WirePlans {
         long[] one = new long[size];
         Arrays.fill(one, Long.BYTES);
         BufferLayout place = square(sent, one, got, one);
-        return new WireStage(plan, place, null, DType.INT64, 1);
+        return new WireStage(schedule, place, null, DType.INT64, 1);
       }
 
       private Stage dataStage() {
@@ -194,7 +197,7 @@ public final class WirePlans {
             Rows.inBytes(
                 splits.stream().mapToLong(Long::longValue).toArray(), Rows.rowBytes(input));
         BufferLayout place = square(input.data(), out, whole.view().data(), in);
-        return new WireStage(plan, place, null, input.dtype(), 1);
+        return new WireStage(schedule, place, null, input.dtype(), 1);
       }
 
       /// Chunk `s * n + d`: this rank's row of the square leaves, its column arrives.

@@ -6,9 +6,9 @@ import io.weft.collective.choice.Segments;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.StageTask;
-import io.weft.collective.plan.AlgorithmPlan;
-import io.weft.collective.plan.AlgorithmPlan.Receiving;
-import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.collective.plan.RankSchedule;
+import io.weft.collective.plan.RankSchedule.Receiving;
+import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.observer.OperationStage;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange by messages and writes: a data-flow machine over the plan, of a stream to each peer
-/// and one from each.
+/// An exchange by messages and writes: a data-flow machine over the schedule, of a stream to each
+/// peer and one from each.
 ///
 /// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
 /// eager limit travels inside a message; a longer one is written into the peer's memory after the
@@ -43,26 +43,26 @@ final class WireTask implements StageTask, TokenOwner {
   private boolean sent;
   private boolean reduced;
 
-  WireTask(RunningOperation operation, WireStage stage, int phase, CollectiveContext context) {
-    AlgorithmPlan plan = stage.plan();
+  WireTask(RunningOperation operation, WireStage stage, int stageIndex, CollectiveContext context) {
+    RankSchedule schedule = stage.schedule();
     Segments segments = operation.signature().segments();
     this.exchange =
         new WireExchange(
             operation,
             stage,
-            phase,
+            stageIndex,
             context,
             new WireBuffers(stage, context, segments, context.eagerBytes(operation)));
-    boolean keepsStep = context.keepsStep(operation, plan);
+    boolean keepsStep = context.keepsStep(operation, schedule);
     this.outgoing =
-        plan.outgoing().stream()
+        schedule.outgoing().stream()
             .map(to -> new SendStream(exchange, to.peer(), to.steps(), keepsStep))
             .toArray(SendStream[]::new);
     this.incoming =
-        plan.incoming().stream()
+        schedule.incoming().stream()
             .map(from -> new ReceiveStream(exchange, from.peer(), from.steps()))
             .toArray(ReceiveStream[]::new);
-    link(plan);
+    link(schedule);
     this.token = context.tokens().take(this);
     if (stage.entered()) {
       Arrays.stream(outgoing).filter(SendStream::isUngranted).forEach(to -> outside.set(to.peer()));
@@ -70,9 +70,9 @@ final class WireTask implements StageTask, TokenOwner {
   }
 
   /// Tells each step which ones it follows.
-  private void link(AlgorithmPlan plan) {
-    var sends = new SendStream.Step[plan.sends().size()];
-    var receives = new ReceiveStream.Step[plan.receives().size()];
+  private void link(RankSchedule schedule) {
+    var sends = new SendStream.Step[schedule.sends().size()];
+    var receives = new ReceiveStream.Step[schedule.receives().size()];
     for (SendStream to : outgoing) {
       for (SendStream.Step step : to.steps()) {
         sends[step.number()] = step;

@@ -18,7 +18,7 @@ class CollectiveFrameTest {
     CollectiveFrame.header(
         frame, CollectiveFrame.Type.GRANT, 1L << 63 | 5, 1, 0xCAFEBABE, -5L, 77, -9);
     assertThat(CollectiveFrame.type(frame)).isEqualTo(CollectiveFrame.Type.GRANT);
-    assertThat(CollectiveFrame.phase(frame)).isEqualTo(1);
+    assertThat(CollectiveFrame.stageIndex(frame)).isEqualTo(1);
     assertThat(CollectiveFrame.signature(frame)).isEqualTo(0xCAFEBABE);
     assertThat(CollectiveFrame.key(frame)).isEqualTo(-5L);
     assertThat(CollectiveFrame.sequence(frame)).isEqualTo(77);

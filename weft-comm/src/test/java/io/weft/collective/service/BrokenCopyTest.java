@@ -75,7 +75,7 @@ class BrokenCopyTest {
     assertThat(scene.sent(DONE).getInt(20)).isOne();
     scene.says(done(0));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isOne();
     assertThat(handle.isDone()).isFalse();
   }
 
@@ -85,7 +85,7 @@ class BrokenCopyTest {
     scene.says(offer());
     scene.says(done(1));
     scene.rank.turn(0);
-    assertThat(scene.sent(EAGER).get(2)).as("phase").isOne();
+    assertThat(scene.sent(EAGER).get(2)).as("stageIndex").isOne();
     assertThat(failure(handle)).isNull();
   }
 
@@ -97,7 +97,7 @@ class BrokenCopyTest {
     scene.says(isPrivate);
     scene.says(done(0));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isOne();
+    assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isOne();
     assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
     assertThat(handle.isDone()).isFalse();
   }

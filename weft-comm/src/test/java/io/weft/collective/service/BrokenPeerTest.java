@@ -203,7 +203,7 @@ class BrokenPeerTest {
   void frameOfAPhaseThatNoOperationHasDropsItsSender() {
     scene.submit(PAIR, BROADCAST, LONG);
     byte[] frame = like(scene.sent(GRANT), EAGER, new byte[4]);
-    frame[2] = Stage.MAX_PHASES;
+    frame[2] = Stage.MAX_STAGES;
     scene.zero.says(frame);
     assertThat(scene.zero.isClosed()).isTrue();
     scene.close();

@@ -84,7 +84,7 @@ class BrokenShareTest {
     assertThat(scene.sent(DONE).getInt(20)).isEqualTo(-1);
     scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isEqualTo((byte) 2);
+    assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
   }
 
@@ -94,7 +94,7 @@ class BrokenShareTest {
     scene.two.says(offer());
     scene.says(aux(SHARE, 0));
     scene.rank.turn(0);
-    assertThat(scene.sent(GRANT).get(2)).as("phase").isEqualTo((byte) 2);
+    assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
     assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
   }

@@ -70,11 +70,11 @@ final class PeerScene implements AutoCloseable {
   }
 
   /// After the grant that the rank itself has sent.
-  byte[] grant(int phase, long bytes, long base, int slots) {
+  byte[] grant(int stageIndex, long bytes, long base, int slots) {
     byte[] frame =
         like(
             sent(GRANT), GRANT, new byte[(int) Grant.MESSAGE_BYTES - CollectiveFrame.HEADER_BYTES]);
-    frame[2] = (byte) phase;
+    frame[2] = (byte) stageIndex;
     ByteBuffer.wrap(frame)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putLong(CollectiveFrame.HEADER_BYTES + 8, bytes)

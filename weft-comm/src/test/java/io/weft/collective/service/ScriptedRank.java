@@ -14,7 +14,7 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
-import io.weft.collective.wire.Rows;
+import io.weft.collective.exchange.Rows;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.rendezvous.Rendezvous;

@@ -17,7 +17,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   private static final long CLOSED = 1L << 63;
   private static final long POSTED_ONE = 1L << 32;
-  private static final long ACCESS_TRACKER = POSTED_ONE - 1;
+  private static final long VISITORS = POSTED_ONE - 1;
 
   private final RegionTable table;
   private final MemorySegment segment;
@@ -126,7 +126,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   }
 
   private boolean isInUse() {
-    return (claims.get() & ACCESS_TRACKER) != 0;
+    return (claims.get() & VISITORS) != 0;
   }
 
   /// Whether `offset` and `bytes`, which a peer claims, lie inside.

@@ -24,7 +24,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   private final TcpTransport transport;
   private final int node;
   private final Address peer;
-  private @Nullable ProvenPeer link;
+  private @Nullable TcpConnection connection;
   private long bytesReceived;
   private long bytesSent;
   private boolean closed;
@@ -40,7 +40,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   /// The handshake is over; the socket is registered under `key`.
   void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
-    link = ProvenPeer.of(stream, key, peerIncarnation, transport.table(), this);
+    connection = TcpConnection.of(stream, key, peerIncarnation, transport.table(), this);
   }
 
   @Override
@@ -60,7 +60,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
               + TcpTransport.MAX_MESSAGE_BYTES
               + " fit, write larger ones to the peer's memory");
     }
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -77,7 +77,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   /// next flush, not within a call that posts.
   ///
   /// Hot path.
-  private void sendAhead(ProvenPeer open) {
+  private void sendAhead(TcpConnection open) {
     try {
       open.send();
     } catch (IOException e) {
@@ -90,7 +90,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
     checkLengths(from, into);
     LocalRegion region = transport.table().own(from);
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -121,7 +121,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
     checkLengths(into, from);
     LocalRegion region = transport.table().ownTarget(into);
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed) {
       return PostResult.CLOSED;
     }
@@ -145,7 +145,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return PostResult.POSTED;
   }
 
-  private PostResult refused(ProvenPeer open, String verb, RemoteSlice at, Completion done) {
+  private PostResult refused(TcpConnection open, String verb, RemoteSlice at, Completion done) {
     TransportException error =
         new TransportException.Refused(
             verb
@@ -170,7 +170,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   ///
   /// Hot path.
   int receive() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed || open == null) {
       return 0;
     }
@@ -191,7 +191,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   /// Whether `flush` could do something without the kernel's leave.
   boolean wantsFlush() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     return !closed
         && open != null
         && (open.outbound().isPending() || !open.stream().isFlushed())
@@ -202,7 +202,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   ///
   /// Hot path.
   int flush() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed || open == null) {
       return 0;
     }
@@ -220,7 +220,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return 1;
   }
 
-  private long countSent(ProvenPeer open) {
+  private long countSent(TcpConnection open) {
     long bytes = open.stream().takeSent();
     bytesSent += bytes;
     transport.countSent(bytes);
@@ -239,13 +239,13 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   /// Whether `receive` would find what the selector does not know of.
   boolean isReadable() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     return !closed && open != null && open.stream().isReadable();
   }
 
   /// In direct mode the socket itself is asked each time.
   void unblock() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (open != null) {
       open.outbound().unblock();
     }
@@ -253,7 +253,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   /// Has the selector report a blocked socket when it is writable.
   void watchWritable() {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (!closed && open != null && open.outbound().isBlocked()) {
       open.key().interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
     }
@@ -261,7 +261,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   @Override
   int ready(long nowNanos) {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (closed || open == null) {
       return 0;
     }
@@ -293,7 +293,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   @Override
   public void readWanted(int key, int context, long offset, long length) throws ProtocolFault {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (open != null && !open.outbound().serve(key, context, offset, length)) {
       throw new ProtocolFault("more reads than may be outstanding");
     }
@@ -319,7 +319,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   }
 
   private void finish(PostedReads.Read read, @Nullable TransportException error) {
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (open != null) {
       open.outbound().countOwn(-1);
       open.reads().finish(read, error);
@@ -331,7 +331,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     lost(why, null);
   }
 
-  private void fault(ProvenPeer open, ProtocolFault fault) {
+  private void fault(TcpConnection open, ProtocolFault fault) {
     transport
         .log()
         .warning("ended the connection to " + name() + ": received " + fault.getMessage());
@@ -366,7 +366,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     if (closed) {
       return;
     }
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (open != null) {
       try {
         open.send();
@@ -383,7 +383,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   private void end(TransportException cause) {
     closed = true;
-    ProvenPeer open = link;
+    TcpConnection open = connection;
     if (open != null) {
       var unused = countSent(open);
       transport.abandon(open.stream(), open.key());
@@ -394,7 +394,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   }
 
   /// Best effort: the peer learns why, if the stream is between two frames.
-  private void leave(ProvenPeer open, byte kind, String text) {
+  private void leave(TcpConnection open, byte kind, String text) {
     try {
       if (open.outbound().last(kind, text)) {
         open.send();

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.channels.SelectionKey;
 
 /// What an endpoint has once its peer is proved.
-record ProvenPeer(
+record TcpConnection(
     SocketStream stream,
     SelectionKey key,
     long peerIncarnation,
@@ -14,14 +14,14 @@ record ProvenPeer(
     TcpInbound inbound,
     PostedReads reads) {
 
-  static ProvenPeer of(
+  static TcpConnection of(
       SocketStream stream,
       SelectionKey key,
       long peerIncarnation,
       RegionTable table,
       TcpInbound.FrameListener listener) {
     PostedReads reads = new PostedReads(TcpOutbound.MAX_IN_FLIGHT);
-    return new ProvenPeer(
+    return new TcpConnection(
         stream,
         key,
         peerIncarnation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.wire;
+package io.weft.collective.exchange;
 
 import java.lang.foreign.MemorySegment;
 
@@ -38,7 +38,7 @@ public record BufferLayout(
   }
 
   /// Whether contribution and result are the same memory.
-  boolean inPlace() {
+  public boolean inPlace() {
     return source.address() == target.address() && sourceOffset == targetOffset;
   }
 }

@@ -16,7 +16,7 @@ import java.util.Map;
 ///
 /// Sends and receives are numbered in the order of the schedule; between two ranks both sides agree
 /// on that order, so that the k-th segment that arrives needs no label.
-public final class AlgorithmPlan {
+public final class RankSchedule {
 
   private static final int NONE = -1;
 
@@ -76,7 +76,7 @@ public final class AlgorithmPlan {
   private final List<Stream> outgoing;
   private final List<Stream> incoming;
 
-  private AlgorithmPlan(int chunks, List<Sending> sends, List<Receiving> receives) {
+  private RankSchedule(int chunks, List<Sending> sends, List<Receiving> receives) {
     this.chunks = chunks;
     this.sends = List.copyOf(sends);
     this.receives = List.copyOf(receives);
@@ -85,8 +85,8 @@ public final class AlgorithmPlan {
   }
 
   /// Sends and receives that do not depend on each other, the same between two ranks on both.
-  public static AlgorithmPlan of(int chunks, List<Sending> sends, List<Receiving> receives) {
-    return new AlgorithmPlan(chunks, sends, receives);
+  public static RankSchedule of(int chunks, List<Sending> sends, List<Receiving> receives) {
+    return new RankSchedule(chunks, sends, receives);
   }
 
   public int chunks() {
@@ -116,7 +116,7 @@ public final class AlgorithmPlan {
   }
 
   /// Throws `IllegalStateException` if the algorithm joins chunks of different histories.
-  public static AlgorithmPlan of(Algorithm algorithm, int rank, int size) {
+  public static RankSchedule of(Algorithm algorithm, int rank, int size) {
     Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
     List<List<Step>> schedule = algorithm.schedule(rank, size);
@@ -137,15 +137,15 @@ public final class AlgorithmPlan {
         }
       }
     }
-    return new AlgorithmPlan(draft.lastReceive.length, draft.sends, draft.lastMarked());
+    return new RankSchedule(draft.lastReceive.length, draft.sends, draft.lastMarked());
   }
 
   /// Whether in each round of two ranks both send once and receive once. Then what the other sends
   /// in a round needs nothing but what came to it in earlier rounds.
   private static boolean areTasks(List<List<Step>> mine, List<List<Step>> others) {
     return mine.size() == others.size()
-        && mine.stream().allMatch(AlgorithmPlan::isTask)
-        && others.stream().allMatch(AlgorithmPlan::isTask);
+        && mine.stream().allMatch(RankSchedule::isTask)
+        && others.stream().allMatch(RankSchedule::isTask);
   }
 
   private static boolean isTask(List<Step> round) {
@@ -177,7 +177,7 @@ public final class AlgorithmPlan {
         .toList();
   }
 
-  /// A plan that is being made.
+  /// A schedule that is being made.
   private static final class Draft {
 
     final List<Sending> sends = new ArrayList<>();

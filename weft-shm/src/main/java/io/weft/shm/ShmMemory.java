@@ -5,7 +5,7 @@ import io.weft.transport.region.RegionTable;
 import java.io.IOException;
 
 /// What one opening of the transport shows to its peers, and what it knows of its own regions.
-final class LocalFiles implements AutoCloseable {
+final class ShmMemory implements AutoCloseable {
 
   private final ProcessDomain host;
   private final RegionTable table;
@@ -15,7 +15,7 @@ final class LocalFiles implements AutoCloseable {
   private int links;
 
   /// For the regions of `table`. Throws `IOException` with the reason when memory cannot be had.
-  LocalFiles(ProcessDomain host, RegionTable table) throws IOException {
+  ShmMemory(ProcessDomain host, RegionTable table) throws IOException {
     this.host = host;
     this.table = table;
     control = new ControlFile(prefix(table.incarnation()));

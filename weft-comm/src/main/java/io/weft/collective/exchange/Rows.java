@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.wire;
+package io.weft.collective.exchange;
 
 import io.weft.tensor.TensorView;
 import java.util.Arrays;

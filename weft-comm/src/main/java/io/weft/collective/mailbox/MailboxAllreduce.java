@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.mailbox;
 
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
-import io.weft.collective.plan.AlgorithmPlan;
 import io.weft.collective.plan.AlgorithmRegistry;
-import io.weft.collective.wire.BufferLayout;
+import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WireStage;
 import io.weft.observer.OperationStage;
 import io.weft.tensor.TensorView;
@@ -16,31 +16,31 @@ import org.jspecify.annotations.Nullable;
 
 /// An allreduce or barrier of a tensor that fits a slot: each member publishes its contribution,
 /// and combines all for itself. What is left goes by messages.
-public final class MailboxReduce<T> extends MailboxTask implements OperationPlan<T> {
+public final class MailboxAllreduce<T> extends MailboxTask implements OperationPlan<T> {
 
   private final MemorySegment input;
   private final TensorView output;
   private final Reducer reducer;
   private final int divisor;
   private final @Nullable T result;
-  private final Function<String, AlgorithmPlan> plans;
+  private final Function<String, RankSchedule> schedules;
   private boolean complete;
 
   /// Tensors of equal length, the same memory or apart.
   ///
   /// @param divisor of AVERAGE, 1 = none
   /// @param result what the handle gives, null for a barrier's
-  /// @param plans by the name of an algorithm
-  public MailboxReduce(
+  /// @param schedules by the name of an algorithm
+  public MailboxAllreduce(
       SharedMailboxes mailboxes,
       MemorySegment input,
       TensorView output,
       Reducer reducer,
       int divisor,
       @Nullable T result,
-      Function<String, AlgorithmPlan> plans) {
+      Function<String, RankSchedule> schedules) {
     super(mailboxes);
-    this.plans = plans;
+    this.schedules = schedules;
     this.input = input;
     this.output = output;
     this.reducer = reducer;
@@ -74,8 +74,8 @@ public final class MailboxReduce<T> extends MailboxTask implements OperationPlan
   }
 
   @Override
-  public @Nullable Stage stage(int phase) {
-    return switch (phase) {
+  public @Nullable Stage stage(int index) {
+    return switch (index) {
       case 0 -> this;
       case 1 -> isUndone() ? byMessages() : null;
       default -> null;
@@ -83,10 +83,10 @@ public final class MailboxReduce<T> extends MailboxTask implements OperationPlan
   }
 
   private Stage byMessages() {
-    AlgorithmPlan plan = plans.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
+    RankSchedule schedule = schedules.apply(AlgorithmRegistry.RECURSIVE_DOUBLING);
     BufferLayout place =
-        BufferLayout.even(input, output.data(), plan.chunks(), output.dtype().bytes());
-    return new WireStage(plan, place, reducer, output.dtype(), divisor);
+        BufferLayout.even(input, output.data(), schedule.chunks(), output.dtype().bytes());
+    return new WireStage(schedule, place, reducer, output.dtype(), divisor);
   }
 
   @Override

@@ -4,8 +4,8 @@ package io.weft.collective.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.collective.plan.AlgorithmPlan.Receiving;
-import io.weft.collective.plan.AlgorithmPlan.Sending;
+import io.weft.collective.plan.RankSchedule.Receiving;
+import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.BinomialTree;
 import io.weft.collective.schedule.Direct;
@@ -19,11 +19,11 @@ import io.weft.collective.schedule.Step.Send;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class AlgorithmPlanTest {
+class RankScheduleTest {
 
   @Test
   void theRingOfTwoReducesOneHalfAndCopiesTheOther() {
-    AlgorithmPlan plan = AlgorithmPlan.of(Ring.allreduce(), 0, 2);
+    RankSchedule plan = RankSchedule.of(Ring.allreduce(), 0, 2);
     assertThat(plan.sends()).hasSize(2);
     Sending first = plan.sends().get(0);
     assertThat(first.chunk()).isZero();
@@ -43,23 +43,22 @@ class AlgorithmPlanTest {
 
   @Test
   void twoRanksKeepStepWhereBothSendInARound() {
-    AlgorithmPlan ring = AlgorithmPlan.of(Ring.allreduce(), 1, 2);
+    RankSchedule ring = RankSchedule.of(Ring.allreduce(), 1, 2);
     assertThat(ring.sends().get(0).beside()).isZero();
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
     assertThat(ring.keepsStep()).isTrue();
-    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside())
-        .isZero();
-    assertThat(AlgorithmPlan.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
-    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).sends())
+    assertThat(RankSchedule.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
+    assertThat(RankSchedule.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
+    assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).sends())
         .noneMatch(Sending::hasBeside);
-    assertThat(AlgorithmPlan.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
-    assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
-    assertThat(AlgorithmPlan.of(Ring.allreduce(), 0, 3).keepsStep()).isFalse();
+    assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
+    assertThat(RankSchedule.of(Ring.allreduce(), 0, 3).sends()).noneMatch(Sending::hasBeside);
+    assertThat(RankSchedule.of(Ring.allreduce(), 0, 3).keepsStep()).isFalse();
   }
 
   @Test
   void recursiveDoublingMustSendBeforeItCombines() {
-    AlgorithmPlan plan = AlgorithmPlan.of(new RecursiveDoubling(), 0, 4);
+    RankSchedule plan = RankSchedule.of(new RecursiveDoubling(), 0, 4);
     assertThat(plan.receives().get(0).after()).containsExactly(0);
     assertThat(plan.receives().get(1).after()).containsExactly(0, 1);
     assertThat(plan.sends().get(1).needs()).containsExactly(0);
@@ -78,7 +77,7 @@ class AlgorithmPlanTest {
         int[] divided = new int[algorithm.chunks(n)];
         int[] copied = new int[algorithm.chunks(n)];
         for (int r = 0; r < n; r++) {
-          AlgorithmPlan plan = AlgorithmPlan.of(algorithm, r, n);
+          RankSchedule plan = RankSchedule.of(algorithm, r, n);
           boolean[] mine = new boolean[divided.length];
           for (Receiving receiving : plan.receives()) {
             for (int c = 0; c < receiving.chunks(); c++) {
@@ -107,7 +106,7 @@ class AlgorithmPlanTest {
       for (int n = 2; n <= 33; n++) {
         for (int r = 0; r < n; r++) {
           int rank = r;
-          assertThat(AlgorithmPlan.of(algorithm, r, n).receives())
+          assertThat(RankSchedule.of(algorithm, r, n).receives())
               .filteredOn(Receiving::last)
               .as("%s, rank %d of %d", algorithm, r, n)
               .singleElement()
@@ -119,7 +118,7 @@ class AlgorithmPlanTest {
 
   @Test
   void halvingMovesHalfOfWhatIsLeftInOnePieceAndDoublingAllThatIsThere() {
-    AlgorithmPlan plan = AlgorithmPlan.of(new HalvingDoubling(), 5, 16);
+    RankSchedule plan = RankSchedule.of(new HalvingDoubling(), 5, 16);
     assertThat(plan.sends()).extracting(Sending::chunks).containsExactly(8, 4, 2, 1, 1, 2, 4, 8);
     assertThat(plan.receives())
         .extracting(Receiving::chunks)
@@ -131,7 +130,7 @@ class AlgorithmPlanTest {
 
   @Test
   void chunksOfDifferentHistoriesAreNotJoined() {
-    assertThatThrownBy(() -> AlgorithmPlan.of(new Joiner(), 0, 2))
+    assertThatThrownBy(() -> RankSchedule.of(new Joiner(), 0, 2))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("chunks 0 to 1");
   }
@@ -158,7 +157,7 @@ class AlgorithmPlanTest {
 
   @Test
   void streamsKeepTheOrderOfTheSchedule() {
-    AlgorithmPlan plan = AlgorithmPlan.of(Ring.allreduce(), 1, 4);
+    RankSchedule plan = RankSchedule.of(Ring.allreduce(), 1, 4);
     assertThat(plan.outgoing()).hasSize(1);
     assertThat(plan.outgoing().getFirst().peer()).isEqualTo(2);
     assertThat(plan.outgoing().getFirst().steps()).containsExactly(0, 1, 2, 3, 4, 5);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The uses of names on this rank's communicators, by key of operation. Confined to the progress
 /// thread.
-public final class Names {
+public final class NameUses {
 
   private final LongMap<NameUse> uses = new LongMap<>();
   private long clock;

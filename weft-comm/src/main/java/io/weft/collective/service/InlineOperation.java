@@ -15,15 +15,15 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A short allreduce among ranks that share memory, and its handle; a barrier is one of a byte. If
-/// its user waits for it at once and nothing else is under way, it is done inside `await`: the
-/// caller, in the progress thread's place, publishes in a slot what it brings, looks at the others'
-/// and does its part. In all other cases, and when the others keep it waiting, it becomes an
-/// `Operation`, with all that belongs to one.
+/// An operation among ranks that share memory, and its handle: an allreduce by the mailbox or on
+/// mapped memory, of any length, or a barrier. If its user waits for it at once and nothing else is
+/// under way, it is done inside `await`: the caller, in the progress thread's place, publishes in a
+/// slot what it brings, looks at the others' and does its part. In all other cases, and when the
+/// others keep it waiting, it becomes an `Operation`, with all that belongs to one.
 ///
 /// Made by a user thread; whoever takes it from the commands goes on with it where the progress
 /// thread runs.
-final class InlineAllreduce<T> extends PendingHandle<T>
+final class InlineOperation<T> extends PendingHandle<T>
     implements Commands.Deferred, AgentRunner.InlineTask, ObservedOperation {
 
   private final Collectives collectives;
@@ -36,7 +36,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private boolean over;
 
   /// An allreduce or barrier by this plan, whose first stage the task is.
-  InlineAllreduce(
+  InlineOperation(
       MeshCommunicator owner,
       OperationName taken,
       CollectiveOptions options,
@@ -169,7 +169,7 @@ final class InlineAllreduce<T> extends PendingHandle<T>
   private void becomeOperation(@Nullable Throwable broken) {
     over = true;
     Operation<T> operation = operation();
-    operation.resumes(collectives, sequence, task.resume(operation, collectives.context()));
+    operation.resumes(collectives, sequence, task.resume(operation));
     collectives.resume(operation, broken, runner().nanos());
   }
 

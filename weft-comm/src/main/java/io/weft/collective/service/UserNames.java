@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// The names that were used on one communicator, so that a name's next use makes nothing and hashes
 /// nothing. Of names that no operation in flight has, some are forgotten where there are many. Any
 /// thread.
-final class OperationNames {
+final class UserNames {
 
   /// Names beyond which those are forgotten that nobody has.
   static final int MOST = 1 << 14;
@@ -19,7 +19,7 @@ final class OperationNames {
   private final ConcurrentMap<String, OperationName> known = new ConcurrentHashMap<>();
 
   /// Of the communicator with this key.
-  OperationNames(long communicator) {
+  UserNames(long communicator) {
     this.communicator = communicator;
   }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// A peer touches memory only between its descriptor and the last word of that peer, in visits of a
 /// bounded length, and none after its region is closed: so a failed operation closes its regions,
 /// and ends when the last visit does. Confined to the progress thread.
-final class MappedReduce {
+final class MappedLoop {
 
   /// In place of the number of parts that a member has combined: it cannot reach somebody's memory.
   static final int UNREACHED = -1;
@@ -34,7 +34,7 @@ final class MappedReduce {
     void tellStage(OperationStage stage);
   }
 
-  private final MappedReduction reduction;
+  private final SliceLayout layout;
   private final Group group;
   private final CollectiveContext context;
   private final ExposedMemory own;
@@ -43,7 +43,7 @@ final class MappedReduce {
   private final int[] published;
   private final int[] reduced;
   private final int parts;
-  private @Nullable SliceReduce reduce;
+  private @Nullable SliceKernel reduce;
   private boolean begun;
   private boolean bounces;
   private int copiedIn;
@@ -55,16 +55,16 @@ final class MappedReduce {
   private boolean sent;
   private boolean received;
 
-  MappedReduce(MappedReduction reduction, Group group, CollectiveContext context) {
-    this.reduction = reduction;
+  MappedLoop(SliceLayout layout, Group group, CollectiveContext context) {
+    this.layout = layout;
     this.group = group;
     this.context = context;
     this.rank = group.rank();
-    this.own = new ExposedMemory(reduction, context, rank);
+    this.own = new ExposedMemory(layout, context, rank);
     this.members = new MemoryDescriptor[group.size()];
     this.published = new int[group.size()];
     this.reduced = new int[group.size()];
-    this.parts = reduction.parts();
+    this.parts = layout.parts();
   }
 
   /// Registers this rank's memory, and copies the first part in where it bounces. Returns what the
@@ -106,7 +106,7 @@ final class MappedReduce {
   /// Another member has combined so many parts; or `UNREACHED`.
   void onReduced(int member, int partsReduced) {
     if (partsReduced == UNREACHED) {
-      reduction.leaveUndone(member);
+      layout.leaveUndone(member);
       reduced[member] = parts;
     } else {
       reduced[member] = Math.clamp(partsReduced, reduced[member], parts);
@@ -118,22 +118,22 @@ final class MappedReduce {
     begun = true;
     for (MemoryDescriptor member : members) {
       if (member.isPrivate()) {
-        reduction.leaveAllUndone();
+        layout.leaveAllUndone();
         return;
       }
       bounces |= member.bounces();
     }
     published[rank] = parts;
     reduced[rank] = parts;
-    directAt = reduction.slice(rank);
-    reduce = parts == 0 ? null : SliceReduce.of(group, reduction, context, members);
+    directAt = layout.slice(rank);
+    reduce = parts == 0 ? null : SliceKernel.of(group, layout, context, members);
   }
 
   /// Works on one piece: of what others wait for first. Returns the amount of work done.
   ///
   /// Hot path.
   int advance(Control control) {
-    if (!begun || reduction.isPrivate()) {
+    if (!begun || layout.isPrivate()) {
       return 0;
     }
     int work = work(control);
@@ -143,7 +143,7 @@ final class MappedReduce {
 
   private int work(Control control) {
     if (reduce == null && combined < parts) {
-      reduction.leaveUndone(rank);
+      layout.leaveUndone(rank);
       combined = parts;
       control.tellReduced(UNREACHED);
       return 1;
@@ -156,7 +156,7 @@ final class MappedReduce {
       return combine(control);
     }
     if (own.bounces() && copiedOut < copiedIn && least(reduced) > copiedOut) {
-      if (!reduction.scattered()) {
+      if (!layout.scattered()) {
         own.copyOut(copiedOut);
       }
       copiedOut++;
@@ -170,7 +170,7 @@ final class MappedReduce {
   }
 
   private boolean mayCopyIn() {
-    return own.bounces() && copiedIn < parts && copiedIn - copiedOut < reduction.window();
+    return own.bounces() && copiedIn < parts && copiedIn - copiedOut < layout.window();
   }
 
   private void copyIn(Control control) {
@@ -180,7 +180,7 @@ final class MappedReduce {
   }
 
   private int combine(Control control) {
-    SliceReduce running = reduce;
+    SliceKernel running = reduce;
     if (running == null) {
       return 0;
     }
@@ -192,8 +192,8 @@ final class MappedReduce {
       control.tellReduced(combined);
       return 1;
     }
-    long end = reduction.slice(rank + 1);
-    long bytes = Math.min(reduction.directBytes(), end - directAt);
+    long end = layout.slice(rank + 1);
+    long bytes = Math.min(layout.directBytes(), end - directAt);
     if (!running.reduce(directAt, bytes)) {
       return 0;
     }
@@ -216,7 +216,7 @@ final class MappedReduce {
   /// Whether nobody's memory is needed any more, nor this rank's by anybody.
   boolean isComplete() {
     return begun
-        && (reduction.isPrivate()
+        && (layout.isPrivate()
             || (combined == parts
                 && (own.bounces() ? copiedOut == parts : least(reduced) == parts)));
   }
@@ -225,7 +225,7 @@ final class MappedReduce {
   /// reduceScatter sends is its input, which all others combine.
   private void tellHowFar(Control control) {
     boolean reaches = reduce != null || parts == 0;
-    boolean scatters = reduction.scattered();
+    boolean scatters = layout.scattered();
     if (!sent && reaches && (scatters ? least(reduced) == parts : combined == parts)) {
       sent = true;
       control.tellStage(OperationStage.SENT);
@@ -238,7 +238,7 @@ final class MappedReduce {
 
   /// Whether more must come from a member: until this rank's slice is done, of all.
   boolean needs(int member) {
-    return !begun || (!reduction.isPrivate() && (combined < parts || reduced[member] < parts));
+    return !begun || (!layout.isPrivate() && (combined < parts || reduced[member] < parts));
   }
 
   /// Whether a member has more to say.
@@ -248,7 +248,7 @@ final class MappedReduce {
 
   /// Whether a member has not combined its slice yet.
   boolean awaits(int member) {
-    return begun && !reduction.isPrivate() && reduced[member] < parts;
+    return begun && !layout.isPrivate() && reduced[member] < parts;
   }
 
   void release() {

@@ -2,7 +2,7 @@
 package io.weft.collective.mapped;
 
 import io.weft.collective.choice.Segments;
-import io.weft.collective.wire.BufferLayout;
+import io.weft.collective.exchange.BufferLayout;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
@@ -19,7 +19,7 @@ import java.util.BitSet;
 /// after the other is worked on: a *piece* of each slice, which is as long in all but the last
 /// parts. A bounce buffer has room for a few parts, and is used round and round. Confined to the
 /// progress thread.
-final class MappedReduction {
+final class SliceLayout {
 
   /// Slices of an allreduce are cut at multiples of so many elements, so that no cache line has two
   /// writers.
@@ -52,7 +52,7 @@ final class MappedReduction {
   /// @param bounced where one passes through a bounce buffer
   record SegmentsOfBoth(Segments direct, Segments bounced) {}
 
-  private MappedReduction(
+  private SliceLayout(
       MemorySegment input,
       MemorySegment output,
       long[] slices,
@@ -73,7 +73,7 @@ final class MappedReduction {
   }
 
   /// Tensors of equal length, the same memory or apart: all slices go to all outputs.
-  static MappedReduction allreduce(
+  static SliceLayout allreduce(
       MemorySegment input,
       MemorySegment output,
       Arithmetic arithmetic,
@@ -87,18 +87,18 @@ final class MappedReduction {
       slices[m] = share / GRAIN * GRAIN * elementBytes;
     }
     slices[size] = elements * elementBytes;
-    return new MappedReduction(input, output, slices, false, arithmetic, segments);
+    return new SliceLayout(input, output, slices, false, arithmetic, segments);
   }
 
   /// Slice r begins at `slices[r]` bytes of each input, which has one more for its end, and goes to
   /// the output of rank r alone.
-  static MappedReduction reduceScatter(
+  static SliceLayout reduceScatter(
       MemorySegment input,
       MemorySegment output,
       Arithmetic arithmetic,
       long[] slices,
       SegmentsOfBoth segments) {
-    return new MappedReduction(input, output, slices, true, arithmetic, segments);
+    return new SliceLayout(input, output, slices, true, arithmetic, segments);
   }
 
   int size() {
@@ -129,7 +129,7 @@ final class MappedReduction {
 
   /// Whether nothing that peers still read is overwritten by what this rank stores: its output is
   /// no part of its input but perhaps its slice.
-  boolean isApart(int rank) {
+  boolean isDisjoint(int rank) {
     long at = output.address() - input.address();
     return !scattered
         || at == slices[rank]

@@ -12,61 +12,61 @@ import java.util.BitSet;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-class MappedReductionTest {
+class SliceLayoutTest {
 
   /// `-Dweft.test.seed=N` replays.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int RUNS = Boolean.getBoolean("weft.test.long") ? 300 : 100;
 
-  private static MappedReduction random(SplittableRandom random) {
+  private static SliceLayout random(SplittableRandom random) {
     int size = random.nextInt(2, 7);
     long segmentBytes = 64L * random.nextInt(64, 400);
     var segments =
-        new MappedReduction.SegmentsOfBoth(
+        new SliceLayout.SegmentsOfBoth(
             new Segments(segmentBytes, 1, true),
             new Segments(segmentBytes, random.nextInt(1, 5), true));
-    var sum = MappedReduction.Arithmetic.of(DType.INT32, ReduceOp.SUM, size);
+    var sum = SliceLayout.Arithmetic.of(DType.INT32, ReduceOp.SUM, size);
     if (random.nextBoolean()) {
       MemorySegment tensor = Arena.ofAuto().allocate(4L * random.nextInt(0, 60_000), 64);
-      return MappedReduction.allreduce(tensor, tensor, sum, size, segments);
+      return SliceLayout.allreduce(tensor, tensor, sum, size, segments);
     }
     long[] slices = new long[size + 1];
     for (int m = 0; m < size; m++) {
       slices[m + 1] = slices[m] + 4L * random.nextInt(0, 9_000);
     }
     MemorySegment tensor = Arena.ofAuto().allocate(slices[size], 64);
-    return MappedReduction.reduceScatter(tensor, tensor, sum, slices, segments);
+    return SliceLayout.reduceScatter(tensor, tensor, sum, slices, segments);
   }
 
   @Test
   void partsCoverEachSliceOnceAndNeverMeetInABounceBuffer() {
     SplittableRandom random = new SplittableRandom(SEED);
     for (int run = 0; run < RUNS; run++) {
-      MappedReduction reduction = random(random);
+      SliceLayout layout = random(random);
       BitSet covered = new BitSet();
-      for (int part = 0; part < reduction.parts(); part++) {
-        for (int m = 0; m < reduction.size(); m++) {
-          int begin = Math.toIntExact(reduction.begin(m, part));
-          int end = begin + Math.toIntExact(reduction.bytes(m, part));
+      for (int part = 0; part < layout.parts(); part++) {
+        for (int m = 0; m < layout.size(); m++) {
+          int begin = Math.toIntExact(layout.begin(m, part));
+          int end = begin + Math.toIntExact(layout.bytes(m, part));
           assertThat(covered.get(begin, end).isEmpty()).as("seed %d", SEED).isTrue();
           covered.set(begin, end);
         }
-        checkWindow(reduction, part);
+        checkWindow(layout, part);
       }
       assertThat((long) covered.cardinality())
           .as("seed %d", SEED)
-          .isEqualTo(reduction.input().byteSize());
+          .isEqualTo(layout.input().byteSize());
     }
   }
 
   /// The pieces of as many parts as a bounce buffer holds, this one the last of them.
-  private static void checkWindow(MappedReduction reduction, int last) {
-    byte[] window = new byte[Math.toIntExact(reduction.windowBytes())];
-    for (int part = Math.max(0, last - reduction.window() + 1); part <= last; part++) {
-      for (int m = 0; m < reduction.size(); m++) {
-        int at = Math.toIntExact(reduction.inWindow(m, part));
-        int end = at + Math.toIntExact(reduction.bytes(m, part));
+  private static void checkWindow(SliceLayout layout, int last) {
+    byte[] window = new byte[Math.toIntExact(layout.windowBytes())];
+    for (int part = Math.max(0, last - layout.window() + 1); part <= last; part++) {
+      for (int m = 0; m < layout.size(); m++) {
+        int at = Math.toIntExact(layout.inWindow(m, part));
+        int end = at + Math.toIntExact(layout.bytes(m, part));
         for (int i = at; i < end; i++) {
           if (window[i]++ != 0) {
             throw new AssertionError("pieces meet at " + i + ", seed " + SEED);

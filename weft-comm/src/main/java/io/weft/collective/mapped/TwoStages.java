@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.wire;
+package io.weft.collective.mapped;
 
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Stage;
@@ -16,8 +16,8 @@ public record TwoStages<T>(
     implements OperationPlan<T> {
 
   @Override
-  public @Nullable Stage stage(int phase) {
-    return switch (phase) {
+  public @Nullable Stage stage(int index) {
+    return switch (index) {
       case 0 -> first;
       case 1 -> second.get();
       default -> null;

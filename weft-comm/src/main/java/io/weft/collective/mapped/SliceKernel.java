@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
 /// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
 /// outputs, or its own, piece by piece. Confined to the progress thread.
-final class SliceReduce {
+final class SliceKernel {
 
-  private final MappedReduction reduction;
+  private final SliceLayout layout;
   private final MemorySegment block;
   private final int rank;
   private final @Nullable PeerMemory[] in;
@@ -30,27 +30,24 @@ final class SliceReduce {
   private final long[] inputAt;
   private final long[] outputAt;
 
-  private SliceReduce(
-      MappedReduction reduction,
+  private SliceKernel(
+      SliceLayout layout,
       CollectiveContext context,
       int rank,
       @Nullable PeerMemory[] in,
       @Nullable PeerMemory[] out) {
-    this.reduction = reduction;
+    this.layout = layout;
     this.block = context.block();
     this.rank = rank;
     this.in = in;
     this.out = out;
-    this.inputs = segments(in, reduction.input());
-    this.own = reduction.scattered() ? 0 : rank;
+    this.inputs = segments(in, layout.input());
+    this.own = layout.scattered() ? 0 : rank;
     this.outputs =
-        reduction.scattered()
-            ? new MemorySegment[] {reduction.output()}
-            : segments(out, reduction.output());
+        layout.scattered() ? new MemorySegment[] {layout.output()} : segments(out, layout.output());
     this.direct =
         in.length == 2
-            || (!reduction.scattered()
-                && reduction.output().address() != reduction.input().address());
+            || (!layout.scattered() && layout.output().address() != layout.input().address());
     this.inputAt = new long[inputs.length];
     this.outputAt = new long[outputs.length];
   }
@@ -65,11 +62,8 @@ final class SliceReduce {
   }
 
   /// Null if somebody's memory cannot be reached from here, or is too short.
-  static @Nullable SliceReduce of(
-      Group group,
-      MappedReduction reduction,
-      CollectiveContext context,
-      MemoryDescriptor[] members) {
+  static @Nullable SliceKernel of(
+      Group group, SliceLayout layout, CollectiveContext context, MemoryDescriptor[] members) {
     PeerMemory[] in = new PeerMemory[group.size()];
     PeerMemory[] out = new PeerMemory[group.size()];
     for (int peer = 0; peer < group.size(); peer++) {
@@ -82,14 +76,14 @@ final class SliceReduce {
           member.output().equals(member.input())
               ? input
               : context.map(group, peer, member.output());
-      long least = member.bounces() ? reduction.windowBytes() : reduction.input().byteSize();
+      long least = member.bounces() ? layout.windowBytes() : layout.input().byteSize();
       if (!isAsLong(input, least) || !isAsLong(output, least)) {
         return null;
       }
       in[peer] = input;
       out[peer] = output;
     }
-    return new SliceReduce(reduction, context, group.rank(), in, out);
+    return new SliceKernel(layout, context, group.rank(), in, out);
   }
 
   private static boolean isAsLong(@Nullable PeerMemory memory, long bytes) {
@@ -101,8 +95,8 @@ final class SliceReduce {
   ///
   /// Hot path.
   boolean reducePart(int part, MemoryDescriptor[] members) {
-    long at = reduction.begin(rank, part);
-    long inWindow = reduction.inWindow(rank, part);
+    long at = layout.begin(rank, part);
+    long inWindow = layout.inWindow(rank, part);
     for (int m = 0; m < inputs.length; m++) {
       inputAt[m] = m != rank && members[m].bounces() ? inWindow : at;
     }
@@ -110,7 +104,7 @@ final class SliceReduce {
       boolean bounces = m != own && members[m].bounces();
       outputAt[m] = bounces ? inWindow : outputBegin(at);
     }
-    return reduce(reduction.bytes(rank, part));
+    return reduce(layout.bytes(rank, part));
   }
 
   /// Combines what begins there in this rank's slice and has this length, where nothing bounces.
@@ -123,7 +117,7 @@ final class SliceReduce {
   }
 
   private long outputBegin(long at) {
-    return reduction.scattered() ? at - reduction.slice(rank) : at;
+    return layout.scattered() ? at - layout.slice(rank) : at;
   }
 
   private boolean reduce(long bytes) {
@@ -183,7 +177,7 @@ final class SliceReduce {
   /// The sum grows in our own output; where that is our input, which more than two ranks may not
   /// have added yet, in a block of its own.
   private void sum(long from, long bytes) {
-    MappedReduction.Arithmetic arithmetic = reduction.arithmetic();
+    SliceLayout.Arithmetic arithmetic = layout.arithmetic();
     Reducer reducer = arithmetic.reducer();
     long elements = bytes / arithmetic.dtype().bytes();
     MemorySegment sum = direct ? outputs[own] : block;

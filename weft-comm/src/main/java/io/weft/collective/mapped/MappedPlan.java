@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.mapped;
+
+import io.weft.collective.exchange.OperationPlan;
+import io.weft.collective.exchange.Stage;
+import io.weft.collective.mailbox.MailboxTask;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// The plan of a reduction on mapped memory: controlled by a mailbox, or else by messages, and then
+/// on the wire what that has left undone.
+///
+/// @param first the stage by the mailbox, which is also its task
+/// @param byMessages the stage where the first does not come about
+/// @param rest gives null if nothing is left to do
+/// @param value the result, when all is over
+/// @param freeing what `discard` does
+public record MappedPlan<T>(
+    MailboxTask first,
+    Supplier<Stage> byMessages,
+    Supplier<@Nullable Stage> rest,
+    Supplier<T> value,
+    Runnable freeing)
+    implements OperationPlan<T> {
+
+  @Override
+  public @Nullable Stage stage(int index) {
+    if (index == 0) {
+      return first;
+    }
+    int after = first.isUndone() ? 2 : 1;
+    if (index < after) {
+      return byMessages.get();
+    }
+    return index == after ? rest.get() : null;
+  }
+
+  @Override
+  public T result() {
+    return value.get();
+  }
+
+  @Override
+  public void discard() {
+    freeing.run();
+  }
+}
