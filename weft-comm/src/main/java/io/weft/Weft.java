@@ -517,7 +517,7 @@ public final class Weft implements AutoCloseable {
     return store;
   }
 
-  /// Scheme of the transport in use: "shm", "tcp", "inproc".
+  /// Scheme of the transport in use: "shm", "tcp", "verbs", "inproc".
   public String transport() {
     return mesh.transport().address().scheme();
   }

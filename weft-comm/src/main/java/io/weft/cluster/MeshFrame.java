@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
 /// The messages of the mesh itself (docs/protocol/mesh.md). Pure.
 sealed interface MeshFrame {
 
-  /// First byte of every message of the mesh.
-  int SERVICE = 0xff;
-
   /// Bytes before the texts of a LOST.
   int HEADER_BYTES = 12;
 
@@ -58,7 +55,7 @@ sealed interface MeshFrame {
 
   /// Whether it is the mesh's; any length.
   static boolean isOne(MemorySegment message) {
-    return message.byteSize() > 0 && (message.get(JAVA_BYTE, 0) & 0xff) == SERVICE;
+    return message.byteSize() > 0 && (message.get(JAVA_BYTE, 0) ) == ServiceIds.MESH;
   }
 
   /// Null where it cannot be read.
@@ -106,7 +103,7 @@ sealed interface MeshFrame {
       }
     }
     MemorySegment frame = Arena.ofAuto().allocate(length, 8);
-    frame.set(JAVA_BYTE, 0, (byte) SERVICE);
+    frame.set(JAVA_BYTE, 0, ServiceIds.MESH);
     frame.set(JAVA_BYTE, 1, (byte) code);
     if (this instanceof Lost lost) {
       frame.set(JAVA_INT_UNALIGNED, 4, lost.rank);

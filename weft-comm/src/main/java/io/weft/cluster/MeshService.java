@@ -3,10 +3,11 @@ package io.weft.cluster;
 
 import java.lang.foreign.MemorySegment;
 
-/// What speaks over a mesh: collectives, later others. All on the progress thread; must not block.
+/// What sends and receives over a mesh: collectives, agreements on the membership, rendezvous,
+/// requests and replies. All on the progress thread; must not block.
 public interface MeshService {
 
-  /// Its own on the mesh, not negative: the first byte of its messages. Any thread.
+  /// Its own on the mesh, one of `ServiceIds`: the first byte of its messages. Any thread.
   byte id();
 
   /// The mesh is connected; endpoints may be used from now on.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors in memory that a transport has registered, and how other ranks' memory is stored to.
+/// Tensors in memory that a transport has registered: pools, and what of the user's memory may be
+/// written.
 @NullMarked
 package io.weft.memory;
 

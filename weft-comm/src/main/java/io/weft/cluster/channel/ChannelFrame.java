@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageReader;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.transport.RemoteRegion;
@@ -10,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /// The items of a message of the channel (docs/protocol/channel.md). Pure.
 sealed interface ChannelFrame {
-
-  /// Id of the service, the first byte of every message.
-  byte SERVICE = 3;
 
   /// Bytes before the items.
   int HEADER_BYTES = MessageWriter.HEADER_BYTES;
@@ -50,7 +48,7 @@ sealed interface ChannelFrame {
     private final MessageWriter message;
 
     Writer(MemorySegment memory) {
-      this(new MessageWriter(SERVICE, memory));
+      this(new MessageWriter(ServiceIds.CHANNEL, memory));
     }
 
     Writer(MessageWriter message) {

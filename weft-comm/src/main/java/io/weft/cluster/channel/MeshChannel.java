@@ -5,6 +5,7 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.cluster.item.PeerQueue;
 import io.weft.cluster.item.Submission;
@@ -328,7 +329,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public byte id() {
-    return ChannelFrame.SERVICE;
+    return ServiceIds.CHANNEL;
   }
 
   @Override
@@ -362,7 +363,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   }
 
   private static PeerQueue.Form<ChannelFrame.Writer> form(MemorySegment memory) {
-    var message = new MessageWriter(ChannelFrame.SERVICE, memory);
+    var message = new MessageWriter(ServiceIds.CHANNEL, memory);
     return new PeerQueue.Form<>(message, new ChannelFrame.Writer(message), MessageWriter.MAX_ITEMS);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -70,7 +71,7 @@ public final class Membership implements MeshService {
 
   @Override
   public byte id() {
-    return StatementFrame.SERVICE;
+    return ServiceIds.MEMBERSHIP;
   }
 
   @Override

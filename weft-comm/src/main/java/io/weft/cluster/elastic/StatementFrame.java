@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.elastic.Statement.Stage;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
@@ -13,9 +14,6 @@ import org.jspecify.annotations.Nullable;
 /// How a statement lies in a message (docs/protocol/agreement.md). Little-endian: 24 bytes, then
 /// five sets of ranks of the same length, which the header has.
 final class StatementFrame {
-
-  /// Service number of agreements, in the first byte of every message.
-  static final byte SERVICE = 1;
 
   private static final int HEADER_BYTES = 24;
   private static final int SETS = 5;
@@ -48,7 +46,7 @@ final class StatementFrame {
     int words = words(statement);
     MemorySegment frame = into.asSlice(0, bytes(statement));
     frame.fill((byte) 0);
-    frame.set(JAVA_BYTE, 0, SERVICE);
+    frame.set(JAVA_BYTE, 0, ServiceIds.MEMBERSHIP);
     frame.set(JAVA_BYTE, 1, (byte) statement.stage().code());
     frame.set(JAVA_SHORT_UNALIGNED, 2, (short) words);
     frame.set(JAVA_LONG_UNALIGNED, 8, view.target());

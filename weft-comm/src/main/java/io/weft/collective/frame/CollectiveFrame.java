@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -14,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 /// The messages between ranks of a collective: how their fields lie in a segment
 /// (docs/protocol/collective.md). Little-endian; a fixed header of 32 bytes, then the body.
 public final class CollectiveFrame {
-
-  /// Service id of collectives, in the first byte of every message.
-  public static final byte SERVICE = 0;
 
   /// Bytes before the body.
   public static final int HEADER_BYTES = 32;
@@ -119,7 +117,7 @@ public final class CollectiveFrame {
       long key,
       int sequence,
       int aux) {
-    frame.set(JAVA_BYTE, 0, SERVICE);
+    frame.set(JAVA_BYTE, 0, ServiceIds.COLLECTIVES);
     frame.set(JAVA_BYTE, 1, type.code);
     frame.set(JAVA_BYTE, 2, (byte) stageIndex);
     frame.set(JAVA_BYTE, 3, (byte) 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -159,7 +160,7 @@ public final class Collectives implements MeshService {
 
   @Override
   public byte id() {
-    return CollectiveFrame.SERVICE;
+    return ServiceIds.COLLECTIVES;
   }
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.frame;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
@@ -8,9 +9,6 @@ import java.util.List;
 
 /// The items of the rendezvous in a message. One that does not fit leaves nothing.
 public final class ItemWriter {
-
-  /// Number of the rendezvous on the mesh.
-  public static final byte SERVICE = 2;
 
   /// Bytes before the first item.
   public static final int HEADER_BYTES = MessageWriter.HEADER_BYTES;
@@ -22,7 +20,7 @@ public final class ItemWriter {
 
   /// Over this memory, as long as the longest message.
   public ItemWriter(MemorySegment memory) {
-    this(new MessageWriter(SERVICE, memory));
+    this(new MessageWriter(ServiceIds.RENDEZVOUS, memory));
   }
 
   /// Over this message of the rendezvous.

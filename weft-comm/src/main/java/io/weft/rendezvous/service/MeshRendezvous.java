@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -160,7 +161,7 @@ public final class MeshRendezvous implements MeshService {
 
   @Override
   public byte id() {
-    return ItemWriter.SERVICE;
+    return ServiceIds.RENDEZVOUS;
   }
 
   @Override
@@ -300,7 +301,7 @@ public final class MeshRendezvous implements MeshService {
 
   private PeerQueue.Form<ItemWriter> form(MemorySegment memory) {
     int most = options.requests() == TransferRequests.FUSED ? MessageWriter.MAX_ITEMS : 1;
-    var message = new MessageWriter(ItemWriter.SERVICE, memory);
+    var message = new MessageWriter(ServiceIds.RENDEZVOUS, memory);
     return new PeerQueue.Form<>(message, new ItemWriter(message), most);
   }
 

@@ -3,6 +3,7 @@ package io.weft.cluster.elastic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.elastic.Statement.Stage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,7 +42,7 @@ class StatementFrameTest {
       Statement statement = new Statement(stage, view, set(size));
       MemorySegment frame = written(statement);
       assertThat(frame.byteSize()).isEqualTo(StatementFrame.bytes(statement));
-      assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(StatementFrame.SERVICE);
+      assertThat(frame.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(ServiceIds.MEMBERSHIP);
       assertThat(StatementFrame.read(frame, 2)).isEqualTo(statement);
       assertThat(StatementFrame.read(frame, size)).as("of a joiner").isEqualTo(statement);
       assertThat(StatementFrame.read(frame, size + 2)).as("of a stranger").isNull();
