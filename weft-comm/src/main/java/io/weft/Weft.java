@@ -504,7 +504,8 @@ public final class Weft implements AutoCloseable {
     return rendezvous;
   }
 
-  /// Requests to other ranks and their replies; what peers ask goes to one handler. Any thread.
+  /// Requests to other ranks and their replies; what peers ask goes to the handler of its kind. Any
+  /// thread.
   public RequestChannel channel() {
     return channel;
   }

@@ -16,16 +16,18 @@ sealed interface ChannelFrame {
   int HEADER_BYTES = MessageWriter.HEADER_BYTES;
 
   /// Bytes of a request besides its head and a payload in the message, at most.
-  int REQUEST_BYTES = 1 + 4 + 4 + 8 + 1 + 2 * RemoteRegion.WIRE_BYTES;
+  int REQUEST_BYTES = 1 + 4 + 1 + 4 + 8 + 1 + 2 * RemoteRegion.WIRE_BYTES;
 
   /// Somebody asks.
   ///
+  /// @param kind which handler serves it, in one byte
   /// @param payloadBytes of the payload, wherever it lies
   /// @param from where it is read; null where it follows the head
   /// @param into where a reply may be written; null = nowhere
   /// @param body the head, and the payload if it is not read
   record Asked(
       int token,
+      int kind,
       int headBytes,
       long payloadBytes,
       @Nullable RemoteRegion from,
@@ -88,11 +90,12 @@ sealed interface ChannelFrame {
       RemoteRegion from = asked.from;
       RemoteRegion into = asked.into;
       long regions = (from == null ? 0L : 1L) + (into == null ? 0L : 1L);
-      long bytes = 17 + regions * RemoteRegion.WIRE_BYTES + asked.body.byteSize();
+      long bytes = 18 + regions * RemoteRegion.WIRE_BYTES + asked.body.byteSize();
       if (!message.open(1, bytes)) {
         return false;
       }
       message.put(asked.token);
+      message.put((byte) asked.kind);
       message.put(asked.headBytes);
       message.put(asked.payloadBytes);
       message.put((byte) ((from == null ? 0 : 1) | (into == null ? 0 : 2)));
@@ -162,6 +165,7 @@ sealed interface ChannelFrame {
 
     private Asked asked() {
       int token = in.number();
+      int kind = in.one();
       int headBytes = in.number();
       long payloadBytes = in.longNumber();
       int flags = in.one();
@@ -177,7 +181,7 @@ sealed interface ChannelFrame {
       }
       long inline = from == null ? payloadBytes : 0;
       MemorySegment body = in.bytes(in.isSound() ? headBytes + inline : 0);
-      return new Asked(token, headBytes, payloadBytes, from, into, body);
+      return new Asked(token, kind, headBytes, payloadBytes, from, into, body);
     }
   }
 }

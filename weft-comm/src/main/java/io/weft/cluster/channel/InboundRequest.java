@@ -25,6 +25,7 @@ final class InboundRequest implements IncomingRequest {
   private final MeshChannel channel;
   private final ChannelPeer peer;
   private final int token;
+  private final int kind;
   private final MemorySegment head;
   private final long payloadBytes;
   private final @Nullable RemoteRegion from;
@@ -44,6 +45,7 @@ final class InboundRequest implements IncomingRequest {
     this.channel = channel;
     this.peer = peer;
     this.token = asked.token();
+    this.kind = asked.kind();
     this.payloadBytes = asked.payloadBytes();
     this.from = asked.from();
     this.into = asked.into();
@@ -58,6 +60,11 @@ final class InboundRequest implements IncomingRequest {
 
   int token() {
     return token;
+  }
+
+  /// Which handler serves it.
+  int kind() {
+    return kind;
   }
 
   long payloadBytes() {

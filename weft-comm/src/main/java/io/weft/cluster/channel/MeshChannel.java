@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,12 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
   private int open;
-  private volatile @Nullable RequestHandler handler;
+
+  /// By kind. Set with release, so that the progress thread sees what a handler can see.
+  private final AtomicReferenceArray<@Nullable RequestHandler> handlers =
+      new AtomicReferenceArray<>(MAX_KIND + 1);
+
+  private volatile boolean serves;
   private volatile boolean busy;
 
   /// What there is once the mesh is connected.
@@ -116,8 +122,10 @@ public final class MeshChannel implements MeshService, RequestChannel {
   }
 
   @Override
-  public void serve(RequestHandler server) {
-    handler = server; // volatile: what it can see is released to the progress thread
+  public void serve(int kind, RequestHandler server) {
+    RequestChannel.checkKind(kind);
+    handlers.set(kind, server);
+    serves = true;
     submit(() -> {});
   }
 
@@ -281,6 +289,9 @@ public final class MeshChannel implements MeshService, RequestChannel {
     int served = 0;
     Connected on = connected();
     for (InboundRequest it : peer.waiting()) {
+      if (handlers.get(it.kind()) == null) {
+        continue; // its payload would take memory from those that are served
+      }
       if (it.needsMemory() && !lease(it)) {
         break;
       }
@@ -288,15 +299,25 @@ public final class MeshChannel implements MeshService, RequestChannel {
         served++;
       }
     }
-    RequestHandler server = handler;
-    InboundRequest next = peer.waiting().peek();
-    while (server != null && next != null && next.isReady() && !next.isPosted()) {
-      InboundRequest it = peer.waiting().remove();
-      deliver(server, it);
+    InboundRequest next = next(peer);
+    while (next != null && next.isReady() && !next.isPosted()) {
+      InboundRequest it = next;
+      peer.waiting().remove(it);
+      deliver(it);
       served++;
-      next = peer.waiting().peek();
+      next = next(peer);
     }
     return served;
+  }
+
+  /// The first one that has a handler; null if there is none.
+  private @Nullable InboundRequest next(ChannelPeer peer) {
+    for (InboundRequest it : peer.waiting()) {
+      if (it.isWithdrawn() || handlers.get(it.kind()) != null) {
+        return it;
+      }
+    }
+    return null;
   }
 
   /// False if there is no room now.
@@ -309,9 +330,10 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return true;
   }
 
-  private void deliver(RequestHandler server, InboundRequest it) {
+  private void deliver(InboundRequest it) {
     String unreadable = it.unreadable();
-    if (it.isWithdrawn()) {
+    RequestHandler server = handlers.get(it.kind());
+    if (it.isWithdrawn() || server == null) {
       answered(it);
     } else if (unreadable != null) {
       answer(it, new ChannelFrame.Refused(it.token(), unreadable));
@@ -395,7 +417,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     active.subList(kept, active.size()).clear();
     // Who serves waits for requests, for which a little spinning is as good as for a reply.
     busy =
-        handler != null
+        serves
             || pending
             || open > 0
             || !draining.isEmpty()
@@ -525,9 +547,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
       it.withdraw();
       answered(it);
     }
-    RequestHandler server = handler;
-    if (server != null) {
-      run(() -> server.onPeerGone(peer.rank(), cause));
+    for (int kind = 0; serves && kind <= MAX_KIND; kind++) {
+      RequestHandler server = handlers.get(kind);
+      if (server != null) {
+        run(() -> server.onPeerGone(peer.rank(), cause));
+      }
     }
     return asked.size();
   }

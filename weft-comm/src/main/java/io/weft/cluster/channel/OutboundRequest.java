@@ -111,6 +111,7 @@ final class OutboundRequest
     return message.write(
         new ChannelFrame.Asked(
             token,
+            request.kind(),
             (int) headBytes,
             there.byteSize(),
             from,

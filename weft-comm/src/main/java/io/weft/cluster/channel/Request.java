@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What is asked of a peer.
 ///
+/// @param kind which of the peer's handlers serves it, 0 to `RequestChannel.MAX_KIND`
 /// @param head copied; at most `RequestChannel.MAX_HEAD_BYTES`
 /// @param payload borrowed until the outcome is told: sent in the message where it is short, else
 ///   read by the peer; empty = none
@@ -14,11 +15,16 @@ import org.jspecify.annotations.Nullable;
 ///   nowhere
 /// @param limit how long it may take, by the time in which this rank looked
 public record Request(
-    MemorySegment head, MemorySegment payload, @Nullable MemorySegment into, Duration limit) {
+    int kind,
+    MemorySegment head,
+    MemorySegment payload,
+    @Nullable MemorySegment into,
+    Duration limit) {
 
-  /// Throws `IllegalArgumentException` for a head that is too long, and for long payloads and
-  /// places in the heap, where no peer reads or writes.
+  /// Throws `IllegalArgumentException` for a kind that there is not, a head that is too long, and
+  /// for long payloads and places in the heap, where no peer reads or writes.
   public Request {
+    RequestChannel.checkKind(kind);
     if (head.byteSize() > RequestChannel.MAX_HEAD_BYTES) {
       throw new IllegalArgumentException(
           "a head of "
@@ -34,7 +40,8 @@ public record Request(
   }
 
   /// Without a place for what is replied.
-  public static Request of(MemorySegment head, MemorySegment payload, Duration limit) {
-    return new Request(head, payload, null, limit);
+  public static Request of(
+      int kind, MemorySegment head, MemorySegment payload, Duration limit) {
+    return new Request(kind, head, payload, null, limit);
   }
 }

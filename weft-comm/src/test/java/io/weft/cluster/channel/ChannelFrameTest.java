@@ -28,10 +28,10 @@ class ChannelFrameTest {
 
   private static List<ChannelFrame> all() {
     return List.of(
-        new ChannelFrame.Asked(1, 10, 0, null, null, bytes(10)),
-        new ChannelFrame.Asked(2, 10, 90, null, REGION, bytes(100)),
-        new ChannelFrame.Asked(-3, 0, 70_000, REGION, null, bytes(0)),
-        new ChannelFrame.Asked(4, 7, 70_000, REGION, REGION, bytes(7)),
+        new ChannelFrame.Asked(1, 16, 10, 0, null, null, bytes(10)),
+        new ChannelFrame.Asked(2, 16, 10, 90, null, REGION, bytes(100)),
+        new ChannelFrame.Asked(-3, 16, 0, 70_000, REGION, null, bytes(0)),
+        new ChannelFrame.Asked(4, 16, 7, 70_000, REGION, REGION, bytes(7)),
         new ChannelFrame.Answered(5, 0, bytes(0)),
         new ChannelFrame.Answered(6, 1L << 33, bytes(1024)),
         new ChannelFrame.Refused(7, "no such row"),

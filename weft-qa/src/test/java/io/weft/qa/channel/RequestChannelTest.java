@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.channel;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,7 +61,7 @@ class RequestChannelTest {
       List<Integer> served = new ArrayList<>();
       AtomicInteger wrong = new AtomicInteger();
       channel(job, 1)
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request -> {
                 int number = number(request);
                 served.add(number);
@@ -74,7 +75,7 @@ class RequestChannelTest {
       List<Answers> answers = new ArrayList<>();
       for (int i = 0; i < 10 * SIZES.length; i++) {
         MemorySegment payload = bytes(SIZES[i % SIZES.length], i);
-        answers.add(Answers.ask(channel(job, 0), 1, Request.of(number(i), payload, LONG)));
+        answers.add(Answers.ask(channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(i), payload, LONG)));
       }
       for (int i = 0; i < answers.size(); i++) {
         assertThat(answers.get(i).number()).isEqualTo(-i);
@@ -90,7 +91,7 @@ class RequestChannelTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       AtomicInteger released = new AtomicInteger();
       channel(job, 1)
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request ->
                   request.reply(
                       request.head(),
@@ -98,7 +99,7 @@ class RequestChannelTest {
                       released::incrementAndGet));
       for (int size : new int[] {2, 5_000, 300_000, 3_000_000}) {
         MemorySegment into = arena.allocate(size, 64);
-        var request = new Request(number(size), MemorySegment.NULL, into, LONG);
+        var request = new Request(FIRST_FREE_KIND, number(size), MemorySegment.NULL, into, LONG);
         Answers answer = Answers.ask(channel(job, 0), 1, request);
         assertThat(answer.number()).isEqualTo(size);
         assertThat(answer.written()).isEqualTo(size - 1);
@@ -113,19 +114,40 @@ class RequestChannelTest {
   void requestsWaitForAHandlerAndPushBackBeyondTheirBound(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<Answers> answers = new ArrayList<>();
-      Answers answer = Answers.ask(channel(job, 0), 1, Request.of(number(0), bytes(9, 0), LONG));
+      Answers answer = Answers.ask(channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(0), bytes(9, 0), LONG));
       while (answer.isTaken()) {
         answers.add(answer);
-        Request next = Request.of(number(answers.size()), bytes(9, 0), LONG);
+        Request next = Request.of(FIRST_FREE_KIND, number(answers.size()), bytes(9, 0), LONG);
         answer = Answers.ask(channel(job, 0), 1, next);
       }
       assertThat(answers).hasSize(RequestChannel.MAX_OPEN);
-      channel(job, 1).serve(request -> request.reply(request.head()));
+      channel(job, 1).serve(FIRST_FREE_KIND, request -> request.reply(request.head()));
       for (int i = 0; i < answers.size(); i++) {
         assertThat(answers.get(i).number()).isEqualTo(i);
       }
-      Request more = Request.of(number(7), MemorySegment.NULL, LONG);
+      Request more = Request.of(FIRST_FREE_KIND, number(7), MemorySegment.NULL, LONG);
       assertThat(Answers.ask(channel(job, 0), 1, more).number()).isEqualTo(7);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void eachKindHasAHandlerAndPassesThoseThatHaveNone(String transport) throws Exception {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      int other = RequestChannel.MAX_KIND;
+      MemorySegment payload = bytes(200_000, 1);
+      Request early = Request.of(FIRST_FREE_KIND, number(5), payload, LONG);
+      Request later = Request.of(other, number(5), payload, LONG);
+      Answers waits = Answers.ask(channel(job, 0), 1, early);
+      channel(job, 1).serve(other, request -> request.reply(number(2)));
+      assertThat(Answers.ask(channel(job, 0), 1, later).number()).isEqualTo(2);
+      assertThat(waits.isOver()).isFalse();
+      channel(job, 1).serve(FIRST_FREE_KIND, request -> request.reply(number(1)));
+      assertThat(waits.number()).isEqualTo(1);
+      assertThat(Answers.ask(channel(job, 0), 1, later).number()).isEqualTo(2);
+      assertThatThrownBy(() -> Request.of(other + 1, number(0), payload, LONG))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("kinds from 0 to 255");
     }
   }
 
@@ -135,19 +157,19 @@ class RequestChannelTest {
       throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var kept = new ConcurrentLinkedQueue<IncomingRequest>();
-      channel(job, 1).serve(kept::add);
+      channel(job, 1).serve(FIRST_FREE_KIND, kept::add);
       Duration brief = Duration.ofMillis(30);
-      var late = Request.of(number(1), bytes(200_000, 1), brief);
+      var late = Request.of(FIRST_FREE_KIND, number(1), bytes(200_000, 1), brief);
       assertThat(Answers.ask(channel(job, 0), 1, late).failure())
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("rank 1")
           .hasMessageContaining("30 ms");
-      channel(job, 1).serve(request -> request.reply(request.head()));
+      channel(job, 1).serve(FIRST_FREE_KIND, request -> request.reply(request.head()));
       for (IncomingRequest request : kept) {
         request.reply(request.head());
         assertThatThrownBy(() -> request.fail("again")).isInstanceOf(IllegalStateException.class);
       }
-      Request next = Request.of(number(2), bytes(200_000, 2), LONG);
+      Request next = Request.of(FIRST_FREE_KIND, number(2), bytes(200_000, 2), LONG);
       assertThat(Answers.ask(channel(job, 0), 1, next).number()).isEqualTo(2);
     }
   }
@@ -157,19 +179,19 @@ class RequestChannelTest {
   void aRefusalSaysWhyAndWho(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       channel(job, 1)
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request -> {
                 if (number(request) == 1) {
                   throw new IllegalStateException("a defect of the test");
                 }
                 request.fail("no such row");
               });
-      Request refused = Request.of(number(0), MemorySegment.NULL, LONG);
+      Request refused = Request.of(FIRST_FREE_KIND, number(0), MemorySegment.NULL, LONG);
       assertThat(Answers.ask(channel(job, 0), 1, refused).failure())
           .isInstanceOf(CommException.Aborted.class)
           .hasMessageContaining("rank 1")
           .hasMessageContaining("no such row");
-      Request broken = Request.of(number(1), MemorySegment.NULL, LONG);
+      Request broken = Request.of(FIRST_FREE_KIND, number(1), MemorySegment.NULL, LONG);
       assertThat(Answers.ask(channel(job, 0), 1, broken).failure())
           .hasMessageContaining("a defect of the test");
     }
@@ -180,10 +202,10 @@ class RequestChannelTest {
   void requestsToARankThatLeavesFail(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var kept = new ConcurrentLinkedQueue<IncomingRequest>();
-      channel(job, 1).serve(kept::add);
+      channel(job, 1).serve(FIRST_FREE_KIND, kept::add);
       List<Answers> answers = new ArrayList<>();
       for (int size : new int[] {10, 500_000}) {
-        Request request = Request.of(number(size), bytes(size, 1), LONG);
+        Request request = Request.of(FIRST_FREE_KIND, number(size), bytes(size, 1), LONG);
         answers.add(Answers.ask(channel(job, 0), 1, request));
       }
       job.ranks().get(1).close();
@@ -193,7 +215,7 @@ class RequestChannelTest {
             .hasMessageContaining("rank 1")
             .hasMessageContaining("has left");
       }
-      Request late = Request.of(number(0), MemorySegment.NULL, LONG);
+      Request late = Request.of(FIRST_FREE_KIND, number(0), MemorySegment.NULL, LONG);
       assertThat(Answers.ask(channel(job, 0), 1, late).failure())
           .isInstanceOf(CommException.PeerLost.class);
       kept.forEach(request -> request.reply(MemorySegment.NULL));

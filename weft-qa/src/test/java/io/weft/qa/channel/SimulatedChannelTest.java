@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.channel;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +40,7 @@ class SimulatedChannelTest {
     int right = 0;
     try (Weft weft = self.join()) {
       weft.channel()
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request -> {
                 MemorySegment sum = Arena.ofAuto().allocate(4);
                 int bytes = (int) request.payload().byteSize();
@@ -54,7 +55,7 @@ class SimulatedChannelTest {
             MemorySegment head = Arena.ofAuto().allocate(4);
             head.set(JAVA_INT_UNALIGNED, 0, round);
             MemorySegment payload = Arena.ofAuto().allocate(bytes + 1L).asSlice(0, bytes);
-            answers.add(Answers.ask(weft.channel(), peer, Request.of(head, payload, LIMIT)));
+            answers.add(Answers.ask(weft.channel(), peer, Request.of(FIRST_FREE_KIND, head, payload, LIMIT)));
           }
         }
         while (!answers.stream().allMatch(Answers::isOver)) {

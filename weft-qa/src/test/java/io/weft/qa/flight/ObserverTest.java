@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.flight;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -234,26 +235,26 @@ class ObserverTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       Weft weft = job.ranks().get(0);
       MemorySegment none = MemorySegment.NULL;
-      job.ranks().get(1).channel().serve(request -> request.reply(none));
+      job.ranks().get(1).channel().serve(FIRST_FREE_KIND, request -> request.reply(none));
       var recorder = new EventRecorder();
       weft.observe(recorder);
       var replied = new CompletableFuture<RequestOutcome>();
       assertThat(
               weft.channel()
-                  .tryRequest(1, Request.of(none, none, Duration.ofSeconds(30)), replied::complete))
+                  .tryRequest(1, Request.of(FIRST_FREE_KIND, none, none, Duration.ofSeconds(30)), replied::complete))
           .isTrue();
       assertThat(replied.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Replied.class);
       assertThat(recorder.requireWhole("request"))
           .containsExactly("SUBMITTED", "STARTED", "SENT", "DONE");
       assertThat(recorder.of("request").getLast().lastHeard()).isEqualTo(1);
       weft.unobserve(recorder);
-      job.ranks().get(1).channel().serve(request -> {});
+      job.ranks().get(1).channel().serve(FIRST_FREE_KIND, request -> {});
       var failures = new EventRecorder();
       weft.observe(failures);
       var late = new CompletableFuture<RequestOutcome>();
       assertThat(
               weft.channel()
-                  .tryRequest(1, Request.of(none, none, Duration.ofMillis(20)), late::complete))
+                  .tryRequest(1, Request.of(FIRST_FREE_KIND, none, none, Duration.ofMillis(20)), late::complete))
           .isTrue();
       assertThat(late.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Failed.class);
       assertThat(failures.requireWhole("request")).endsWith("TimedOut");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.peers;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,7 +58,7 @@ class SimulatedConnectionsTest {
 
   private static void serve(Weft weft) {
     weft.channel()
-        .serve(
+        .serve(FIRST_FREE_KIND, 
             request -> {
               MemorySegment reply = Arena.ofAuto().allocate(4);
               reply.set(JAVA_INT_UNALIGNED, 0, 1 + request.head().get(JAVA_INT_UNALIGNED, 0));
@@ -70,7 +71,7 @@ class SimulatedConnectionsTest {
     MemorySegment head = Arena.ofAuto().allocate(4);
     head.set(JAVA_INT_UNALIGNED, 0, number);
     var outcome = new AtomicReference<RequestOutcome>();
-    Request request = Request.of(head, Arena.ofAuto().allocate(1).asSlice(0, 0), LIMIT);
+    Request request = Request.of(FIRST_FREE_KIND, head, Arena.ofAuto().allocate(1).asSlice(0, 0), LIMIT);
     while (!weft.channel()
         .tryRequest(
             peer,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.threads;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -56,7 +57,7 @@ class ProgressThreadsTest {
 
   private static CompletableFuture<RequestOutcome> ask(Weft weft, int peer) {
     var outcome = new CompletableFuture<RequestOutcome>();
-    Request request = Request.of(MemorySegment.NULL, MemorySegment.NULL, LONG);
+    Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LONG);
     assertThat(weft.channel().tryRequest(peer, request, outcome::complete)).isTrue();
     return outcome;
   }
@@ -80,7 +81,7 @@ class ProgressThreadsTest {
       List<String> names = new ArrayList<>();
       blocked
           .channel()
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request -> {
                 names.add(Thread.currentThread().getName());
                 inside.countDown();
@@ -131,7 +132,7 @@ class ProgressThreadsTest {
           weft -> {
             int next = (weft.rank() + 1) % 3;
             int before = (weft.rank() + 2) % 3;
-            weft.channel().serve(request -> request.reply(MemorySegment.NULL));
+            weft.channel().serve(FIRST_FREE_KIND, request -> request.reply(MemorySegment.NULL));
             allreduce(weft, "short", 2);
             allreduce(weft, "long", 300_000);
             assertThat(ask(weft, next).get(30, TimeUnit.SECONDS))
@@ -156,7 +157,7 @@ class ProgressThreadsTest {
   void whoLeavesIsGoneForAllThreads(String transport) throws Exception {
     try (LocalJob job = LocalJob.start(2, config(transport, "collectives,rendezvous,channel"))) {
       Weft left = job.ranks().get(0);
-      job.ranks().get(1).channel().serve(request -> {});
+      job.ranks().get(1).channel().serve(FIRST_FREE_KIND, request -> {});
       CompletableFuture<RequestOutcome> outcome = ask(left, 1);
       var key = new RendezvousKey(new Edge(1, 1, 0, "edge"), 1, 0, 0);
       CompletableFuture<Arrival> arrived = receive(left, key);
@@ -179,7 +180,7 @@ class ProgressThreadsTest {
       Weft weft = job.ranks().get(1);
       var refused = new CompletableFuture<Boolean>();
       weft.channel()
-          .serve(
+          .serve(FIRST_FREE_KIND, 
               request -> {
                 refused.complete(isRefused(weft));
                 request.reply(MemorySegment.NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.threads;
 
+import static io.weft.cluster.channel.RequestChannel.FIRST_FREE_KIND;
 import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,7 +54,7 @@ class SimulatedThreadsTest {
   private static Seen work(SimRank self, int rounds) throws InterruptedException {
     try (Weft weft = self.join();
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(2_000))) {
-      weft.channel().serve(request -> request.reply(MemorySegment.NULL));
+      weft.channel().serve(FIRST_FREE_KIND, request -> request.reply(MemorySegment.NULL));
       int replies = 0;
       String requests = "";
       String collectives = "";
@@ -61,7 +62,7 @@ class SimulatedThreadsTest {
         List<RequestOutcome> outcomes = new ArrayList<>();
         for (int peer = 0; peer < RANKS; peer++) {
           if (peer != weft.rank()) {
-            Request request = Request.of(MemorySegment.NULL, MemorySegment.NULL, LIMIT);
+            Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
             assertThat(weft.channel().tryRequest(peer, request, outcomes::add)).isTrue();
           }
         }
@@ -81,7 +82,7 @@ class SimulatedThreadsTest {
         self.compute(Duration.ofMillis(100));
         collectives = collectives.isEmpty() ? sum(weft, tensor, "last") : collectives;
         List<RequestOutcome> last = new ArrayList<>();
-        Request request = Request.of(MemorySegment.NULL, MemorySegment.NULL, LIMIT);
+        Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
         assertThat(weft.channel().tryRequest(lost(collectives), request, last::add)).isTrue();
         while (last.isEmpty()) {
           self.compute(Duration.ofMillis(1));

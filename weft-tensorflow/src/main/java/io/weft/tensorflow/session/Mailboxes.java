@@ -26,6 +26,9 @@ final class Mailboxes {
 
   private static final MemorySegment NOTHING = MemorySegment.NULL;
 
+  /// One of the kinds of Weft itself (docs/protocol/channel.md).
+  private static final int REQUEST_KIND = 0;
+
   /// A rank that says nothing is alive, or the mesh tells of its loss, which ends the request.
   private static final Duration UNTIL_LOST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
@@ -55,7 +58,7 @@ final class Mailboxes {
   }
 
   void open() {
-    weft.channel().serve(new Inbox());
+    weft.channel().serve(REQUEST_KIND, new Inbox());
   }
 
   /// Whether the rank is lost or has left.
@@ -110,7 +113,7 @@ final class Mailboxes {
     }
 
     private boolean isTaken(TensorLease message) {
-      Request request = Request.of(NOTHING, message.view().data(), UNTIL_LOST);
+      Request request = Request.of(REQUEST_KIND, NOTHING, message.view().data(), UNTIL_LOST);
       return weft.channel().tryRequest(rank, request, outcome -> over(message));
     }
 
