@@ -129,7 +129,7 @@ final class SharedLink implements ShmInbound.RingListener {
   /// Wakes the peer if it waits.
   ///
   /// Hot path.
-  void ring() {
+  private void ring() {
     if (Doorbell.ring(peerControl)) {
       endpoint.wakeOverTcp();
     }

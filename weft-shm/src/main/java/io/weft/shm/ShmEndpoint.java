@@ -203,14 +203,6 @@ final class ShmEndpoint implements Endpoint {
     return open == null || closed ? null : open.map(region);
   }
 
-  @Override
-  public void nudge() {
-    SharedLink open = link;
-    if (open != null && !closed) {
-      open.ring();
-    }
-  }
-
   /// The peer sleeps over its sockets.
   void wakeOverTcp() {
     // No room means that the peer has enough to wake up for.

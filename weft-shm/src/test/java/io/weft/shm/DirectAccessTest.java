@@ -190,25 +190,6 @@ class DirectAccessTest {
     assertThat(a.failures).isEmpty();
   }
 
-  @Test
-  void aNudgeEndsAnAwait() throws InterruptedException {
-    Thread waiter =
-        new Thread(
-            () -> {
-              for (int i = 0; i < 3; i++) {
-                a.transport.await(30_000_000_000L);
-              }
-            });
-    waiter.start();
-    long start = System.nanoTime();
-    while (waiter.isAlive() && System.nanoTime() - start < Peer.LIMIT_NANOS) {
-      b.to(0).nudge();
-      b.transport.poll(System.nanoTime());
-      waiter.join(1);
-    }
-    assertThat(waiter.isAlive()).isFalse();
-  }
-
   private PeerMemory map(RemoteRegion region) {
     PeerMemory mapped = endpoint.map(region);
     assertThat(mapped).isNotNull();

@@ -37,10 +37,6 @@ public interface Endpoint extends AutoCloseable {
     return null;
   }
 
-  /// Ends a present `Transport.await` of the peer early, for what was stored in its `PeerMemory`.
-  /// Costs no system call while the peer is awake, and nothing where `map` is null for all regions.
-  default void nudge() {}
-
   /// Bytes that the peer has sent here so far, payload and protocol, also those of a message or
   /// write that is not complete yet where the transport sees them: so it grows with every sign of
   /// life. Stays when the endpoint ends. Costs nothing.

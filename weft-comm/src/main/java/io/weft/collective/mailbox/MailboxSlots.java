@@ -194,7 +194,7 @@ public final class MailboxSlots {
     }
   }
 
-  /// By a message, since a nudge may come just before a sleep.
+  /// By a message, which a rank that is about to sleep sees.
   private void wake(int member) {
     CollectiveFrame.header(
         context.scratch(), CollectiveFrame.Type.PUBLISHED, group.key(), 0, 0, 0, 0, 0);

@@ -47,11 +47,6 @@ public class ForwardingEndpoint implements Endpoint {
   }
 
   @Override
-  public void nudge() {
-    real.nudge();
-  }
-
-  @Override
   public long bytesReceived() {
     return real.bytesReceived();
   }

@@ -114,12 +114,6 @@ final class Node implements FrameSink, AutoCloseable {
     return region;
   }
 
-  /// First byte of a region that it allocated, as other threads' stores have left it.
-  byte firstByte(int region) {
-    VarHandle.acquireFence();
-    return regions.get(region).segment().get(ValueLayout.JAVA_BYTE, 0);
-  }
-
   static void fill(MemorySegment segment, Random random) {
     byte[] bytes = new byte[(int) segment.byteSize()];
     random.nextBytes(bytes);

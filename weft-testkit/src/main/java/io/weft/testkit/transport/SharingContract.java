@@ -107,30 +107,6 @@ public abstract class SharingContract extends MemoryContract {
         .isNull();
   }
 
-  @Test
-  final void aNudgeEndsTheWaitOfThePeer() throws InterruptedException {
-    Node a = sharing();
-    Node b = net().node(1);
-    Endpoint endpoint = net().connect(a, b, 1);
-    PeerMemory mapped = mapped(endpoint, b.region(64));
-    Thread sleeper =
-        Thread.ofPlatform()
-            .start(
-                () -> {
-                  while (b.firstByte(0) == 0) {
-                    b.transport().await(30_000_000_000L);
-                  }
-                });
-    assertThat(mapped.visit()).isTrue();
-    mapped.segment().setAtIndex(ValueLayout.JAVA_BYTE, 0, (byte) 1);
-    mapped.leave();
-    while (sleeper.isAlive()) {
-      endpoint.nudge();
-      sleeper.join(1);
-    }
-    assertThat(mapped.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
-  }
-
   private Node sharing() {
     Node a = net().node(0);
     assumeTrue(a.transport().capabilities().directAccess(), "it gives no memory of peers");

@@ -155,11 +155,6 @@ final class InprocEndpoint implements Endpoint {
   }
 
   @Override
-  public void nudge() {
-    peerTransport.wakeIfWaiting();
-  }
-
-  @Override
   public long bytesReceived() {
     return bytesReceived;
   }
