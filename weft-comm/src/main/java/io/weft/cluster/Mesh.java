@@ -382,7 +382,7 @@ public final class Mesh implements Agent, FrameSink {
       return;
     }
     TokenOwner owner = tokens.find(immediate);
-    if (owner == null ? !tokens.isPast(immediate) : !owner.onWritten(peer)) {
+    if (owner == null ? !tokens.isPast(immediate) : !owner.onNotify(peer)) {
       drop(peer, "it wrote for an operation in which it has no part");
     }
   }

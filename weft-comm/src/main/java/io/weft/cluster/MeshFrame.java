@@ -55,7 +55,7 @@ sealed interface MeshFrame {
 
   /// Whether it is the mesh's; any length.
   static boolean isOne(MemorySegment message) {
-    return message.byteSize() > 0 && (message.get(JAVA_BYTE, 0) ) == ServiceIds.MESH;
+    return message.byteSize() > 0 && message.get(JAVA_BYTE, 0) == ServiceIds.MESH;
   }
 
   /// Null where it cannot be read.

@@ -17,7 +17,8 @@ public final class ServiceIds {
   /// Requests and replies.
   public static final byte CHANNEL = 3;
 
-  /// The mesh itself: heartbeats, losses, the graceful close. No service has it, since it is negative.
+  /// The mesh itself: heartbeats, losses, the graceful close. No service has it, since it is
+  /// negative.
   static final byte MESH = (byte) 0xff;
 
   private ServiceIds() {}

@@ -8,5 +8,5 @@ public interface TokenOwner {
   /// part in it and must not write: it is given up then. On the progress thread.
   ///
   /// Hot path.
-  boolean onWritten(int fromRank);
+  boolean onNotify(int fromRank);
 }

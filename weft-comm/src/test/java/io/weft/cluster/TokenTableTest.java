@@ -19,14 +19,14 @@ class TokenTableTest {
 
   private record Owner(int number) implements TokenOwner {
     @Override
-    public boolean onWritten(int fromRank) {
+    public boolean onNotify(int fromRank) {
       return true;
     }
   }
 
   private record Other() implements TokenOwner {
     @Override
-    public boolean onWritten(int fromRank) {
+    public boolean onNotify(int fromRank) {
       return false;
     }
   }

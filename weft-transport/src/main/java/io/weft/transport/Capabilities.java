@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
-/// Facts for tuning. All verbs exist on all transports, but for `Endpoint.map`, which gives memory only
-/// with `directAccess`.
+/// Facts for tuning. All verbs exist on all transports, but for `Endpoint.map`, which gives memory
+/// only with `directAccess`.
 ///
 /// @param device name
 /// @param nativeOneSided whether remote read and write leave the peer's processor alone

@@ -126,7 +126,7 @@ final class OutboundRequest
   }
 
   @Override
-  public boolean onWritten(int fromRank) {
+  public boolean onNotify(int fromRank) {
     boolean may = fromRank == peer.rank() && into != null;
     written |= may;
     return may;

@@ -40,8 +40,7 @@ public record Request(
   }
 
   /// Without a place for what is replied.
-  public static Request of(
-      int kind, MemorySegment head, MemorySegment payload, Duration limit) {
+  public static Request of(int kind, MemorySegment head, MemorySegment payload, Duration limit) {
     return new Request(kind, head, payload, null, limit);
   }
 }

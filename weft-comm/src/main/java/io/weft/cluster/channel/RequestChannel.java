@@ -4,9 +4,9 @@ package io.weft.cluster.channel;
 import io.weft.transport.CheckReturnValue;
 import java.util.function.Consumer;
 
-/// Requests to other ranks, and those of others to this one: what services such as a parameter server
-/// are built on. Each service has a kind of its own, the same on all ranks, and so several are served
-/// in one process. Any thread.
+/// Requests to other ranks, and those of others to this one: what services such as a parameter
+/// server are built on. Each service has a kind of its own, the same on all ranks, and so several
+/// are served in one process. Any thread.
 public interface RequestChannel {
 
   /// Longest head of a request, and longest body of a reply.
@@ -22,10 +22,11 @@ public interface RequestChannel {
   int FIRST_FREE_KIND = 16;
 
   /// Asks a peer; its handler of that kind sees the requests of one rank in the order in which a
-  /// thread of that rank submitted them. `receiver` hears once, on the progress thread, what became of it, at the
-  /// latest when the limit has passed; it must neither block nor throw. Returns false where too
-  /// many requests to this peer are not over: then nothing has happened; try again after one of
-  /// them. Throws `IllegalArgumentException` for this rank itself, and for one that there is not.
+  /// thread of that rank submitted them. `receiver` hears once, on the progress thread, what became
+  /// of it, at the latest when the limit has passed; it must neither block nor throw. Returns false
+  /// where too many requests to this peer are not over: then nothing has happened; try again after
+  /// one of them. Throws `IllegalArgumentException` for this rank itself, and for one that there is
+  /// not.
   @CheckReturnValue
   boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver);
 

@@ -3,7 +3,8 @@ package io.weft.cluster.channel;
 
 import io.weft.comm.CommException;
 
-/// Serves the requests of other ranks that have one kind. Called on the progress thread; must neither block nor throw.
+/// Serves the requests of other ranks that have one kind. Called on the progress thread; must
+/// neither block nor throw.
 public interface RequestHandler {
 
   /// A peer asks. Replies now or later, once.

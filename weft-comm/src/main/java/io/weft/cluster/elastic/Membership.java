@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.elastic;
 
-import io.weft.cluster.ServiceIds;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.elastic.Agreement.Stand;
 import io.weft.comm.CommException;
 import io.weft.transport.PostResult;

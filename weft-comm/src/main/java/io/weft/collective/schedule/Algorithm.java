@@ -3,8 +3,8 @@ package io.weft.collective.schedule;
 
 import java.util.List;
 
-/// A collective algorithm as data: what each rank does, round by round. Pure; `VerifierTest` proves it.
-/// Between two ranks, the sends of one and the receives of the other must be in the same order.
+/// A collective algorithm as data: what each rank does, round by round. Pure; `VerifierTest` proves
+/// it. Between two ranks, the sends of one and the receives of the other must be in the same order.
 public interface Algorithm {
 
   /// The name that `CollectiveOptions.by` takes.

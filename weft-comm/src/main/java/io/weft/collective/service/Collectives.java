@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.cluster.ServiceIds;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
 import io.weft.cluster.PeerExit;
 import io.weft.cluster.ProcessSet;
+import io.weft.cluster.ServiceIds;
 import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.collective.CollectiveObserver;
@@ -14,7 +14,6 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.exchange.CollectiveContext;
-import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.Groups;
 import io.weft.collective.group.NameUse;

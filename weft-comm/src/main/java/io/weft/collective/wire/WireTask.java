@@ -216,20 +216,20 @@ final class WireTask implements StageTask, TokenOwner {
   }
 
   @Override
-  public boolean onWritten(int fromRank) {
+  public boolean onNotify(int fromRank) {
     int member = operation().group().member(fromRank);
     if (member < 0) {
       return false;
     }
     try {
-      onWrite(member);
+      onNotifyFrom(member);
     } catch (RuntimeException | Error thrown) {
       operation().broken(thrown);
     }
     return true;
   }
 
-  private void onWrite(int peer) {
+  private void onNotifyFrom(int peer) {
     ReceiveStream from = from(peer);
     if (from == null) {
       operation().brokenBy(peer, "a write that its schedule does not have");

@@ -220,7 +220,7 @@ final class DestinationSide {
   }
 
   /// The peer has written it.
-  void onWritten(PendingReceive it) {
+  void onNotify(PendingReceive it) {
     if (it.receiveBuffer != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
       arrive(it);

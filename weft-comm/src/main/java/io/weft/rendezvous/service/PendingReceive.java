@@ -182,12 +182,12 @@ final class PendingReceive extends PendingSide
   }
 
   @Override
-  public boolean onWritten(int fromRank) {
+  public boolean onNotify(int fromRank) {
     RendezvousPeer source = peer;
     if (source == null || source.rank() != fromRank) {
       return false;
     }
-    side().onWritten(this);
+    side().onNotify(this);
     return true;
   }
 

@@ -195,7 +195,7 @@ final class Publication extends PendingSide
 
   /// Nobody writes to a source.
   @Override
-  public boolean onWritten(int fromRank) {
+  public boolean onNotify(int fromRank) {
     return false;
   }
 

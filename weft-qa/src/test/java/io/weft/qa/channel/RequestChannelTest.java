@@ -61,7 +61,8 @@ class RequestChannelTest {
       List<Integer> served = new ArrayList<>();
       AtomicInteger wrong = new AtomicInteger();
       channel(job, 1)
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request -> {
                 int number = number(request);
                 served.add(number);
@@ -75,7 +76,8 @@ class RequestChannelTest {
       List<Answers> answers = new ArrayList<>();
       for (int i = 0; i < 10 * SIZES.length; i++) {
         MemorySegment payload = bytes(SIZES[i % SIZES.length], i);
-        answers.add(Answers.ask(channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(i), payload, LONG)));
+        answers.add(
+            Answers.ask(channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(i), payload, LONG)));
       }
       for (int i = 0; i < answers.size(); i++) {
         assertThat(answers.get(i).number()).isEqualTo(-i);
@@ -91,7 +93,8 @@ class RequestChannelTest {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       AtomicInteger released = new AtomicInteger();
       channel(job, 1)
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request ->
                   request.reply(
                       request.head(),
@@ -114,7 +117,9 @@ class RequestChannelTest {
   void requestsWaitForAHandlerAndPushBackBeyondTheirBound(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<Answers> answers = new ArrayList<>();
-      Answers answer = Answers.ask(channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(0), bytes(9, 0), LONG));
+      Answers answer =
+          Answers.ask(
+              channel(job, 0), 1, Request.of(FIRST_FREE_KIND, number(0), bytes(9, 0), LONG));
       while (answer.isTaken()) {
         answers.add(answer);
         Request next = Request.of(FIRST_FREE_KIND, number(answers.size()), bytes(9, 0), LONG);
@@ -179,7 +184,8 @@ class RequestChannelTest {
   void aRefusalSaysWhyAndWho(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       channel(job, 1)
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request -> {
                 if (number(request) == 1) {
                   throw new IllegalStateException("a defect of the test");

@@ -40,7 +40,8 @@ class SimulatedChannelTest {
     int right = 0;
     try (Weft weft = self.join()) {
       weft.channel()
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request -> {
                 MemorySegment sum = Arena.ofAuto().allocate(4);
                 int bytes = (int) request.payload().byteSize();
@@ -55,7 +56,9 @@ class SimulatedChannelTest {
             MemorySegment head = Arena.ofAuto().allocate(4);
             head.set(JAVA_INT_UNALIGNED, 0, round);
             MemorySegment payload = Arena.ofAuto().allocate(bytes + 1L).asSlice(0, bytes);
-            answers.add(Answers.ask(weft.channel(), peer, Request.of(FIRST_FREE_KIND, head, payload, LIMIT)));
+            answers.add(
+                Answers.ask(
+                    weft.channel(), peer, Request.of(FIRST_FREE_KIND, head, payload, LIMIT)));
           }
         }
         while (!answers.stream().allMatch(Answers::isOver)) {

@@ -241,7 +241,10 @@ class ObserverTest {
       var replied = new CompletableFuture<RequestOutcome>();
       assertThat(
               weft.channel()
-                  .tryRequest(1, Request.of(FIRST_FREE_KIND, none, none, Duration.ofSeconds(30)), replied::complete))
+                  .tryRequest(
+                      1,
+                      Request.of(FIRST_FREE_KIND, none, none, Duration.ofSeconds(30)),
+                      replied::complete))
           .isTrue();
       assertThat(replied.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Replied.class);
       assertThat(recorder.requireWhole("request"))
@@ -254,7 +257,10 @@ class ObserverTest {
       var late = new CompletableFuture<RequestOutcome>();
       assertThat(
               weft.channel()
-                  .tryRequest(1, Request.of(FIRST_FREE_KIND, none, none, Duration.ofMillis(20)), late::complete))
+                  .tryRequest(
+                      1,
+                      Request.of(FIRST_FREE_KIND, none, none, Duration.ofMillis(20)),
+                      late::complete))
           .isTrue();
       assertThat(late.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Failed.class);
       assertThat(failures.requireWhole("request")).endsWith("TimedOut");

@@ -58,7 +58,8 @@ class SimulatedConnectionsTest {
 
   private static void serve(Weft weft) {
     weft.channel()
-        .serve(FIRST_FREE_KIND, 
+        .serve(
+            FIRST_FREE_KIND,
             request -> {
               MemorySegment reply = Arena.ofAuto().allocate(4);
               reply.set(JAVA_INT_UNALIGNED, 0, 1 + request.head().get(JAVA_INT_UNALIGNED, 0));
@@ -71,7 +72,8 @@ class SimulatedConnectionsTest {
     MemorySegment head = Arena.ofAuto().allocate(4);
     head.set(JAVA_INT_UNALIGNED, 0, number);
     var outcome = new AtomicReference<RequestOutcome>();
-    Request request = Request.of(FIRST_FREE_KIND, head, Arena.ofAuto().allocate(1).asSlice(0, 0), LIMIT);
+    Request request =
+        Request.of(FIRST_FREE_KIND, head, Arena.ofAuto().allocate(1).asSlice(0, 0), LIMIT);
     while (!weft.channel()
         .tryRequest(
             peer,

@@ -81,7 +81,8 @@ class ProgressThreadsTest {
       List<String> names = new ArrayList<>();
       blocked
           .channel()
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request -> {
                 names.add(Thread.currentThread().getName());
                 inside.countDown();
@@ -180,7 +181,8 @@ class ProgressThreadsTest {
       Weft weft = job.ranks().get(1);
       var refused = new CompletableFuture<Boolean>();
       weft.channel()
-          .serve(FIRST_FREE_KIND, 
+          .serve(
+              FIRST_FREE_KIND,
               request -> {
                 refused.complete(isRefused(weft));
                 request.reply(MemorySegment.NULL);

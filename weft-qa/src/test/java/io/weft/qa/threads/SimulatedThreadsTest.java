@@ -62,7 +62,8 @@ class SimulatedThreadsTest {
         List<RequestOutcome> outcomes = new ArrayList<>();
         for (int peer = 0; peer < RANKS; peer++) {
           if (peer != weft.rank()) {
-            Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
+            Request request =
+                Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
             assertThat(weft.channel().tryRequest(peer, request, outcomes::add)).isTrue();
           }
         }
@@ -82,7 +83,8 @@ class SimulatedThreadsTest {
         self.compute(Duration.ofMillis(100));
         collectives = collectives.isEmpty() ? sum(weft, tensor, "last") : collectives;
         List<RequestOutcome> last = new ArrayList<>();
-        Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
+        Request request =
+            Request.of(FIRST_FREE_KIND, MemorySegment.NULL, MemorySegment.NULL, LIMIT);
         assertThat(weft.channel().tryRequest(lost(collectives), request, last::add)).isTrue();
         while (last.isEmpty()) {
           self.compute(Duration.ofMillis(1));
