@@ -24,6 +24,10 @@ final class SettingsFile {
   private static final String FILE_PROPERTY = "weft.config.file";
   private static final String FILE_VARIABLE = "WEFT_CONFIG_FILE";
   private static final String PREFIX = "WEFT_";
+
+  /// How variables of tests begin, which are no settings.
+  private static final String TEST_PREFIX = "WEFT_TEST_";
+
   private static final int MOST_BYTES = 1 << 20;
 
   private SettingsFile() {}
@@ -38,12 +42,13 @@ final class SettingsFile {
     return new SettingSources(environment, system, read(Path.of(named)), named);
   }
 
-  /// What to say of the variables that begin as Weft's and that nothing here reads; empty where
-  /// there are none.
+  /// What to say of the variables that begin as Weft's and that nothing here reads, but for those
+  /// of tests; empty where there are none.
   static String unknownVariables(Map<String, String> environment) {
     List<String> known = List.copyOf(OptionProvider.allVariables());
     return environment.keySet().stream()
-        .filter(name -> name.startsWith(PREFIX) && !known.contains(name))
+        .filter(name -> name.startsWith(PREFIX))
+        .filter(name -> !name.startsWith(TEST_PREFIX) && !known.contains(name))
         .sorted()
         .map(name -> name + meant(name, known))
         .collect(Collectors.joining(", "));

@@ -175,6 +175,8 @@ class WeftConfigTest {
             "0",
             "WEFT_QQQ",
             "",
+            "WEFT_TEST_QQQ",
+            "",
             "HOME",
             "");
     assertThat(SettingsFile.unknownVariables(environment))

@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -52,12 +51,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
   private int open;
-
-  /// By kind. Set with release, so that the progress thread sees what a handler can see.
-  private final AtomicReferenceArray<@Nullable RequestHandler> handlers =
-      new AtomicReferenceArray<>(MAX_KIND + 1);
-
-  private volatile boolean serves;
+  private final RequestHandlers handlers = new RequestHandlers();
   private volatile boolean busy;
 
   /// What there is once the mesh is connected.
@@ -123,9 +117,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public void serve(int kind, RequestHandler server) {
-    RequestChannel.checkKind(kind);
-    handlers.set(kind, server);
-    serves = true;
+    handlers.put(kind, server);
     submit(() -> {});
   }
 
@@ -289,7 +281,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     int served = 0;
     Connected on = connected();
     for (InboundRequest it : peer.waiting()) {
-      if (handlers.get(it.kind()) == null) {
+      if (handlers.of(it) == null) {
         continue; // its payload would take memory from those that are served
       }
       if (it.needsMemory() && !lease(it)) {
@@ -299,25 +291,15 @@ public final class MeshChannel implements MeshService, RequestChannel {
         served++;
       }
     }
-    InboundRequest next = next(peer);
+    InboundRequest next = handlers.first(peer.waiting());
     while (next != null && next.isReady() && !next.isPosted()) {
       InboundRequest it = next;
       peer.waiting().remove(it);
       deliver(it);
       served++;
-      next = next(peer);
+      next = handlers.first(peer.waiting());
     }
     return served;
-  }
-
-  /// The first one that has a handler; null if there is none.
-  private @Nullable InboundRequest next(ChannelPeer peer) {
-    for (InboundRequest it : peer.waiting()) {
-      if (it.isWithdrawn() || handlers.get(it.kind()) != null) {
-        return it;
-      }
-    }
-    return null;
   }
 
   /// False if there is no room now.
@@ -332,7 +314,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private void deliver(InboundRequest it) {
     String unreadable = it.unreadable();
-    RequestHandler server = handlers.get(it.kind());
+    RequestHandler server = handlers.of(it);
     if (it.isWithdrawn() || server == null) {
       answered(it);
     } else if (unreadable != null) {
@@ -417,7 +399,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     active.subList(kept, active.size()).clear();
     // Who serves waits for requests, for which a little spinning is as good as for a reply.
     busy =
-        serves
+        handlers.any()
             || pending
             || open > 0
             || !draining.isEmpty()
@@ -547,12 +529,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       it.withdraw();
       answered(it);
     }
-    for (int kind = 0; serves && kind <= MAX_KIND; kind++) {
-      RequestHandler server = handlers.get(kind);
-      if (server != null) {
-        run(() -> server.onPeerGone(peer.rank(), cause));
-      }
-    }
+    handlers.tellGone(peer.rank(), cause, this::run);
     return asked.size();
   }
 

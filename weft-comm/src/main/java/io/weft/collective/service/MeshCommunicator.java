@@ -23,7 +23,6 @@ import io.weft.collective.wire.WirePlans;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.memory.UserMemory;
-import io.weft.observer.ObservedOperation;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -107,7 +106,7 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> allreduce(AllreduceRequest request) {
     checkMemory(request);
-    Prepared<TensorView> prepared = prepare(request, take(request.options()));
+    PreparedOperation<TensorView> prepared = prepare(request, take(request.options()));
     prepared.submit();
     return prepared.handle();
   }
@@ -116,7 +115,7 @@ final class MeshCommunicator implements Communicator {
   public Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests) {
     requests.forEach(MeshCommunicator::checkMemory);
     List<OperationName> taken = new ArrayList<>(requests.size());
-    List<Prepared<TensorView>> prepared = new ArrayList<>(requests.size());
+    List<PreparedOperation<TensorView>> prepared = new ArrayList<>(requests.size());
     try {
       for (AllreduceRequest request : requests) {
         taken.add(take(request.options()));
@@ -125,7 +124,7 @@ final class MeshCommunicator implements Communicator {
         prepared.add(prepare(requests.get(i), taken.get(i)));
       }
     } catch (RuntimeException | Error refused) {
-      prepared.forEach(Prepared::withdraw);
+      prepared.forEach(PreparedOperation::withdraw);
       int rest = prepared.size() + (taken.size() == requests.size() ? 1 : 0);
       taken.stream().skip(rest).forEach(OperationName::giveBack); // who failed gave back its own
       throw refused;
@@ -133,13 +132,13 @@ final class MeshCommunicator implements Communicator {
     return submitAll(prepared);
   }
 
-  private Handle<List<TensorView>> submitAll(List<Prepared<TensorView>> prepared) {
+  private Handle<List<TensorView>> submitAll(List<PreparedOperation<TensorView>> prepared) {
     List<PendingHandle<TensorView>> handles = new ArrayList<>(prepared.size());
     for (int i = 0; i < prepared.size(); i++) {
       try {
         prepared.get(i).submit();
       } catch (CommException full) {
-        prepared.subList(i + 1, prepared.size()).forEach(Prepared::withdraw);
+        prepared.subList(i + 1, prepared.size()).forEach(PreparedOperation::withdraw);
         return new HandleGroup<>(handles, runner, full);
       }
       handles.add(prepared.get(i).handle());
@@ -149,7 +148,7 @@ final class MeshCommunicator implements Communicator {
 
   /// Has the tensor ready for the wire, and all that the operation needs; gives back the name if it
   /// throws.
-  private Prepared<TensorView> prepare(AllreduceRequest request, OperationName name) {
+  private PreparedOperation<TensorView> prepare(AllreduceRequest request, OperationName name) {
     HookedTensor hooked = null;
     try {
       if (request.hook() == WireHook.NONE) {
@@ -168,7 +167,7 @@ final class MeshCommunicator implements Communicator {
   }
 
   /// With the tensors as they travel.
-  private Prepared<TensorView> prepareTensors(
+  private PreparedOperation<TensorView> prepareTensors(
       AllreduceRequest request,
       OperationName name,
       TensorView input,
@@ -378,7 +377,7 @@ final class MeshCommunicator implements Communicator {
     if (barrier.way() == Way.MAILBOX) {
       MailboxAllreduce<Void> task =
           mailboxTask(barrierTensor, barrierTensor, ReduceOp.MAX, null, barrierSchedules);
-      Prepared<Void> prepared =
+      PreparedOperation<Void> prepared =
           inline(
               new InlineOperation<>(this, take(options), options, signature, task, task, copyOut),
               options);
@@ -386,7 +385,7 @@ final class MeshCommunicator implements Communicator {
       return prepared.handle();
     }
     RankSchedule schedule = barrierSchedules.apply(barrier.algorithm());
-    Prepared<Void> prepared =
+    PreparedOperation<Void> prepared =
         operation(
             options,
             take(options),
@@ -481,12 +480,13 @@ final class MeshCommunicator implements Communicator {
       plan.discard();
       throw inFlight;
     }
-    Prepared<T> prepared = operation(options, name, signature, plan, PendingHandle.CopyOut.none());
+    PreparedOperation<T> prepared =
+        operation(options, name, signature, plan, PendingHandle.CopyOut.none());
     prepared.submit();
     return prepared.handle();
   }
 
-  private <T> Prepared<T> operation(
+  private <T> PreparedOperation<T> operation(
       CollectiveOptions options,
       OperationName name,
       OperationSignature signature,
@@ -496,61 +496,12 @@ final class MeshCommunicator implements Communicator {
     Duration limit = limit(options);
     var operation = new Operation<>(group, name, signature, plan, handle, limit, runner.nanos());
     handle.belongsTo(operation);
-    return new Prepared<>(handle, operation, limit);
+    return new PreparedOperation<>(handle, operation, limit);
   }
 
-  private <T> Prepared<T> inline(InlineOperation<T> handle, CollectiveOptions options) {
+  private <T> PreparedOperation<T> inline(InlineOperation<T> handle, CollectiveOptions options) {
     handle.belongsTo(handle);
-    return new Prepared<>(handle, null, limit(options));
-  }
-
-  /// What is ready to be submitted.
-  ///
-  /// @param operation null where the handle makes it, if there need be one
-  private record Prepared<T>(
-      PendingHandle<T> handle, @Nullable Operation<T> operation, Duration limit) {
-
-    /// Throws `TimedOut` if there is no room for it; it is withdrawn then.
-    void submit() {
-      try {
-        handle.owner().submit(this);
-      } catch (CommException full) {
-        CommException cause = handle.owner().refused(handle.operationName(), full);
-        handle.owner().tellWithdrawn(this, cause);
-        withdraw();
-        throw cause;
-      } catch (RuntimeException | Error thrown) {
-        withdraw();
-        throw thrown;
-      }
-    }
-
-    /// It is not submitted: ends what it has.
-    void withdraw() {
-      if (operation != null) {
-        operation.withdraw();
-      }
-      handle.withdraw();
-    }
-  }
-
-  private void submit(Prepared<?> prepared) {
-    Operation<?> operation = prepared.operation();
-    if (operation != null) {
-      collectives.observer().submitted(operation);
-      collectives.commands().submit(() -> collectives.begin(operation), prepared.limit());
-    } else if (prepared.handle() instanceof InlineOperation<?> inline) {
-      collectives.observer().submitted(inline);
-      collectives.commands().defer(inline, prepared.limit());
-    }
-  }
-
-  private void tellWithdrawn(Prepared<?> prepared, CommException cause) {
-    ObservedOperation operation =
-        prepared.handle() instanceof InlineOperation<?> inline ? inline : prepared.operation();
-    if (operation != null) {
-      collectives.observer().withdrawn(operation, cause, runner.nanos());
-    }
+    return new PreparedOperation<>(handle, null, limit(options));
   }
 
   /// Why an operation can neither go on nor end any more.
