@@ -8,6 +8,7 @@ import io.weft.cluster.PeerExit;
 import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.cluster.item.PeerQueue;
+import io.weft.cluster.item.ReceivePool;
 import io.weft.cluster.item.Submission;
 import io.weft.cluster.item.SubmissionQueue;
 import io.weft.comm.CommException;
@@ -16,12 +17,14 @@ import io.weft.observer.OperationStage;
 import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +54,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private @Nullable CommException failure;
   private long earliest = Long.MAX_VALUE;
   private int open;
+  private int leases;
   private final RequestHandlers handlers = new RequestHandlers();
   private volatile boolean busy;
 
@@ -59,7 +63,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       Mesh mesh,
       ChannelMessages messages,
       ChannelPeer[] peers,
-      PayloadMemory payloads,
+      ReceivePool payloads,
       PeerQueue.Form<ChannelFrame.Writer> form,
       MemorySegment joined,
       Capabilities transport) {
@@ -273,8 +277,13 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (it.isPosted()) {
       abandoned.add(it);
     } else if (it.hasMemory()) {
-      connected().payloads().free(it);
+      giveBack(it);
     }
+  }
+
+  private void giveBack(InboundRequest it) {
+    it.free();
+    leases--;
   }
 
   private int serve(ChannelPeer peer) {
@@ -304,11 +313,17 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   /// False if there is no room now.
   private boolean lease(InboundRequest it) {
-    PayloadMemory payloads = connected().payloads();
-    if (payloads.fits(it.payloadBytes())) {
-      return payloads.tryLease(it);
+    ReceivePool payloads = connected().payloads();
+    if (!payloads.fits(it.payloadBytes())) {
+      it.refuse(connected().messages().tooLong(it.payloadBytes(), payloads.mostBytes()));
+      return true;
     }
-    it.refuse(connected().messages().tooLong(it.payloadBytes(), payloads.mostBytes()));
+    Optional<SliceLease> memory = payloads.tryLease(it.payloadBytes());
+    if (memory.isEmpty()) {
+      return false;
+    }
+    leases++;
+    it.lands(memory.get());
     return true;
   }
 
@@ -360,7 +375,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
             mesh,
             new ChannelMessages(mesh),
             peers,
-            new PayloadMemory(mesh.transport(), memoryBytes),
+            new ReceivePool(mesh.transport(), memoryBytes),
             form(message),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
@@ -432,7 +447,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     if (it.isPosted()) {
       return false;
     }
-    connected().payloads().free(it);
+    giveBack(it);
     return true;
   }
 
@@ -575,6 +590,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);
-    connected().payloads().closeIfUnused();
+    if (leases == 0) {
+      connected().payloads().close();
+    }
   }
 }

@@ -8,7 +8,6 @@ import io.weft.collective.frame.Hash;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import io.weft.collective.group.OperationSignature;
-import io.weft.collective.mailbox.SharedMailbox.SlotState;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PeerMemory;
 import io.weft.transport.RemoteRegion;
@@ -79,11 +78,6 @@ public final class MailboxSlots {
     return mailbox.isReady() && !unusable;
   }
 
-  /// Whether a member's mailbox is known.
-  boolean knows(int member) {
-    return mailbox.knows(member);
-  }
-
   /// A member's mailbox, which is not known yet; false if it cannot be reached from here.
   boolean put(int member, RemoteRegion remote) {
     int world = group.world(member);
@@ -95,22 +89,13 @@ public final class MailboxSlots {
     return true;
   }
 
-  /// See `SharedMailbox.take`.
-  public long take() {
-    return mailbox.take();
-  }
-
-  /// See `SharedMailbox.enter`.
-  public boolean enter() {
-    return mailbox.enter();
-  }
-
-  public void leave() {
-    mailbox.leave();
+  /// This rank's mailbox, with those of the others that are known.
+  SharedMailbox mailbox() {
+    return mailbox;
   }
 
   /// Publishes this rank's contribution and wakes who waits for it; false if there is no room yet.
-  /// Inside `enter`.
+  /// Inside `SharedMailbox.enter`.
   ///
   /// Hot path.
   public boolean publish(long number, long subject, MemorySegment from) {
@@ -121,7 +106,8 @@ public final class MailboxSlots {
     return true;
   }
 
-  /// Stores a word of what this rank publishes, and wakes who waits for it. Inside `enter`.
+  /// Stores a word of what this rank publishes, and wakes who waits for it. Inside
+  /// `SharedMailbox.enter`.
   ///
   /// Hot path.
   public void tell(long number, long at, long word) {
@@ -134,19 +120,13 @@ public final class MailboxSlots {
     return mailbox.told(member, number, at);
   }
 
-  /// Whether there is room to publish something as this number, which was taken. Inside `enter`.
-  ///
-  /// Hot path.
-  public boolean hasRoom(long number) {
-    return mailbox.mayWrite(number);
-  }
-
-  /// The same outside `enter`; 0 if the member's mailbox is closed.
+  /// The same outside `SharedMailbox.enter`; 0 if the member's mailbox is closed.
   public long peek(int member, long number, long at) {
     return mailbox.publishes(member, number) ? mailbox.peekWord(member, number, at) : 0;
   }
 
-  /// A member's contribution; read after `look` has said SAME and before `acknowledge`.
+  /// A member's contribution; read after `SharedMailbox.look` has said SAME and before
+  /// `acknowledge`.
   public MemorySegment contribution(int member, long number, long bytes) {
     return mailbox.mailbox(member).asSlice(SharedMailbox.payload(number), bytes);
   }
@@ -173,7 +153,7 @@ public final class MailboxSlots {
     if (unusable) {
       return true; // nobody looks any more
     }
-    if (!isReady() || !enter()) {
+    if (!isReady() || !mailbox.enter()) {
       return false;
     }
     try {
@@ -181,7 +161,7 @@ public final class MailboxSlots {
         wakeWhoWaits();
       }
     } finally {
-      leave();
+      mailbox.leave();
     }
     return !mailbox.hasSkipped();
   }
@@ -199,30 +179,6 @@ public final class MailboxSlots {
     CollectiveFrame.header(
         context.scratch(), CollectiveFrame.Type.PUBLISHED, group.key(), 0, 0, 0, 0, 0);
     context.send(group.world(member), CollectiveFrame.HEADER_BYTES);
-  }
-
-  /// See `SharedMailbox.beginWait`.
-  void beginWait() {
-    mailbox.beginWait();
-  }
-
-  void endWait() {
-    mailbox.endWait();
-  }
-
-  /// Hot path.
-  public SlotState look(long number, long subject) {
-    return mailbox.look(number, subject);
-  }
-
-  /// See `SharedMailbox.publishes`.
-  public boolean publishes(int member, long number) {
-    return mailbox.publishes(member, number);
-  }
-
-  /// Hot path.
-  public void acknowledge(long number) {
-    mailbox.acknowledge(number);
   }
 
   /// The communicator is closed.

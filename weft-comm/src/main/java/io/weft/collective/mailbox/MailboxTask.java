@@ -58,7 +58,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   protected abstract MemorySegment contribution(MailboxSlots slots);
 
   /// All members publish this operation as this number: goes on as far as possible, or for a
-  /// bounded time. Returns the amount of work done. Inside `MailboxSlots.enter`.
+  /// bounded time. Returns the amount of work done. Inside `SharedMailbox.enter`.
   ///
   /// Hot path.
   protected abstract int proceed(MailboxSlots slots, long number);
@@ -119,22 +119,22 @@ public abstract class MailboxTask implements Stage, StageTask {
   public final boolean begin(MailboxSlots open, long what) {
     slots = open;
     subject = what;
-    number = open.take();
-    if (!open.isReady() || !open.enter()) {
+    number = open.mailbox().take();
+    if (!open.isReady() || !open.mailbox().enter()) {
       return false;
     }
     try {
       published = tryPublish(open);
     } finally {
       if (!published) {
-        open.leave();
+        open.mailbox().leave();
       }
     }
     return published;
   }
 
   private boolean tryPublish(MailboxSlots open) {
-    return open.hasRoom(number) && open.publish(number, subject, contribution(open));
+    return open.mailbox().mayWrite(number) && open.publish(number, subject, contribution(open));
   }
 
   /// Looks at the slots and goes on. Returns whether it is over, or cannot go on without an
@@ -151,14 +151,14 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   /// Leaves the slots after `begin`.
   public final void leave() {
-    slots().leave();
+    mailbox().leave();
   }
 
   private SlotState meet() {
     if (met) {
       return SlotState.SAME;
     }
-    SlotState state = slots().look(number, subject);
+    SlotState state = mailbox().look(number, subject);
     if (state == SlotState.SAME) {
       met = true;
       reached(OperationStage.NEGOTIATED);
@@ -177,10 +177,10 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   private void end() {
     over = true;
-    MailboxSlots open = slots();
-    open.acknowledge(number);
+    SharedMailbox mailbox = mailbox();
+    mailbox.acknowledge(number);
     if (waits) {
-      open.endWait();
+      mailbox.endWait();
     }
   }
 
@@ -207,7 +207,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     RunningOperation running = operation();
     MailboxSlots open = mailboxes.of(running.group());
     if (begin(open, MailboxSlots.subject(running.key(), running.sequence(), running.signature()))) {
-      open.leave();
+      open.mailbox().leave();
       onPublished();
     }
     begun();
@@ -217,7 +217,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   private void begun() {
     if (published) {
       waits = true;
-      slots().beginWait();
+      mailbox().beginWait();
     } else {
       slots().skip(number);
       leaveSlots(!slots().isUnusable());
@@ -234,7 +234,7 @@ public abstract class MailboxTask implements Stage, StageTask {
       leaveSlots(false); // all have heard why
       return 1;
     }
-    if (!open.enter()) {
+    if (!open.mailbox().enter()) {
       return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
     }
     try {
@@ -247,7 +247,7 @@ public abstract class MailboxTask implements Stage, StageTask {
         }
       };
     } finally {
-      open.leave();
+      open.mailbox().leave();
     }
   }
 
@@ -307,7 +307,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   public final boolean needs(int peer) {
     return !over
         && isOther(peer)
-        && (met ? needs(slots(), peer, number) : !slots().publishes(peer, number));
+        && (met ? needs(slots(), peer, number) : !mailbox().publishes(peer, number));
   }
 
   @Override
@@ -318,6 +318,10 @@ public abstract class MailboxTask implements Stage, StageTask {
   @Override
   public final RunningOperation operation() {
     return Objects.requireNonNull(operation, "with an operation");
+  }
+
+  private SharedMailbox mailbox() {
+    return slots().mailbox();
   }
 
   private MailboxSlots slots() {

@@ -104,7 +104,7 @@ public final class SharedMailboxes {
       return;
     }
     MailboxSlots slots = of(group);
-    if (slots.knows(member) && reachable) {
+    if (slots.mailbox().knows(member) && reachable) {
       mesh.drop(fromRank, "it sent a second mailbox for one communicator");
     } else if (!reachable) {
       slots.becomeUnusable();
