@@ -9,14 +9,13 @@ import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
-import io.weft.transport.region.LocalRegion;
+import io.weft.transport.region.RegionHolder;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -90,14 +89,11 @@ final class ShmTransport implements Transport, FrameSink {
 
   /// The regions of a transport, which are those of this one.
   private static RegionTable tableOf(Transport tcp) {
-    try (Arena arena = Arena.ofShared();
-        MemoryRegion first = tcp.register(arena.allocate(1), arena)) {
-      if (first instanceof LocalRegion region) {
-        return region.table();
-      }
-      throw new TransportException.DeviceLost(
-          "the TCP transport at " + tcp.address() + " keeps its regions in another way", null);
+    if (tcp instanceof RegionHolder holder) {
+      return holder.table();
     }
+    throw new TransportException.DeviceLost(
+        "the TCP transport at " + tcp.address() + " keeps its regions in another way", null);
   }
 
   @Override
@@ -148,7 +144,7 @@ final class ShmTransport implements Transport, FrameSink {
   }
 
   private MemoryRegion register(MemorySegment memory, RegionBacking backing, long offset) {
-    MemoryRegion region = tcp.register(memory, backing);
+    MemoryRegion region = home.table().register(memory, backing);
     backing.show(region.export().key(), offset, memory.byteSize());
     return region;
   }

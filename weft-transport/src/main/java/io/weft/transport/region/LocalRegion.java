@@ -67,11 +67,6 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return table == other;
   }
 
-  /// Where this region is registered.
-  public RegionTable table() {
-    return table;
-  }
-
   /// Buffers over this memory for socket calls. Polling thread only.
   public RegionViews views() {
     return views;

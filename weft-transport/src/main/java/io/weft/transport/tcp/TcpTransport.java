@@ -10,6 +10,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
+import io.weft.transport.region.RegionHolder;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.secure.JobProof;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /// selector first, which saves a system call per turn for a spinning poller; with more, the
 /// selector tells which to read. New connections are looked for at least every 500 microseconds of
 /// spinning, and at once after an `await`.
-final class TcpTransport implements Transport {
+final class TcpTransport implements Transport, RegionHolder {
 
   static final String LOGGER = "io.weft.transport.tcp";
 
@@ -335,7 +336,8 @@ final class TcpTransport implements Transport {
     return sink;
   }
 
-  RegionTable table() {
+  @Override
+  public RegionTable table() {
     return table;
   }
 
