@@ -13,8 +13,8 @@ final class ShmOutbound {
 
   static final int MAX_IN_FLIGHT = 1024;
 
-  /// Copied while it is posted, if nothing else waits.
-  private static final int EAGER_BYTES = 1 << 16;
+  /// Up to this length it is copied while it is posted, if nothing else waits.
+  private static final int COPIED_WHEN_POSTED_BYTES = 1 << 16;
 
   private static final long TURN_BYTES = 1 << 20;
 
@@ -97,7 +97,7 @@ final class ShmOutbound {
   ///
   /// Hot path.
   void start(ShmOperation op) throws ShmFault {
-    if (op.bytes <= EAGER_BYTES && next == posted.tail() - 1 && streaming == null) {
+    if (op.bytes <= COPIED_WHEN_POSTED_BYTES && next == posted.tail() - 1 && streaming == null) {
       var unused = execute();
     }
   }

@@ -22,7 +22,7 @@ final class ReceiveStream {
 
   private final WireExchange exchange;
   private final int peer;
-  private final Step[] steps;
+  private final ReceiveStep[] steps;
   private final ArrayDeque<byte[]> kept = new ArrayDeque<>(0);
   private @Nullable MemoryRegion staging;
 
@@ -47,17 +47,17 @@ final class ReceiveStream {
   ReceiveStream(WireExchange exchange, int peer, int[] receives) {
     this.exchange = exchange;
     this.peer = peer;
-    this.steps = new Step[receives.length];
+    this.steps = new ReceiveStep[receives.length];
     int until = 0;
     for (int i = 0; i < receives.length; i++) {
       Receiving receiving = exchange.stage().schedule().receives().get(receives[i]);
       until += exchange.memory().segments(receiving);
-      steps[i] = new Step(receives[i], receiving, until);
+      steps[i] = new ReceiveStep(receives[i], receiving, until);
     }
   }
 
   /// One receive.
-  final class Step {
+  final class ReceiveStep {
 
     private final int number;
     private final Receiving receiving;
@@ -65,11 +65,11 @@ final class ReceiveStream {
     /// Segments of this stream up to the end of this step.
     private final int until;
 
-    private Step[] needs = {};
-    private SendStream.Step[] after = {};
+    private ReceiveStep[] needs = {};
+    private SendStream.SendStep[] after = {};
     private long appliedBytes;
 
-    Step(int number, Receiving receiving, int until) {
+    ReceiveStep(int number, Receiving receiving, int until) {
       this.number = number;
       this.receiving = receiving;
       this.until = until;
@@ -84,7 +84,7 @@ final class ReceiveStream {
     }
 
     /// What must have been applied before, and what must have left before this changes it.
-    void follows(Step[] before, SendStream.Step[] sends) {
+    void follows(ReceiveStep[] before, SendStream.SendStep[] sends) {
       needs = before;
       after = sends;
     }
@@ -104,13 +104,13 @@ final class ReceiveStream {
     }
 
     private boolean mayApply(int which) {
-      for (Step before : needs) {
+      for (ReceiveStep before : needs) {
         if (!before.hasApplied(receiving, which)) {
           return false;
         }
       }
       if (receiving.reduce() || exchange.memory().eager(receiving)) {
-        for (SendStream.Step send : after) {
+        for (SendStream.SendStep send : after) {
           if (!send.hasLeft(receiving, which)) {
             return false;
           }
@@ -124,7 +124,7 @@ final class ReceiveStream {
     return peer;
   }
 
-  Step[] steps() {
+  ReceiveStep[] steps() {
     return steps;
   }
 
@@ -150,7 +150,7 @@ final class ReceiveStream {
   }
 
   private boolean needsGrant() {
-    for (Step step : steps) {
+    for (ReceiveStep step : steps) {
       if (!exchange.memory().eager(step.receiving)) {
         return true;
       }
@@ -179,7 +179,7 @@ final class ReceiveStream {
     Segments segments = exchange.segments();
     long most = 0;
     int slot = 0;
-    for (Step step : steps) {
+    for (ReceiveStep step : steps) {
       Receiving receiving = step.receiving;
       int staged = receiving.reduce() && !memory.eager(receiving) ? memory.segments(receiving) : 0;
       for (int s = 0; s < staged && slot < segments.inFlight(); s++) {
@@ -279,7 +279,7 @@ final class ReceiveStream {
   private boolean apply(@Nullable MemorySegment body) {
     WireBuffers memory = exchange.memory();
     while (applied < arrived && !isDone()) {
-      Step step = steps[position];
+      ReceiveStep step = steps[position];
       Receiving receiving = step.receiving;
       if (!step.mayApply(segment)) {
         return false;

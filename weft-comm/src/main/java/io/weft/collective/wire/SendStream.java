@@ -24,7 +24,7 @@ final class SendStream {
 
   private final WireExchange exchange;
   private final int peer;
-  private final Step[] steps;
+  private final SendStep[] steps;
 
   /// Segments that may have been posted beyond what has come of the receive beside them
   /// (docs/adr/0065-limit-bytes-in-flight-per-host.md).
@@ -49,27 +49,27 @@ final class SendStream {
   SendStream(WireExchange exchange, int peer, int[] sends, boolean keepsStep) {
     this.exchange = exchange;
     this.peer = peer;
-    this.steps = new Step[sends.length];
+    this.steps = new SendStep[sends.length];
     this.stepsLeft = sends.length;
     for (int i = 0; i < sends.length; i++) {
-      steps[i] = new Step(sends[i], exchange.stage().schedule().sends().get(sends[i]));
+      steps[i] = new SendStep(sends[i], exchange.stage().schedule().sends().get(sends[i]));
     }
     int inFlight = exchange.segments().inFlight();
     this.lead = keepsStep ? Math.max(1, inFlight / 2) : Integer.MAX_VALUE;
   }
 
   /// One send. It is over when all its segments have left, so that its memory may change.
-  final class Step extends Completion {
+  final class SendStep extends Completion {
 
     private final int number;
     private final Sending sending;
     private final int segments;
-    private ReceiveStream.Step[] needs = {};
-    private ReceiveStream.@Nullable Step beside;
+    private ReceiveStream.ReceiveStep[] needs = {};
+    private ReceiveStream.@Nullable ReceiveStep beside;
     private int left;
     private long leftBytes;
 
-    Step(int number, Sending sending) {
+    SendStep(int number, Sending sending) {
       this.number = number;
       this.sending = sending;
       this.segments = exchange.memory().segments(sending);
@@ -85,7 +85,7 @@ final class SendStream {
     }
 
     /// What must have been received before, and what is received beside it, if anything is.
-    void follows(ReceiveStream.Step[] before, ReceiveStream.@Nullable Step meanwhile) {
+    void follows(ReceiveStream.ReceiveStep[] before, ReceiveStream.@Nullable ReceiveStep meanwhile) {
       needs = before;
       beside = meanwhile;
     }
@@ -104,7 +104,7 @@ final class SendStream {
     }
 
     private boolean isReady(int which) {
-      for (ReceiveStream.Step before : needs) {
+      for (ReceiveStream.ReceiveStep before : needs) {
         if (!before.hasApplied(sending, which)) {
           return false;
         }
@@ -133,7 +133,7 @@ final class SendStream {
     return peer;
   }
 
-  Step[] steps() {
+  SendStep[] steps() {
     return steps;
   }
 
@@ -154,7 +154,7 @@ final class SendStream {
 
   /// Whether all goes inside messages, so that the peer grants nothing.
   boolean isUngranted() {
-    for (Step step : steps) {
+    for (SendStep step : steps) {
       if (!exchange.memory().eager(step.sending)) {
         return false;
       }
@@ -213,7 +213,7 @@ final class SendStream {
   int post() {
     int before = posted;
     while (!isPosted()) {
-      Step step = steps[position];
+      SendStep step = steps[position];
       if (!step.isReady(segment) || isAhead(step)) {
         break;
       }
@@ -231,12 +231,12 @@ final class SendStream {
   }
 
   /// Whether the peer, which has not sent all of what it sends meanwhile, is to come first.
-  private boolean isAhead(Step step) {
-    ReceiveStream.Step beside = step.beside;
+  private boolean isAhead(SendStep step) {
+    ReceiveStream.ReceiveStep beside = step.beside;
     return beside != null && posted - beside.arrivedUntil() >= lead && !beside.hasArrived();
   }
 
-  private boolean postEager(Step step) {
+  private boolean postEager(SendStep step) {
     WireBuffers memory = exchange.memory();
     Sending sending = step.sending;
     if (!exchange
@@ -254,7 +254,7 @@ final class SendStream {
     return true;
   }
 
-  private boolean postWrite(Step step) {
+  private boolean postWrite(SendStep step) {
     Grant given = grant;
     Sending sending = step.sending;
     if (given == null || (sending.staged() && stagedPosted >= stagedAllowed)) {

@@ -71,33 +71,33 @@ final class WireTask implements StageTask, TokenOwner {
 
   /// Tells each step which ones it follows.
   private void link(RankSchedule schedule) {
-    var sends = new SendStream.Step[schedule.sends().size()];
-    var receives = new ReceiveStream.Step[schedule.receives().size()];
+    var sends = new SendStream.SendStep[schedule.sends().size()];
+    var receives = new ReceiveStream.ReceiveStep[schedule.receives().size()];
     for (SendStream to : outgoing) {
-      for (SendStream.Step step : to.steps()) {
+      for (SendStream.SendStep step : to.steps()) {
         sends[step.number()] = step;
       }
     }
     for (ReceiveStream from : incoming) {
-      for (ReceiveStream.Step step : from.steps()) {
+      for (ReceiveStream.ReceiveStep step : from.steps()) {
         receives[step.number()] = step;
       }
     }
-    for (SendStream.Step step : sends) {
+    for (SendStream.SendStep step : sends) {
       Sending sending = step.sending();
-      ReceiveStream.Step beside = sending.hasBeside() ? receives[sending.beside()] : null;
+      ReceiveStream.ReceiveStep beside = sending.hasBeside() ? receives[sending.beside()] : null;
       step.follows(these(receives, sending.needs()), beside);
     }
-    for (ReceiveStream.Step step : receives) {
+    for (ReceiveStream.ReceiveStep step : receives) {
       Receiving receiving = step.receiving();
-      SendStream.Step[] after =
-          IntStream.of(receiving.after()).mapToObj(n -> sends[n]).toArray(SendStream.Step[]::new);
+      SendStream.SendStep[] after =
+          IntStream.of(receiving.after()).mapToObj(n -> sends[n]).toArray(SendStream.SendStep[]::new);
       step.follows(these(receives, receiving.needs()), after);
     }
   }
 
-  private static ReceiveStream.Step[] these(ReceiveStream.Step[] all, int[] numbers) {
-    return IntStream.of(numbers).mapToObj(n -> all[n]).toArray(ReceiveStream.Step[]::new);
+  private static ReceiveStream.ReceiveStep[] these(ReceiveStream.ReceiveStep[] all, int[] numbers) {
+    return IntStream.of(numbers).mapToObj(n -> all[n]).toArray(ReceiveStream.ReceiveStep[]::new);
   }
 
   @Override

@@ -22,7 +22,7 @@ public final class ReceiveBuffers {
   private final Transport transport;
   private final ReceivePool pool;
   private final Routes routes;
-  private final AtomicReference<@Nullable Received> returned = new AtomicReference<>();
+  private final AtomicReference<@Nullable ReceivedTensor> returned = new AtomicReference<>();
   private final AtomicInteger leases = new AtomicInteger();
   private final List<ReceiveBuffer> leaving = new ArrayList<>();
   private volatile long registrations;
@@ -81,9 +81,9 @@ public final class ReceiveBuffers {
   }
 
   /// Gives a tensor to its consumer.
-  public Received give(Route route, ReceiveBuffer receiveBuffer, TensorSignature signature) {
+  public ReceivedTensor give(Route route, ReceiveBuffer receiveBuffer, TensorSignature signature) {
     leases.getAndIncrement();
-    return new Received(this, route, receiveBuffer, signature);
+    return new ReceivedTensor(this, route, receiveBuffer, signature);
   }
 
   /// Nobody has seen what lies there, but a peer may be writing it.
@@ -96,8 +96,8 @@ public final class ReceiveBuffers {
   }
 
   /// Any thread.
-  public void giveBack(Received tensor) {
-    Received seen;
+  public void giveBack(ReceivedTensor tensor) {
+    ReceivedTensor seen;
     do {
       seen = returned.get();
       tensor.next = seen;
@@ -114,7 +114,7 @@ public final class ReceiveBuffers {
     if (!leaving.isEmpty()) {
       leaving.removeIf(ReceiveBuffers::hasLeft);
     }
-    Received tensor = returned.get() == null ? null : returned.getAndSet(null);
+    ReceivedTensor tensor = returned.get() == null ? null : returned.getAndSet(null);
     int collected = 0;
     for (; tensor != null; tensor = tensor.next) {
       collected++;

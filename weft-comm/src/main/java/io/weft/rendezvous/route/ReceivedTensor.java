@@ -8,19 +8,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /// A tensor from another rank, in its consumer's hands.
-public final class Received implements TensorLease {
+public final class ReceivedTensor implements TensorLease {
 
   final Route route;
   final ReceiveBuffer receiveBuffer;
 
   /// In the queue of those that were given back.
-  @Nullable Received next;
+  @Nullable ReceivedTensor next;
 
   private final ReceiveBuffers receiveBuffers;
   private final TensorView view;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  public Received(
+  public ReceivedTensor(
       ReceiveBuffers receiveBuffers,
       Route route,
       ReceiveBuffer receiveBuffer,
