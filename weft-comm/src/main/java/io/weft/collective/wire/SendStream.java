@@ -85,7 +85,8 @@ final class SendStream {
     }
 
     /// What must have been received before, and what is received beside it, if anything is.
-    void follows(ReceiveStream.ReceiveStep[] before, ReceiveStream.@Nullable ReceiveStep meanwhile) {
+    void follows(
+        ReceiveStream.ReceiveStep[] before, ReceiveStream.@Nullable ReceiveStep meanwhile) {
       needs = before;
       beside = meanwhile;
     }

@@ -91,7 +91,9 @@ final class WireTask implements StageTask, TokenOwner {
     for (ReceiveStream.ReceiveStep step : receives) {
       Receiving receiving = step.receiving();
       SendStream.SendStep[] after =
-          IntStream.of(receiving.after()).mapToObj(n -> sends[n]).toArray(SendStream.SendStep[]::new);
+          IntStream.of(receiving.after())
+              .mapToObj(n -> sends[n])
+              .toArray(SendStream.SendStep[]::new);
       step.follows(these(receives, receiving.needs()), after);
     }
   }

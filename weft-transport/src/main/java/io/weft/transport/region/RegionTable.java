@@ -71,8 +71,8 @@ public final class RegionTable {
     }
   }
 
-  /// See `Transport.register`. An owner that is a `RegionOwner` is asked what of the region peers see,
-  /// and told of its end.
+  /// See `Transport.register`. An owner that is a `RegionOwner` is asked what of the region peers
+  /// see, and told of its end.
   public MemoryRegion register(MemorySegment segment, Object owner) {
     check(segment);
     return add(segment, null, isInOwnMemory(segment), owner);
