@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 /// What `EchoProcess` needs of the class path, copied to where every user can read it.
 final class PublicClasses {
 
-  private static final List<String> PACKAGES = List.of("io/weft/transport", "io/weft/shm");
+  private static final List<String> PACKAGES =
+      List.of("io/weft/config", "io/weft/transport", "io/weft/shm");
 
   private PublicClasses() {}
 
