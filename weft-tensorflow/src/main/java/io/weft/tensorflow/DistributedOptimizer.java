@@ -5,8 +5,13 @@ import io.weft.collective.Communicator;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.Operation;
@@ -31,7 +36,8 @@ public final class DistributedOptimizer extends Optimizer {
   private final Communicator communicator;
   private final GradientReducer.Factory reducers;
   private final Optimizer local;
-  private final Updates updates;
+  private final GradientOptions options;
+  private @Nullable GradientAccumulation accumulation;
 
   /// When a variable takes its part of a step.
   public enum Updates {
@@ -62,28 +68,120 @@ public final class DistributedOptimizer extends Optimizer {
       GradientReducer.Factory reducers,
       Optimizer local,
       Updates updates) {
+    this(communicator, reducers, local, GradientOptions.DEFAULT.with(updates));
+  }
+
+  /// The same with groups, accumulation and local variables.
+  ///
+  /// @param reducers makes what averages them; holds no communicator
+  public DistributedOptimizer(
+      Communicator communicator,
+      GradientReducer.Factory reducers,
+      Optimizer local,
+      GradientOptions options) {
     super(graphOf(local), "Distributed" + local.getOptimizerName());
     this.communicator = communicator;
     this.reducers = reducers;
     this.local = local;
-    this.updates = updates;
+    this.options = options;
   }
 
-  /// The gradients of all variables, averaged over all ranks. One that does not depend on the loss
-  /// has a closed gradient, as in every optimizer. On a single rank nothing is added to the graph.
+  /// The gradients of all variables, averaged over all ranks, as the options say. One that does not
+  /// depend on the loss has a closed gradient, as in every optimizer. On a single rank nothing is
+  /// added to the graph but an accumulation. Throws `IllegalArgumentException` if a local variable
+  /// is not there.
   @Override
   public <T extends TType> List<GradAndVar<?>> computeGradients(Operand<?> loss) {
     List<GradAndVar<?>> gradients = local.computeGradients(loss);
+    requireLocal(gradients);
+    if (options.accumulation().passes() > 1) {
+      GradientAccumulation added = new GradientAccumulation(graph, options.accumulation());
+      accumulation = added;
+      gradients = added.totals(gradients);
+    }
     if (communicator.size() == 1) {
       return gradients;
     }
+    List<GradAndVar<?>> averaged = averaged(gradients);
+    return options.updates() == Updates.ALL_OR_NONE ? together(averaged) : averaged;
+  }
+
+  private void requireLocal(List<GradAndVar<?>> gradients) {
+    Set<String> missing = new TreeSet<>(options.localVariables());
+    gradients.forEach(gradient -> missing.remove(name(gradient)));
+    if (!missing.isEmpty()) {
+      throw new IllegalArgumentException(
+          "local variables "
+              + missing
+              + " are none of those that are trained: "
+              + gradients.stream().map(DistributedOptimizer::name).toList());
+    }
+  }
+
+  private static String name(GradAndVar<?> gradient) {
+    return gradient.getVariable().op().name();
+  }
+
+  private List<GradAndVar<?>> averaged(List<GradAndVar<?>> gradients) {
+    Map<String, GradAndVar<?>> shared = new LinkedHashMap<>();
+    for (GradAndVar<?> gradient : gradients) {
+      if (!gradient.getGradient().isClosed()
+          && !options.localVariables().contains(name(gradient))) {
+        shared.put(name(gradient), gradient);
+      }
+    }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
+    for (List<String> group : options.grouping().cut(List.copyOf(shared.keySet()))) {
+      average(weft, group, shared);
+    }
     List<GradAndVar<?>> averaged = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
-      averaged.add(gradient.getGradient().isClosed() ? gradient : averaged(weft, gradient));
+      GradAndVar<?> average = shared.get(name(gradient));
+      averaged.add(average != null ? average : kept(gradient));
     }
-    return updates == Updates.ALL_OR_NONE ? together(averaged) : averaged;
+    return averaged;
+  }
+
+  /// Puts averages in place of a group's gradients.
+  private static void average(
+      WeftOps weft, List<String> group, Map<String, GradAndVar<?>> gradients) {
+    List<Operand<?>> own = new ArrayList<>();
+    for (String variable : group) {
+      own.add(of(variable, gradients).getGradient());
+    }
+    List<Operand<?>> averages =
+        weft.groupedAllreduce(own, "weft/gradient/" + group.getFirst(), ReduceOp.AVERAGE);
+    for (int i = 0; i < group.size(); i++) {
+      gradients.put(
+          group.get(i), replaced(of(group.get(i), gradients), averages.get(i).asOutput()));
+    }
+  }
+
+  private static GradAndVar<?> of(String variable, Map<String, GradAndVar<?>> gradients) {
+    GradAndVar<?> gradient = gradients.get(variable);
+    if (gradient == null) {
+      throw new IllegalArgumentException(
+          "a group names variable '" + variable + "', which has no gradient that is averaged");
+    }
+    return gradient;
+  }
+
+  private static <T extends TType> GradAndVar<T> replaced(GradAndVar<T> of, Output<?> by) {
+    return new GradAndVar<>(by.expect(of.getGradient().type()), of.getVariable());
+  }
+
+  /// What a rank keeps for itself.
+  private GradAndVar<?> kept(GradAndVar<?> gradient) {
+    return gradient.getGradient().isClosed() || options.localFactor() == 1
+        ? gradient
+        : multiplied(gradient);
+  }
+
+  private <T extends TType> GradAndVar<T> multiplied(GradAndVar<T> gradient) {
+    Output<T> value = gradient.getGradient();
+    Operand<T> factor = tf.dtypes.cast(tf.constant(options.localFactor()), value.type());
+    return new GradAndVar<>(tf.math.mul(value, factor).asOutput(), gradient.getVariable());
   }
 
   /// The same gradients, none of which is there before all are.
@@ -113,7 +211,9 @@ public final class DistributedOptimizer extends Optimizer {
   /// the parts of the local optimizer's step into an order that does not depend on timing.
   @Override
   public Op applyGradients(List<GradAndVar<? extends TType>> gradients, String name) {
-    return UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));
+    Op step = UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));
+    GradientAccumulation added = accumulation;
+    return added == null ? step : added.thenBegin(step, gradients);
   }
 
   @Override
@@ -135,13 +235,6 @@ public final class DistributedOptimizer extends Optimizer {
   @Override
   protected <T extends TType> Op applyDense(Ops tf, Output<T> gradient, Output<T> variable) {
     throw new IllegalStateException("applyGradients of " + local + " applies gradients");
-  }
-
-  private static <T extends TType> GradAndVar<T> averaged(WeftOps weft, GradAndVar<T> gradient) {
-    String name = "weft/gradient/" + gradient.getVariable().op().name();
-    return new GradAndVar<>(
-        weft.allreduce(gradient.getGradient(), name, ReduceOp.AVERAGE).asOutput(),
-        gradient.getVariable());
   }
 
   private static Graph graphOf(Optimizer optimizer) {

@@ -248,6 +248,19 @@ class AllreduceOpTest {
   }
 
   @Test
+  void ranksThatDisagreeOnTypeAllHearOfIt() {
+    List<String> messages =
+        RankGraphs.failures(
+            2,
+            r ->
+                List.of(
+                    r.weft()
+                        .allreduce(
+                            r.filled(r.number() == 0 ? FLOAT32 : INT32, 1, 2), "x", ReduceOp.SUM)));
+    assertThat(messages).allSatisfy(m -> assertThat(m).contains("FLOAT32[2]").contains("INT32[2]"));
+  }
+
+  @Test
   void rankAndSizeAreThoseOfTheCommunicator() {
     List<List<Value>> ranks =
         RankGraphs.run(
