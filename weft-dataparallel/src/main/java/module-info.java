@@ -6,6 +6,10 @@ module io.weft.dataparallel {
   requires transitive io.weft.comm;
   requires org.slf4j;
 
+  exports io.weft.dataparallel;
   exports io.weft.dataparallel.compress;
   exports io.weft.dataparallel.local;
+
+  provides io.weft.config.OptionProvider with
+      io.weft.dataparallel.DataParallelConfig;
 }

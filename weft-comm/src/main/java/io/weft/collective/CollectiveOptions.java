@@ -12,6 +12,8 @@ import java.util.Optional;
 /// @param algorithm empty = chosen by size and ranks
 public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
 
+  private static final String FIXED_ORDER = "fixed-order";
+
   /// Throws `IllegalArgumentException` if the name is null, empty or longer than 512 characters, or
   /// the deadline negative.
   public CollectiveOptions {
@@ -41,5 +43,12 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
   /// The same with the algorithm of this name.
   public CollectiveOptions by(String algorithmName) {
     return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
+  }
+
+  /// The same with an algorithm that combines the ranks of every element in one order, wherever in
+  /// the tensor it lies and however long the tensor is, over all transports: by halving. For
+  /// allreduce.
+  public CollectiveOptions inFixedOrder() {
+    return by(FIXED_ORDER);
   }
 }

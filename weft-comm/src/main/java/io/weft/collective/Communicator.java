@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective;
 
+import io.weft.cluster.ProcessSet;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
@@ -29,6 +30,17 @@ public interface Communicator extends AutoCloseable {
 
   /// Ranks in the set.
   int size();
+
+  /// World ranks of the set: at position r, that of the set's rank r.
+  default ProcessSet members() {
+    return ProcessSet.world(size());
+  }
+
+  /// Whether all ranks reach each other's memory: of one host, over a transport that gives it. The
+  /// same on all ranks.
+  default boolean sharesMemory() {
+    return false;
+  }
 
   /// Combines `input` of all ranks, element by element, into `output` on all ranks: bitwise equal
   /// on all ranks, and the same for the same inputs, size and algorithm, whatever the timing; and

@@ -65,6 +65,11 @@ public final class Group {
     return epoch;
   }
 
+  /// World ranks of its members.
+  public ProcessSet set() {
+    return set;
+  }
+
   public int rank() {
     return rank;
   }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /// Combines the contributions that stand in the slots of all members, each rank for itself, in the
 /// tree that recursive doubling builds: so an operation has the same bits whether it goes by slots
 /// or by messages. With p the largest power of two up to n, member 2i + 1 first takes over from 2i
-/// for all i < n - p; then the p that are left combine with their neighbours at distance 1, 2, 4, …
+/// for all i < n - p; then the p that are left combine with those at distance p/2, …, 2, 1
 /// [THAKUR05 §4.5]. Confined to the progress thread.
 final class TreeSum {
 
@@ -43,8 +43,8 @@ final class TreeSum {
           output, 0, mailbox.mailbox(0), payload, mailbox.mailbox(1), payload, elements);
     } else {
       begin(payload, reducer, elements);
-      for (int distance = 1; distance < active; distance *= 2) {
-        for (int i = 0; i < active; i += 2 * distance) {
+      for (int distance = active / 2; distance >= 1; distance /= 2) {
+        for (int i = 0; i < distance; i++) {
           join(i, i + distance, reducer, elements);
         }
       }

@@ -34,6 +34,7 @@ public final class MappedPlans {
   ///
   /// @param schedules by the name of an algorithm; asked only if something is left for the wire
   /// @param onWire the algorithm that is taken where somebody's memory is private
+  /// @param ofSlices the one that combines the slices of single ranks that could not
   /// @param direct segments where all tensors can be reached
   /// @param bounced where one passes through a bounce buffer
   public record Context(
@@ -41,6 +42,7 @@ public final class MappedPlans {
       Group group,
       Function<String, RankSchedule> schedules,
       String onWire,
+      String ofSlices,
       Segments direct,
       Segments bounced) {
 
@@ -49,8 +51,8 @@ public final class MappedPlans {
     }
 
     /// What combines the slices of single ranks that could not.
-    private RankSchedule ring() {
-      return schedules.apply("ring");
+    private RankSchedule slices() {
+      return schedules.apply(ofSlices);
     }
 
     private SliceLayout.SegmentsOfBoth segments() {
@@ -79,7 +81,7 @@ public final class MappedPlans {
       return null;
     }
     if (!layout.isPrivate()) {
-      return combining(context.ring(), layout.rest(output.data()), layout.arithmetic());
+      return combining(context.slices(), layout.rest(output.data()), layout.arithmetic());
     }
     RankSchedule wire = context.wire();
     BufferLayout place =
@@ -116,7 +118,7 @@ public final class MappedPlans {
           }
           TensorLease room = scratch.keep(results.allocate(input, input.shape()));
           BufferLayout place = layout.rest(room.view().data());
-          return combining(layout.isPrivate() ? context.wire() : context.ring(), place, sum);
+          return combining(layout.isPrivate() ? context.wire() : context.slices(), place, sum);
         },
         () -> {
           if (layout.undone().get(rank)) {

@@ -12,9 +12,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
-/// order of the ranks, so that the bits do not depend on who comes when, and stores the sum to all
-/// outputs, or its own, piece by piece. Confined to the progress thread.
+/// tree of `HalvingDoubling`, so that the bits do not depend on who comes when nor on the way, and
+/// stores the sum to all outputs, or its own, piece by piece. Confined to the progress thread.
 final class SliceKernel {
+
+  private static final long ALIGNMENT = 64;
 
   private final SliceLayout layout;
   private final MemorySegment block;
@@ -25,6 +27,11 @@ final class SliceKernel {
   private final MemorySegment[] outputs;
   private final int own;
   private final boolean direct;
+  private final int active;
+  private final int folded;
+
+  /// Of the block: one part for the sum, and one for each level of the tree.
+  private final long partBytes;
 
   // Where the piece that is being combined begins in each tensor, and in each output.
   private final long[] inputAt;
@@ -48,6 +55,10 @@ final class SliceKernel {
     this.direct =
         in.length == 2
             || (!layout.scattered() && layout.output().address() != layout.input().address());
+    this.active = Integer.highestOneBit(in.length);
+    this.folded = in.length - active;
+    int parts = 1 + Integer.numberOfTrailingZeros(active);
+    this.partBytes = block.byteSize() / parts / ALIGNMENT * ALIGNMENT;
     this.inputAt = new long[inputs.length];
     this.outputAt = new long[outputs.length];
   }
@@ -139,7 +150,7 @@ final class SliceKernel {
   }
 
   private void reduceVisited(long bytes) {
-    long most = direct ? bytes : block.byteSize();
+    long most = in.length == 2 ? bytes : partBytes;
     for (long from = 0; from < bytes; from += most) {
       long length = Math.min(most, bytes - from);
       sum(from, length);
@@ -178,18 +189,58 @@ final class SliceKernel {
   /// have added yet, in a block of its own.
   private void sum(long from, long bytes) {
     SliceLayout.Arithmetic arithmetic = layout.arithmetic();
-    Reducer reducer = arithmetic.reducer();
     long elements = bytes / arithmetic.dtype().bytes();
     MemorySegment sum = direct ? outputs[own] : block;
     long sumAt = direct ? outputAt[own] + from : 0;
-    reducer.combine(
-        sum, sumAt, inputs[0], inputAt[0] + from, inputs[1], inputAt[1] + from, elements);
-    for (int m = 2; m < inputs.length; m++) {
-      reducer.reduce(sum, sumAt, inputs[m], inputAt[m] + from, elements);
-    }
+    combine(sum, sumAt, 0, 1, from, elements);
     if (arithmetic.divisor() > 1) {
       Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
+  }
+
+  /// Stores the sum of the active members i, i + distance, i + 2 distance, …; with more than one of
+  /// them, or one that has taken over another's.
+  private void combine(
+      MemorySegment sum, long sumAt, int i, int distance, long from, long elements) {
+    Reducer reducer = layout.arithmetic().reducer();
+    if (distance == active) {
+      int odd = 2 * i + 1;
+      reducer.combine(
+          sum, sumAt, inputs[odd], at(odd, from), inputs[odd - 1], at(odd - 1, from), elements);
+      return;
+    }
+    int next = 2 * distance;
+    MemorySegment left = sum;
+    long leftAt = sumAt;
+    if (isInput(i, next)) {
+      left = inputs[member(i)];
+      leftAt = at(member(i), from);
+    } else {
+      combine(sum, sumAt, i, next, from, elements);
+    }
+    int other = i + distance;
+    MemorySegment right = block;
+    long rightAt = partBytes * (1 + Integer.numberOfTrailingZeros(distance));
+    if (isInput(other, next)) {
+      right = inputs[member(other)];
+      rightAt = at(member(other), from);
+    } else {
+      combine(block, rightAt, other, next, from, elements);
+    }
+    reducer.combine(sum, sumAt, left, leftAt, right, rightAt, elements);
+  }
+
+  /// Whether it is the input of one member, as it lies.
+  private boolean isInput(int i, int distance) {
+    return distance == active && i >= folded;
+  }
+
+  private int member(int i) {
+    return i + folded;
+  }
+
+  private long at(int member, long from) {
+    return inputAt[member] + from;
   }
 
   private void copy(long from, long bytes) {

@@ -17,6 +17,16 @@ public final class AlgorithmRegistry {
   /// By which users ask for the way of the same name; it has no schedule.
   public static final String MAPPED = "mapped";
 
+  /// By which users ask for a sum whose order of additions is that of `HalvingDoubling`.
+  static final String FIXED_ORDER = "fixed-order";
+
+  static final String RING = "ring";
+
+  static final String HALVING_DOUBLING = "halving-doubling";
+
+  /// Of slices that shared memory has left undone; not for the rule table.
+  static final String SLICED_DOUBLING = "sliced-doubling";
+
   /// Each rank works on its part of all tensors.
   public static final String DIRECT = "direct";
 

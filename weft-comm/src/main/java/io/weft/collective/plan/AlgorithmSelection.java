@@ -9,6 +9,7 @@ import io.weft.collective.choice.SizeRules;
 import io.weft.collective.choice.Way;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.Rooted;
+import io.weft.collective.schedule.SlicedDoubling;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,11 @@ public final class AlgorithmSelection {
     }
   }
 
+  /// Whether all ranks reach each other's memory.
+  public boolean sharesMemory() {
+    return layout.sharesMemory();
+  }
+
   private record ScheduleKey(CollectiveKind kind, String name, int root, int rank) {}
 
   /// The schedule of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
@@ -54,6 +60,21 @@ public final class AlgorithmSelection {
                 root == 0 ? named(kind, name) : new Rooted(named(kind, name), root),
                 rank,
                 hosts.size()));
+  }
+
+  /// Name of the algorithm that combines tensors which could not be combined in shared memory; of
+  /// an allreduce, in the same order.
+  public String afterMapped(CollectiveKind kind, Choice onWire) {
+    return kind == CollectiveKind.ALLREDUCE
+        ? AlgorithmRegistry.HALVING_DOUBLING
+        : onWire.algorithm();
+  }
+
+  /// The same of single ranks' slices: one chunk for each rank.
+  public String afterMappedSlices(CollectiveKind kind) {
+    return kind == CollectiveKind.ALLREDUCE
+        ? AlgorithmRegistry.SLICED_DOUBLING
+        : AlgorithmRegistry.RING;
   }
 
   /// What the table says or, where something is wanted, that: an algorithm on the wire, or the
@@ -76,6 +97,9 @@ public final class AlgorithmSelection {
   }
 
   private Choice wanted(CollectiveKind kind, String wanted, long bytes) {
+    if (wanted.equals(AlgorithmRegistry.FIXED_ORDER)) {
+      return inFixedOrder(kind, bytes);
+    }
     boolean mapped = wanted.equals(AlgorithmRegistry.MAPPED);
     if (mapped && !layout.sharesMemory()) {
       throw new IllegalArgumentException(
@@ -88,6 +112,20 @@ public final class AlgorithmSelection {
         : asked(kind, Way.WIRE, named(kind, wanted).name(), bytes);
   }
 
+  /// What the table says where that combines the ranks of each element in the order of halving: in
+  /// shared memory, by doubling, or two of them in any way; else halving itself.
+  ///
+  /// Hot path.
+  private Choice inFixedOrder(CollectiveKind kind, long bytes) {
+    Choice choice = rules(rules, kind).at(bytes);
+    boolean fixed =
+        layout.ranks() <= 2
+            || choice.way() != Way.WIRE
+            || choice.algorithm().equals(AlgorithmRegistry.RECURSIVE_DOUBLING)
+            || choice.algorithm().equals(AlgorithmRegistry.HALVING_DOUBLING);
+    return fixed ? choice : asked(kind, Way.WIRE, AlgorithmRegistry.HALVING_DOUBLING, bytes);
+  }
+
   private Choice asked(CollectiveKind kind, Way way, String algorithm, long bytes) {
     Segments segments = rules(rules, kind).segments(way, bytes);
     return new Choice(way, algorithm, segments, "by the caller", "it was asked for");
@@ -98,6 +136,9 @@ public final class AlgorithmSelection {
   }
 
   private Algorithm named(CollectiveKind kind, String name) {
+    if (name.equals(AlgorithmRegistry.SLICED_DOUBLING)) {
+      return new SlicedDoubling();
+    }
     return AlgorithmRegistry.of(kind, hosts).stream()
         .filter(a -> a.name().equals(name))
         .findFirst()

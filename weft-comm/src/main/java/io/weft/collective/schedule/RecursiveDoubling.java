@@ -7,9 +7,10 @@ import io.weft.collective.schedule.Step.Send;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Allreduce by exchanging the whole tensor with partners at distance 1, 2, 4, … [THAKUR05 §4.5]:
-/// log2 n rounds, fewest for small tensors. Needs a transport that has copied the sent bytes before
-/// the partner's are combined.
+/// Allreduce by exchanging the whole tensor with partners at distance …, 4, 2, 1 [THAKUR05 §4.5]:
+/// log2 n rounds, fewest for small tensors. The farthest partner comes first, as in
+/// `HalvingDoubling`, so that both add the ranks of an element in the same order. Needs a transport
+/// that has copied the sent bytes before the partner's are combined.
 public record RecursiveDoubling() implements Algorithm {
 
   @Override
@@ -35,7 +36,7 @@ public record RecursiveDoubling() implements Algorithm {
       rounds.add(List.of(new ReceiveReduce(0, rank - 1)));
     }
     int virtual = folding.virtual(rank);
-    for (int distance = 1; distance < folding.active(); distance *= 2) {
+    for (int distance = folding.active() / 2; distance >= 1; distance /= 2) {
       int partner = folding.real(virtual ^ distance);
       rounds.add(List.of(new Send(0, partner), new ReceiveReduce(0, partner)));
     }

@@ -2,6 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.agent.AgentRunner;
+import io.weft.cluster.ProcessSet;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
@@ -101,6 +102,16 @@ final class MeshCommunicator implements Communicator {
   @Override
   public int size() {
     return group.size();
+  }
+
+  @Override
+  public ProcessSet members() {
+    return group.set();
+  }
+
+  @Override
+  public boolean sharesMemory() {
+    return algorithms.sharesMemory();
   }
 
   @Override
@@ -219,7 +230,8 @@ final class MeshCommunicator implements Communicator {
         collectives.mailboxes(),
         group,
         schedules,
-        onWire.algorithm(),
+        algorithms.afterMapped(kind, onWire),
+        algorithms.afterMappedSlices(kind),
         choice.segments(),
         algorithms.bounced(kind, bytes));
   }

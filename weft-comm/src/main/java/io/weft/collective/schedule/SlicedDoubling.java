@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/// `RecursiveDoubling` of as many chunks as there are ranks, each by itself, so that some of them
+/// may be empty: for the slices that single ranks could not combine in shared memory.
+public record SlicedDoubling() implements Algorithm {
+
+  @Override
+  public String name() {
+    return "sliced-doubling";
+  }
+
+  @Override
+  public int chunks(int size) {
+    return size;
+  }
+
+  @Override
+  public List<List<Step>> schedule(int rank, int size) {
+    return new RecursiveDoubling()
+        .schedule(rank, size).stream()
+            .map(round -> round.stream().flatMap(step -> ofEachChunk(step, size)).toList())
+            .toList();
+  }
+
+  private static Stream<Step> ofEachChunk(Step step, int chunks) {
+    return IntStream.range(0, chunks)
+        .mapToObj(
+            chunk ->
+                switch (step) {
+                  case Step.Send send -> new Step.Send(chunk, send.peer());
+                  case Step.ReceiveReduce receive -> new Step.ReceiveReduce(chunk, receive.peer());
+                  case Step.ReceiveCopy receive -> new Step.ReceiveCopy(chunk, receive.peer());
+                });
+  }
+}

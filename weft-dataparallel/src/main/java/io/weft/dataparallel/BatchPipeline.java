@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.collective.AllreduceRequest;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.dataparallel.fusion.FusionBuffer;
+import io.weft.dataparallel.fusion.FusionPlan.Batch;
+import io.weft.dataparallel.fusion.Neutral;
+import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/// Batches on their way: copied into a buffer, reduced, copied out. Two are under way, so that what
+/// is copied for one goes on while the other is on the wire; they start and end in the same order
+/// on all ranks. Confined to the layer's thread.
+final class BatchPipeline {
+
+  /// How many batches may be under way, each with a buffer.
+  private static final int UNDER_WAY = 2;
+
+  private final Communicator communicator;
+  private final Map<String, PendingTensor> pending;
+  private final BiFunction<DType, Shape, TensorLease> allocator;
+  private final Runnable onDone;
+  private final FusionBuffer[] buffers = new FusionBuffer[UNDER_WAY];
+  private final ArrayDeque<Batch> waiting = new ArrayDeque<>();
+  private final ArrayDeque<Running> running = new ArrayDeque<>(UNDER_WAY);
+  private long started;
+  private String lastOperation = "";
+
+  /// @param memory where the batch lies, if not in its tensor
+  /// @param scratch closed with the batch
+  private record Running(
+      Batch batch,
+      Handle<TensorView> handle,
+      @Nullable TensorView memory,
+      @Nullable TensorLease scratch) {}
+
+  /// @param pending the tensors of this rank, by name; what has ended is removed
+  /// @param allocator memory of the transport
+  /// @param threshold longest buffer
+  /// @param onDone called on any thread when a batch may have ended
+  BatchPipeline(
+      Communicator communicator,
+      Map<String, PendingTensor> pending,
+      BiFunction<DType, Shape, TensorLease> allocator,
+      long threshold,
+      Runnable onDone) {
+    this.communicator = communicator;
+    this.pending = pending;
+    this.allocator = allocator;
+    this.onDone = onDone;
+    for (int i = 0; i < UNDER_WAY; i++) {
+      buffers[i] = new FusionBuffer(allocator, threshold);
+    }
+  }
+
+  /// The next one to go.
+  void add(Batch batch) {
+    waiting.add(batch);
+  }
+
+  /// Whether some have not started. What becomes ready meanwhile can still go before them only if
+  /// it is not added yet.
+  boolean isFull() {
+    return !waiting.isEmpty();
+  }
+
+  boolean isIdle() {
+    return waiting.isEmpty() && running.isEmpty();
+  }
+
+  /// The tensor that has ended last; empty = none so far.
+  String lastOperation() {
+    return lastOperation;
+  }
+
+  /// Starts what there is room for, and ends what is done. Returns how many batches that were.
+  /// Throws the cause if the communicator has failed.
+  int work() throws InterruptedException {
+    int work = 0;
+    while (!running.isEmpty() && running.getFirst().handle().isDone()) {
+      end(running.removeFirst());
+      work++;
+    }
+    while (!waiting.isEmpty() && running.size() < UNDER_WAY) {
+      start(waiting.removeFirst());
+      work++;
+    }
+    return work;
+  }
+
+  private void start(Batch batch) {
+    ReadyTensor first = batch.first();
+    if (batch.bytes() == 0) {
+      batch.tensors().forEach(tensor -> complete(tensor.name()));
+      return;
+    }
+    PendingTensor own = pending.get(first.name());
+    if (batch.isFused()) {
+      // Batches end in the order of their starts, so the one before the last has left its buffer.
+      int turn = (int) (started++ % UNDER_WAY);
+      TensorView buffer = buffers[turn].of(first.signature().dtype(), batch.bytes());
+      copyIn(batch, buffer);
+      run(batch, request("weft/fusion-" + turn, buffer, buffer, first.signature()), buffer, null);
+    } else if (own != null) {
+      ReductionRequest asked = own.request();
+      run(
+          batch,
+          request(first.name(), asked.input(), asked.output(), first.signature()),
+          null,
+          null);
+    } else {
+      TensorSignature signature = first.signature();
+      TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
+      Neutral.fill(scratch.view().data(), signature.dtype(), signature.op());
+      run(batch, request(first.name(), scratch.view(), scratch.view(), signature), null, scratch);
+    }
+  }
+
+  private void run(
+      Batch batch,
+      AllreduceRequest request,
+      @Nullable TensorView memory,
+      @Nullable TensorLease scratch) {
+    Handle<TensorView> handle = communicator.allreduce(request);
+    running.add(new Running(batch, handle, memory, scratch));
+    handle.whenDone((result, cause) -> onDone.run());
+  }
+
+  private static AllreduceRequest request(
+      String name, TensorView input, TensorView output, TensorSignature signature) {
+    return new AllreduceRequest(
+        input,
+        output,
+        signature.op(),
+        ReductionRequest.hook(signature.prescale(), signature.postscale()),
+        CollectiveOptions.named(name).inFixedOrder());
+  }
+
+  private void copyIn(Batch batch, TensorView buffer) {
+    long at = 0;
+    for (ReadyTensor tensor : batch.tensors()) {
+      long bytes = tensor.signature().bytes();
+      var part = buffer.data().asSlice(at, bytes);
+      PendingTensor own = pending.get(tensor.name());
+      if (own != null) {
+        part.copyFrom(own.request().input().data());
+      } else {
+        Neutral.fill(part, tensor.signature().dtype(), tensor.signature().op());
+      }
+      at += bytes;
+    }
+  }
+
+  private void end(Running ended) throws InterruptedException {
+    try {
+      var unused = ended.handle().await();
+    } catch (CommException.Mismatch | CommException.Broken cause) {
+      ended.batch().tensors().forEach(tensor -> fail(tensor.name(), cause));
+      return;
+    } finally {
+      TensorLease scratch = ended.scratch();
+      if (scratch != null) {
+        scratch.close();
+      }
+    }
+    long at = 0;
+    for (ReadyTensor tensor : ended.batch().tensors()) {
+      TensorView memory = ended.memory();
+      PendingTensor own = pending.get(tensor.name());
+      long bytes = tensor.signature().bytes();
+      if (memory != null && own != null) {
+        own.request().output().data().copyFrom(memory.data().asSlice(at, bytes));
+      }
+      at += bytes;
+      complete(tensor.name());
+    }
+  }
+
+  private void complete(String name) {
+    PendingTensor own = pending.remove(name);
+    lastOperation = name;
+    if (own != null) {
+      own.handle().complete(own.request().output());
+    }
+  }
+
+  /// The tensor is not reduced.
+  void fail(String name, CommException cause) {
+    PendingTensor own = pending.remove(name);
+    if (own != null) {
+      own.handle().fail(cause);
+    }
+  }
+
+  /// Gives the buffers back that nothing is under way in.
+  void close() {
+    if (running.isEmpty()) {
+      for (FusionBuffer buffer : buffers) {
+        buffer.close();
+      }
+    }
+  }
+}

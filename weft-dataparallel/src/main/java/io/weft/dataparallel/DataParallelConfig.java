@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.ConfigOption.Scope;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.time.Duration;
+import java.util.List;
+
+/// The settings of data-parallel training. Stateless; any thread.
+public final class DataParallelConfig implements OptionProvider {
+
+  /// Whether tensors travel together.
+  public static final ConfigOption<Fusion> FUSION =
+      ConfigOption.of(
+              "fusion",
+              OptionType.choice(Fusion.class),
+              "auto",
+              "whether gradients that are ready on all ranks travel together: auto (where ranks do"
+                  + " not share memory), on, off")
+          .sameOn(Scope.JOB);
+
+  /// Longest fusion buffer.
+  public static final ConfigOption<Long> FUSION_THRESHOLD =
+      ConfigOption.of(
+              "fusion-threshold",
+              OptionType.bytes(4096, 4L << 30),
+              "64M",
+              "longest fusion buffer; a longer gradient travels by itself")
+          .sameOn(Scope.JOB);
+
+  /// How many tensors ranks remember.
+  public static final ConfigOption<Integer> CACHE_CAPACITY =
+      ConfigOption.of(
+              "cache-capacity",
+              OptionType.number(0, 65536),
+              "1024",
+              "how many tensors the response cache remembers, so that their names travel once; 0 ="
+                  + " none")
+          .sameOn(Scope.JOB);
+
+  /// After which wait a stall is told.
+  public static final ConfigOption<Duration> STALL_CHECK_TIME =
+      ConfigOption.of(
+          "stall-check-time",
+          OptionType.duration(),
+          "10s",
+          "after which wait for other ranks a warning says which tensors and which ranks are"
+              + " missing");
+
+  /// For `ServiceLoader`.
+  public DataParallelConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(FUSION, FUSION_THRESHOLD, CACHE_CAPACITY, STALL_CHECK_TIME);
+  }
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.agent.Ticker;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.ReportFormat;
+import io.weft.dataparallel.fusion.FusionPlan;
+import io.weft.dataparallel.negotiation.FailedTensor;
+import io.weft.dataparallel.negotiation.Negotiation;
+import io.weft.dataparallel.negotiation.Outcome;
+import io.weft.dataparallel.negotiation.Round;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.transport.limit.Span;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Turns the rounds of one communicator, and moves what is ready. It waits for nothing but its next
+/// turn: submissions, and operations that end, wake it.
+final class NegotiationThread extends Thread {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NegotiationThread.class);
+
+  private static final String ROUND = "weft/round";
+  private static final String REPORTS = "weft/reports";
+
+  /// How long the first round waits for ranks that have not made their reducer.
+  private static final Duration FIRST_LIMIT = Duration.ofMinutes(10);
+
+  private static final long IDLE_NANOS = 1_000_000_000;
+
+  // Rounds in which nothing happens: the first follows at once, the others after longer and longer.
+  private static final long LEAST_PAUSE_NANOS = 50_000;
+  private static final long MOST_PAUSE_NANOS = 1_000_000;
+  private static final long STALLED_PAUSE_NANOS = 20_000_000;
+  private static final long STALLED_NANOS = 1_000_000_000;
+
+  private final Shared shared;
+  private final Negotiation negotiation;
+  private final BatchPipeline pipeline;
+  private final CollectiveOptions roundOptions;
+  private final CollectiveOptions reportOptions;
+  private final long idleNanos;
+  private final long deadlineNanos;
+  private @Nullable ReductionHandle<Integer> join;
+  private @Nullable RunningRound round;
+  private MemorySegment vectors = Arena.ofAuto().allocate(4096, 64);
+  private boolean fresh;
+  private boolean left;
+  private volatile boolean leaving;
+  private long lastRound;
+  private long pause;
+  private long lastOperation;
+  private long lastWarning;
+
+  /// What the thread shares with the reducer.
+  ///
+  /// @param submissions from user threads
+  /// @param onEnd told the cause, once, when the thread ends
+  /// @param describe a rank for people
+  record Shared(
+      Communicator communicator,
+      DataParallelOptions options,
+      Ticker ticker,
+      Queue<Submission> submissions,
+      Consumer<CommException> onEnd,
+      IntFunction<String> describe) {}
+
+  /// A round that was begun.
+  private static final class RunningRound {
+    final Round brought;
+    final Handle<TensorView> vector;
+    @Nullable Handle<TensorLease> reports;
+    byte[] combined = {};
+
+    RunningRound(Round brought, Handle<TensorView> vector) {
+      this.brought = brought;
+      this.vector = vector;
+    }
+  }
+
+  NegotiationThread(String name, Shared shared, BatchPipelineFactory pipelines) {
+    super(name);
+    setDaemon(true);
+    this.shared = shared;
+    DataParallelOptions options = shared.options();
+    this.negotiation =
+        new Negotiation(
+            new Negotiation.Settings(
+                shared.communicator().rank(),
+                shared.communicator().size(),
+                options.cacheCapacity(),
+                Span.nanos(options.stallCheckTime()),
+                shared.describe()));
+    this.pipeline = pipelines.create(this::wake);
+    Duration limit = longer(options.deadline(), Duration.ofSeconds(60));
+    this.roundOptions = CollectiveOptions.named(ROUND).within(limit);
+    this.reportOptions = CollectiveOptions.named(REPORTS).within(limit);
+    this.deadlineNanos = Span.nanos(options.deadline());
+    this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
+  }
+
+  /// Makes the pipeline of a thread.
+  @FunctionalInterface
+  interface BatchPipelineFactory {
+
+    /// @param wake called when a batch may have ended
+    BatchPipeline create(Runnable wake);
+  }
+
+  private static Duration longer(Duration a, Duration b) {
+    return a.compareTo(b) > 0 ? a : b;
+  }
+
+  /// There is something to do. Any thread.
+  void wake() {
+    LockSupport.unpark(this);
+  }
+
+  /// Tells the other ranks that this one leaves, and ends. Any thread.
+  void leave() {
+    leaving = true;
+    wake();
+  }
+
+  @Override
+  public void run() {
+    CommException cause;
+    try {
+      compareSettings();
+      long now = shared.ticker().nanos();
+      lastRound = now;
+      lastOperation = now;
+      cause = turn();
+    } catch (CommException failed) {
+      cause = failed;
+    } catch (InterruptedException e) {
+      cause = new CommException.Aborted(self() + ": the layer's thread was interrupted", e);
+    } catch (RuntimeException | Error defect) {
+      LOG.error("{}: data parallelism ends by a defect", self(), defect);
+      cause = new CommException.Aborted(self() + ": data parallelism failed: " + defect, defect);
+      shared.communicator().abort(cause);
+    }
+    ReductionHandle<Integer> waiting = join;
+    if (waiting != null) {
+      waiting.fail(cause);
+    }
+    shared.onEnd().accept(cause);
+    pipeline.close();
+  }
+
+  private String self() {
+    return shared.describe().apply(shared.communicator().rank());
+  }
+
+  /// Ranks with different settings would cut their tensors in different ways.
+  private void compareSettings() throws InterruptedException {
+    long[] own = {shared.options().fusionThreshold(), shared.options().cacheCapacity()};
+    long[] both = {own[0], own[1], -own[0], -own[1]};
+    MemorySegment memory = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_LONG, both);
+    TensorView tensor = new TensorView(DType.INT64, Shape.of(both.length), memory);
+    CollectiveOptions options = CollectiveOptions.named("weft/settings").within(FIRST_LIMIT);
+    var unused = shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, options).await();
+    long[] least = memory.toArray(ValueLayout.JAVA_LONG);
+    for (int i = 0; i < own.length; i++) {
+      if (least[i] != -least[own.length + i]) {
+        throw new CommException.Mismatch(
+            (i == 0 ? "fusion threshold" : "cache capacity")
+                + " is "
+                + own[i]
+                + " on "
+                + self()
+                + ", "
+                + least[i]
+                + " to "
+                + -least[own.length + i]
+                + " on all ranks; set the same on all");
+      }
+    }
+  }
+
+  /// Until this rank or another one leaves; returns the cause.
+  private CommException turn() throws InterruptedException {
+    while (true) {
+      long now = shared.ticker().nanos();
+      int work = drain(now);
+      int batches = pipeline.work();
+      if (batches > 0) {
+        lastOperation = now;
+      }
+      work += batches;
+      RunningRound begun = round;
+      if (begun == null) {
+        if (!pipeline.isFull() && isDue(now)) {
+          begin(now);
+          work++;
+        }
+      } else {
+        Outcome outcome = advance(begun, now);
+        if (outcome != null) {
+          work++;
+          CommException end = apply(outcome);
+          if (end != null) {
+            return end;
+          }
+        }
+      }
+      if (work == 0) {
+        park(now);
+      }
+    }
+  }
+
+  private int drain(long now) {
+    int work = 0;
+    Submission next = shared.submissions().poll();
+    while (next != null) {
+      work++;
+      switch (next) {
+        case Submission.Tensors(List<PendingTensor> tensors) -> {
+          for (PendingTensor tensor : tensors) {
+            Duration own = tensor.request().deadline();
+            long limit = own.isZero() ? deadlineNanos : Span.nanos(own);
+            negotiation.submit(tensor.name(), tensor.signature(), now, now + limit);
+          }
+        }
+        case Submission.Join(ReductionHandle<Integer> handle) -> {
+          join = handle;
+          negotiation.join();
+        }
+      }
+      next = shared.submissions().poll();
+    }
+    if (leaving && !left) {
+      left = true;
+      negotiation.leave();
+      work++;
+    }
+    fresh |= work > 0;
+    return work;
+  }
+
+  private boolean isDue(long now) {
+    return fresh || now - lastRound >= untilNext(now);
+  }
+
+  /// How long after the last round the next one begins.
+  private long untilNext(long now) {
+    if (!negotiation.isWaiting()) {
+      return idleNanos;
+    }
+    boolean stalled = now - negotiation.waitingSince(now) >= STALLED_NANOS;
+    return stalled ? STALLED_PAUSE_NANOS : pause;
+  }
+
+  private void begin(long now) {
+    fresh = false;
+    Round brought = negotiation.begin(now, pipeline.lastOperation(), now - lastOperation);
+    byte[] vector = brought.vector();
+    if (vectors.byteSize() < vector.length) {
+      vectors = Arena.ofAuto().allocate(2L * vector.length, 64);
+    }
+    MemorySegment memory = vectors.asSlice(0, vector.length);
+    MemorySegment.copy(vector, 0, memory, ValueLayout.JAVA_BYTE, 0, vector.length);
+    TensorView tensor = new TensorView(DType.UINT8, Shape.of(vector.length), memory);
+    Handle<TensorView> handle =
+        shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, roundOptions);
+    round = new RunningRound(brought, handle);
+    handle.whenDone((result, cause) -> wake());
+  }
+
+  /// What the round has brought; null = it goes on.
+  private @Nullable Outcome advance(RunningRound begun, long now) throws InterruptedException {
+    Handle<TensorLease> reports = begun.reports;
+    if (reports == null && begun.vector.isDone()) {
+      begun.combined = begun.vector.await().data().toArray(ValueLayout.JAVA_BYTE);
+      if (!Round.exchangesReports(begun.combined)) {
+        return end(begun, List.of(), now);
+      }
+      byte[] bytes = ReportFormat.encode(begun.brought.report());
+      begun.reports = exchange(bytes);
+    } else if (reports != null && reports.isDone()) {
+      try (TensorLease all = reports.await()) {
+        return end(begun, decode(all.view().data()), now);
+      }
+    }
+    return null;
+  }
+
+  /// Each rank's report as a row: its length, and its bytes.
+  private Handle<TensorLease> exchange(byte[] report) {
+    MemorySegment memory = Arena.ofAuto().allocate(Integer.BYTES + (long) report.length, 8);
+    memory.set(ValueLayout.JAVA_INT, 0, report.length);
+    MemorySegment.copy(report, 0, memory, ValueLayout.JAVA_BYTE, Integer.BYTES, report.length);
+    TensorView tensor = new TensorView(DType.UINT8, Shape.of(memory.byteSize()), memory);
+    Handle<TensorLease> handle = shared.communicator().allgather(tensor, reportOptions);
+    handle.whenDone((result, cause) -> wake());
+    return handle;
+  }
+
+  private List<RankReport> decode(MemorySegment all) {
+    List<RankReport> reports = new ArrayList<>();
+    long at = 0;
+    for (int rank = 0; rank < shared.communicator().size(); rank++) {
+      long left = all.byteSize() - at - Integer.BYTES;
+      int length = left < 0 ? -1 : all.get(ValueLayout.JAVA_INT_UNALIGNED, at);
+      if (length < 0 || length > left) {
+        throw new IllegalStateException(
+            "report of " + shared.describe().apply(rank) + " has " + length + " bytes of " + left);
+      }
+      at += Integer.BYTES;
+      byte[] bytes = all.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
+      at += length;
+      try {
+        reports.add(ReportFormat.decode(bytes));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalStateException(
+            "report of " + shared.describe().apply(rank) + " cannot be read: " + e.getMessage(), e);
+      }
+    }
+    return reports;
+  }
+
+  private Outcome end(RunningRound begun, List<RankReport> reports, long now) {
+    round = null;
+    lastRound = now;
+    Outcome outcome = negotiation.end(begun.combined, reports, now);
+    pause = outcome.isEmpty() ? Math.clamp(2 * pause, LEAST_PAUSE_NANOS, MOST_PAUSE_NANOS) : 0;
+    warn(now);
+    return outcome;
+  }
+
+  private void warn(long now) {
+    if (now - lastWarning < Span.nanos(shared.options().stallCheckTime())) {
+      return;
+    }
+    String stall = negotiation.stall(now);
+    if (stall != null) {
+      lastWarning = now;
+      LOG.warn("{}", stall);
+    }
+  }
+
+  /// Returns why the thread ends, if it does.
+  private @Nullable CommException apply(Outcome outcome) {
+    FusionPlan.of(outcome.ready(), shared.options().fusionThreshold()).forEach(pipeline::add);
+    for (FailedTensor failed : outcome.failed()) {
+      pipeline.fail(failed.name(), cause(failed));
+    }
+    ReductionHandle<Integer> waiting = join;
+    if (outcome.lastJoined() >= 0 && waiting != null) {
+      join = null;
+      waiting.complete(outcome.lastJoined());
+    }
+    if (outcome.leaver() < 0) {
+      return null;
+    }
+    return new CommException.Aborted(
+        shared.describe().apply(outcome.leaver())
+            + " has closed its DataParallel; close it on all ranks after their last reduction",
+        world(outcome.leaver()),
+        null);
+  }
+
+  private CommException cause(FailedTensor failed) {
+    return failed.isMismatch()
+        ? new CommException.Mismatch(failed.message())
+        : new CommException.Broken(failed.message(), world(failed.culprit()), null);
+  }
+
+  private int world(int rank) {
+    return shared.communicator().members().ranks().get(rank);
+  }
+
+  private void park(long now) {
+    long until = round == null ? Math.max(1, untilNext(now) - (now - lastRound)) : IDLE_NANOS;
+    LockSupport.parkNanos(this, until);
+    if (Thread.interrupted()) {
+      throw new CommException.Aborted(self() + ": the layer's thread was interrupted", null);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.tensor.TensorView;
+
+/// A tensor from its submission until its handle is done.
+///
+/// @param signature what ranks must agree on
+record PendingTensor(
+    ReductionRequest request, TensorSignature signature, ReductionHandle<TensorView> handle) {
+
+  /// @param group name of its group; empty = none
+  /// @param groupSize tensors in the group; 0 = none
+  static PendingTensor of(ReductionRequest request, String group, int groupSize) {
+    TensorSignature signature =
+        new TensorSignature(
+            request.input().dtype(),
+            request.input().shape(),
+            request.op(),
+            request.prescale(),
+            request.postscale(),
+            request.priority(),
+            group,
+            groupSize);
+    return new PendingTensor(
+        request, signature, new ReductionHandle<>("allreduce '" + request.name() + "'"));
+  }
+
+  String name() {
+    return request.name();
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.comm.Handle;
+import io.weft.gradient.GradientReducer;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorView;
+import java.time.Duration;
+import java.util.List;
+
+/// The data-parallel collectives of one communicator. All ranks submit the same names, in any
+/// order. Thread-safe; owned by its `DataParallel`. Tensors are borrowed until the handle
+/// completes. Actions of handles run on the layer's thread: they must not block.
+///
+/// The bits of a result depend on inputs and number of ranks alone, not on fusion, timing or
+/// transport. Where ranks negotiate, what one rank asks in another way, or never, fails on all
+/// ranks that asked it, with `Mismatch` or `Broken`, and the rest works on; without negotiation, as
+/// `Communicator` says.
+public sealed interface Reducer extends GradientReducer permits DirectReducer, NegotiatedReducer {
+
+  /// This process's rank in the communicator.
+  int rank();
+
+  /// Ranks in the communicator.
+  int size();
+
+  /// Combines the input of all ranks, element by element, into the output on all. Throws
+  /// `IllegalStateException` if a tensor of this name is in flight here, or after `join`.
+  Handle<TensorView> allreduce(ReductionRequest request);
+
+  /// The same for a group, which all ranks submit as one: none of its tensors travels before all
+  /// are ready on all ranks, and if one fails, all do. Completes with the outputs in the order of
+  /// the requests.
+  Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
+
+  @Override
+  default Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
+    return allreduce(ReductionRequest.of(name, gradient, average, ReduceOp.AVERAGE));
+  }
+
+  /// This rank has no more data: from now on it contributes what changes nothing (zeros to sums,
+  /// and to averages, which are divided by all ranks) to what the others reduce. Completes when all
+  /// ranks have called it, with the rank that did last; then all may go on. Throws
+  /// `IllegalStateException` where ranks do not negotiate: set `fusion` to `on`.
+  Handle<Integer> join();
+
+  /// Returns when all ranks have called it. Throws `CommException.Broken` after `limit`, which
+  /// names the ranks that did not; without negotiation `Aborted`, and the communicator is lost.
+  void barrier(Duration limit) throws InterruptedException;
+
+  /// The object of rank `root`, on all ranks. Waits for all. Throws `IllegalArgumentException` on
+  /// all ranks if it has more than 1 GiB.
+  ///
+  /// @param value the root's object; those of other ranks are not used
+  <T> T broadcastObject(String name, T value, ObjectCodec<T> codec, int root)
+      throws InterruptedException;
+
+  /// The objects of all ranks, in rank order, on all. Waits for all. Throws
+  /// `IllegalArgumentException` on all ranks if they have more than 1 GiB together.
+  <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
+      throws InterruptedException;
+
+  /// Whether ranks negotiate and tensors are fused, and why, in words.
+  String describe();
+}

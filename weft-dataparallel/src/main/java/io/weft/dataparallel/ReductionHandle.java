@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What a caller holds of an operation that the layer's thread ends. Any thread.
+final class ReductionHandle<T> implements Handle<T> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ReductionHandle.class);
+
+  private final String words;
+  private final CompletableFuture<T> future = new CompletableFuture<>();
+
+  /// @param words what it is, for messages
+  ReductionHandle(String words) {
+    this.words = words;
+  }
+
+  /// One handle for all of these: over when all are; fails with the cause of the first that failed.
+  static <T> ReductionHandle<List<T>> of(String words, List<ReductionHandle<T>> parts) {
+    ReductionHandle<List<T>> all = new ReductionHandle<>(words);
+    AtomicInteger left = new AtomicInteger(parts.size() + 1);
+    Runnable countdown =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            end(all, parts);
+          }
+        };
+    parts.forEach(part -> part.whenDone((result, cause) -> countdown.run()));
+    countdown.run();
+    return all;
+  }
+
+  private static <T> void end(ReductionHandle<List<T>> all, List<ReductionHandle<T>> parts) {
+    for (ReductionHandle<T> part : parts) {
+      CommException cause = failure(part);
+      if (cause != null) {
+        all.fail(cause);
+        return;
+      }
+    }
+    all.complete(results(parts));
+  }
+
+  private static <T> @Nullable CommException failure(ReductionHandle<T> part) {
+    return part.future.isCompletedExceptionally()
+            && part.future.exceptionNow() instanceof CommException cause
+        ? cause
+        : null;
+  }
+
+  private static <T> List<T> results(List<ReductionHandle<T>> parts) {
+    List<T> results = new ArrayList<>(parts.size());
+    parts.forEach(part -> results.add(part.future.resultNow()));
+    return List.copyOf(results);
+  }
+
+  void complete(T result) {
+    var unused = future.complete(result);
+  }
+
+  void fail(CommException cause) {
+    var unused = future.completeExceptionally(cause);
+  }
+
+  @Override
+  public boolean isDone() {
+    return future.isDone();
+  }
+
+  @Override
+  public T await() throws InterruptedException {
+    checkThread();
+    try {
+      return future.get();
+    } catch (ExecutionException failed) {
+      throw cause(failed);
+    }
+  }
+
+  @Override
+  public T await(Duration timeout) throws InterruptedException {
+    checkThread();
+    try {
+      return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException failed) {
+      throw cause(failed);
+    } catch (TimeoutException late) {
+      throw new CommException.TimedOut(
+          words
+              + " is not done after "
+              + Span.millis(timeout)
+              + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
+          List.of());
+    }
+  }
+
+  private void checkThread() {
+    if (!future.isDone() && Thread.currentThread() instanceof NegotiationThread) {
+      throw new IllegalStateException(
+          words + ": awaited in a callback, on the thread that would end it");
+    }
+  }
+
+  private static CommException cause(ExecutionException failed) {
+    if (failed.getCause() instanceof CommException cause) {
+      return cause;
+    }
+    throw new IllegalStateException("a handle fails with a CommException", failed);
+  }
+
+  @Override
+  public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    var unused =
+        future.whenComplete(
+            (result, thrown) -> {
+              try {
+                action.accept(result, thrown instanceof CommException cause ? cause : null);
+              } catch (RuntimeException | Error broken) {
+                LOG.error("what is to run when {} is done threw; it must not", words, broken);
+              }
+            });
+  }
+
+  @Override
+  public CompletableFuture<T> toCompletableFuture() {
+    return future.copy();
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import java.util.List;
+
+/// What user threads hand to the layer's thread.
+sealed interface Submission {
+
+  /// One tensor, or a group.
+  record Tensors(List<PendingTensor> tensors) implements Submission {}
+
+  /// This rank has no more data.
+  record Join(ReductionHandle<Integer> handle) implements Submission {}
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.negotiation;
+
+import io.weft.dataparallel.frame.TensorSignature;
+
+/// A tensor that this rank has submitted and that is not ready everywhere. Confined to one thread.
+final class LocalTensor {
+
+  enum State {
+    /// The other ranks do not know of it.
+    UNTOLD,
+    /// A byte of the vector tells it.
+    CACHED,
+    /// It was announced.
+    TOLD,
+    /// It is ready everywhere, and waits for the rest of its group.
+    HELD
+  }
+
+  final String name;
+  final TensorSignature signature;
+  final long submitted;
+  final long deadline;
+  State state = State.UNTOLD;
+  long toldRound;
+
+  /// @param submitted when, in nanoseconds of the layer's clock
+  /// @param deadline likewise
+  LocalTensor(String name, TensorSignature signature, long submitted, long deadline) {
+    this.name = name;
+    this.signature = signature;
+    this.submitted = submitted;
+    this.deadline = deadline;
+  }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.negotiation;
+
+import io.weft.dataparallel.frame.Announcement;
+import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.dataparallel.negotiation.LocalTensor.State;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/// One rank's part in finding out which tensors are ready on all ranks, without a coordinator: what
+/// to bring into the next round, and what a round's result means. All ranks apply the same results
+/// in the same order, so that cache, announced tensors, groups and joined ranks are the same on
+/// all. Time is an argument. Confined to one thread.
+///
+/// A tensor that the cache knows costs one byte in the vector. One that it does not know, or knows
+/// with another signature, is announced, and enters the cache when all ranks have announced it
+/// alike. A tensor that waits for long is announced too, so that all ranks see who is missing.
+public final class Negotiation {
+
+  /// How many tensors are remembered that failed before a rank had submitted them.
+  private static final int MOST_LATE = 1024;
+
+  private static final long REPORT_NANOS = 1_000_000_000;
+
+  private final Settings settings;
+  private final ResponseCache cache;
+  private final Map<String, LocalTensor> local = new LinkedHashMap<>();
+  private final Map<String, AnnouncedTensor> announced = new LinkedHashMap<>();
+  private final TensorGroups groups = new TensorGroups();
+  private final Map<String, LateTensor> late = new LinkedHashMap<>();
+  private final BitSet joined = new BitSet();
+  private final RankReport[] reports;
+  private long reportedAt;
+  private long rounds;
+  private int lastJoined = -1;
+  private boolean joining;
+  private boolean leaving;
+
+  /// What it is told once.
+  ///
+  /// @param cacheCapacity of the response cache
+  /// @param stallNanos after which wait a tensor is announced, for others to see
+  /// @param describe a rank for people
+  public record Settings(
+      int rank, int size, int cacheCapacity, long stallNanos, IntFunction<String> describe) {}
+
+  /// A tensor that has failed without these ranks, each of which will submit it yet, or never.
+  private record LateTensor(BitSet ranks, FailedTensor cause) {}
+
+  public Negotiation(Settings settings) {
+    this.settings = settings;
+    this.cache = new ResponseCache(settings.cacheCapacity());
+    this.reports = new RankReport[settings.size()];
+    Arrays.fill(reports, RankReport.NONE);
+  }
+
+  /// This rank has submitted a tensor; none of this name may be under way.
+  public void submit(String name, TensorSignature signature, long nanos, long deadline) {
+    LocalTensor tensor = new LocalTensor(name, signature, nanos, deadline);
+    if (cache.has(name) && cache.signature(name).equals(signature)) {
+      tensor.state = State.CACHED;
+    }
+    local.put(name, tensor);
+  }
+
+  /// This rank has no more data.
+  public void join() {
+    joining = true;
+  }
+
+  /// This rank closes the layer.
+  public void leave() {
+    leaving = true;
+  }
+
+  /// Whether a tensor of this rank, or its `join`, waits for other ranks.
+  public boolean isWaiting() {
+    return !local.isEmpty() || joined.get(settings.rank()) || joining;
+  }
+
+  /// When the tensor was submitted that waits longest; `otherwise` if none waits.
+  public long waitingSince(long otherwise) {
+    return local.isEmpty() ? otherwise : local.values().iterator().next().submitted;
+  }
+
+  /// What this rank brings into the next round.
+  ///
+  /// @param lastOperation what it has done last
+  /// @param idleNanos how long ago
+  public Round begin(long nanos, String lastOperation, long idleNanos) {
+    rounds++;
+    List<Announcement> told = new ArrayList<>();
+    boolean stalled = false;
+    for (LocalTensor tensor : local.values()) {
+      tell(tensor, nanos, told);
+      stalled |= nanos - tensor.submitted >= settings.stallNanos();
+    }
+    if (joining) {
+      told.add(new Announcement.Joined());
+      joining = false;
+    }
+    if (leaving) {
+      told.add(new Announcement.Leaving());
+      leaving = false;
+    }
+    byte[] vector = new byte[Round.HEAD + cache.slots()];
+    if (joined.get(settings.rank())) {
+      Arrays.fill(vector, (byte) 1);
+    }
+    for (LocalTensor tensor : local.values()) {
+      if (tensor.state == State.CACHED) {
+        vector[Round.HEAD + cache.slot(tensor.name)] = 1;
+      }
+    }
+    boolean refresh = stalled && nanos - reportedAt >= REPORT_NANOS;
+    vector[0] = (byte) (told.isEmpty() && !refresh ? 1 : 0);
+    return new Round(vector, new RankReport(lastOperation, idleNanos / 1_000_000, told));
+  }
+
+  private void tell(LocalTensor tensor, long nanos, List<Announcement> told) {
+    long patience = Math.min(settings.stallNanos(), (tensor.deadline - tensor.submitted) / 2);
+    boolean waits = tensor.state == State.CACHED && nanos - tensor.submitted >= patience;
+    if (tensor.state == State.UNTOLD || waits) {
+      told.add(new Announcement.Submitted(tensor.name, tensor.signature));
+      tensor.state = State.TOLD;
+      tensor.toldRound = rounds;
+    } else if (tensor.state == State.TOLD
+        && nanos - tensor.deadline >= 0
+        // Who had it in the cache announces it in the round after this rank did.
+        && rounds >= tensor.toldRound + 2) {
+      told.add(new Announcement.Expired(tensor.name));
+    }
+  }
+
+  /// What the round that was begun means.
+  ///
+  /// @param combined the minimum of all ranks' vectors
+  /// @param all reports in rank order; empty if they were not exchanged
+  public Outcome end(byte[] combined, List<RankReport> all, long nanos) {
+    List<ReadyTensor> ready = new ArrayList<>();
+    List<FailedTensor> failed = new ArrayList<>();
+    for (int slot = 0; slot < combined.length - Round.HEAD; slot++) {
+      String name = cache.name(slot);
+      if (name != null && combined[Round.HEAD + slot] == 1) {
+        cache.touch(name);
+        agree(new ReadyTensor(name, cache.signature(name)), ready, failed);
+      }
+    }
+    int leaver = -1;
+    for (int rank = 0; rank < all.size(); rank++) {
+      reports[rank] = all.get(rank);
+      reportedAt = nanos;
+      for (Announcement each : all.get(rank).announcements()) {
+        switch (each) {
+          case Announcement.Submitted(String name, TensorSignature signature) ->
+              admit(rank, name, signature, failed);
+          case Announcement.Expired(String name) -> expire(name, failed);
+          case Announcement.Joined() -> {
+            joined.set(rank);
+            lastJoined = rank;
+          }
+          case Announcement.Leaving() -> leaver = leaver < 0 ? rank : leaver;
+        }
+      }
+    }
+    if (!all.isEmpty()) {
+      resolveComplete(ready, failed);
+    }
+    for (FailedTensor each : failed) {
+      local.remove(each.name());
+    }
+    return new Outcome(ready, failed, joinedByAll(), leaver);
+  }
+
+  private int joinedByAll() {
+    if (joined.cardinality() < settings.size()) {
+      return -1;
+    }
+    joined.clear();
+    return lastJoined;
+  }
+
+  private void admit(int rank, String name, TensorSignature signature, List<FailedTensor> failed) {
+    LateTensor before = late.get(name);
+    if (before != null && before.ranks().get(rank)) {
+      before.ranks().clear(rank);
+      if (before.ranks().isEmpty()) {
+        late.remove(name);
+      }
+      if (rank == settings.rank()) {
+        failed.add(before.cause());
+      }
+      return;
+    }
+    if (cache.has(name)) {
+      cache.remove(name);
+      announceAgain(name);
+    }
+    announced
+        .computeIfAbsent(name, key -> new AnnouncedTensor(key, settings.size()))
+        .announce(rank, signature);
+  }
+
+  /// The cache does not know it any more.
+  private void announceAgain(String name) {
+    LocalTensor own = local.get(name);
+    if (own != null && own.state == State.CACHED) {
+      own.state = State.UNTOLD;
+    }
+  }
+
+  private void expire(String name, List<FailedTensor> failed) {
+    AnnouncedTensor tensor = announced.get(name);
+    BitSet missing = tensor == null ? new BitSet() : tensor.missing(joined);
+    if (tensor == null || missing.isEmpty()) {
+      return; // it has become ready meanwhile
+    }
+    announced.remove(name);
+    int culprit = missing.nextSetBit(0);
+    FailedTensor cause = new FailedTensor(name, culprit, neverSubmitted(name, missing));
+    late.put(name, new LateTensor(missing, cause));
+    if (late.size() > MOST_LATE) {
+      late.remove(late.keySet().iterator().next());
+    }
+    fail(tensor, cause, failed);
+  }
+
+  private String neverSubmitted(String name, BitSet missing) {
+    return StallReport.neverSubmitted(
+        missing.stream()
+            .mapToObj(
+                r ->
+                    settings.describe().apply(r)
+                        + " never submitted '"
+                        + name
+                        + "'; "
+                        + StallReport.last(reports[r]))
+            .toList());
+  }
+
+  private void resolveComplete(List<ReadyTensor> ready, List<FailedTensor> failed) {
+    List<AnnouncedTensor> complete =
+        announced.values().stream().filter(each -> each.missing(joined).isEmpty()).toList();
+    for (AnnouncedTensor tensor : complete) {
+      announced.remove(tensor.name);
+      var signatures = tensor.bySignature().keySet();
+      if (signatures.size() == 1) {
+        TensorSignature signature = signatures.iterator().next();
+        String evicted = cache.put(tensor.name, signature);
+        if (evicted != null) {
+          announceAgain(evicted);
+        }
+        agree(new ReadyTensor(tensor.name, signature), ready, failed);
+      } else {
+        String message = tensor.disagreement(settings.describe());
+        fail(tensor, new FailedTensor(tensor.name, -1, message), failed);
+      }
+    }
+  }
+
+  /// A tensor is ready on all ranks; those of its group perhaps not.
+  private void agree(ReadyTensor tensor, List<ReadyTensor> ready, List<FailedTensor> failed) {
+    if (!tensor.signature().isGrouped()) {
+      ready.add(tensor);
+      local.remove(tensor.name());
+      return;
+    }
+    LocalTensor own = local.get(tensor.name());
+    if (own != null) {
+      own.state = State.HELD;
+    }
+    int before = ready.size();
+    groups.add(tensor, ready, failed);
+    ready.subList(before, ready.size()).forEach(each -> local.remove(each.name()));
+  }
+
+  private void fail(AnnouncedTensor tensor, FailedTensor cause, List<FailedTensor> failed) {
+    if (tensor.isBy(settings.rank())) {
+      failed.add(cause);
+    }
+    Map<String, Integer> sizes = new LinkedHashMap<>();
+    for (TensorSignature signature : tensor.bySignature().keySet()) {
+      if (signature.isGrouped()) {
+        sizes.merge(signature.group(), signature.groupSize(), Math::max);
+      }
+    }
+    sizes.forEach((group, size) -> groups.fail(group, size, cause, failed));
+  }
+
+  /// What the tensors wait for that this rank has submitted long ago; null = none has waited that
+  /// long.
+  public @Nullable String stall(long nanos) {
+    List<String> waiting = new ArrayList<>();
+    BitSet missing = new BitSet();
+    for (LocalTensor tensor : local.values()) {
+      AnnouncedTensor known = announced.get(tensor.name);
+      if (known != null && nanos - tensor.submitted >= settings.stallNanos()) {
+        BitSet without = known.missing(joined);
+        missing.or(without);
+        waiting.add(StallReport.waiting(tensor.name, nanos - tensor.submitted, without));
+      }
+    }
+    if (waiting.isEmpty()) {
+      return null;
+    }
+    return StallReport.of(
+        settings.describe().apply(settings.rank()),
+        waiting,
+        missing.stream().mapToObj(this::ofMissing).toList());
+  }
+
+  private String ofMissing(int rank) {
+    return settings.describe().apply(rank)
+        + ": "
+        + StallReport.last(reports[rank])
+        + StallReport.also(submittedBy(rank));
+  }
+
+  /// What this rank has submitted that waits for others.
+  private List<String> submittedBy(int rank) {
+    return announced.values().stream()
+        .filter(each -> each.isBy(rank))
+        .map(each -> each.name)
+        .toList();
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.frame;
+
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+
+/// Signatures for tests.
+public final class Signatures {
+
+  private Signatures() {}
+
+  /// The sum of so many floats.
+  public static TensorSignature floats(long elements) {
+    return of(DType.FLOAT32, elements, 0, "", 0);
+  }
+
+  /// The sum of a vector, with a priority and perhaps a group.
+  public static TensorSignature of(
+      DType dtype, long elements, int priority, String group, int groupSize) {
+    return new TensorSignature(
+        dtype, Shape.of(elements), ReduceOp.SUM, 1, 1, priority, group, groupSize);
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.fusion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.dataparallel.frame.Signatures;
+import io.weft.dataparallel.fusion.FusionPlan.Batch;
+import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.tensor.DType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
+
+class FusionPlanTest {
+
+  private static final long KIB_OF_FLOATS = 256;
+
+  private static ReadyTensor floats(String name, long kib, int priority) {
+    return new ReadyTensor(
+        name, Signatures.of(DType.FLOAT32, kib * KIB_OF_FLOATS, priority, "", 0));
+  }
+
+  private static String words(List<Batch> batches) {
+    return batches.stream()
+        .map(
+            batch ->
+                batch.tensors().stream().map(ReadyTensor::name).collect(Collectors.joining("+")))
+        .collect(Collectors.joining(" "));
+  }
+
+  @Test
+  void tensorsShareABufferUpToTheThreshold() {
+    var ready = List.of(floats("a", 2, 0), floats("b", 2, 0), floats("c", 1, 0), floats("d", 4, 0));
+    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b c d");
+    assertThat(words(FusionPlan.of(ready, 5120))).isEqualTo("a+b+c d");
+    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("a+b+c+d");
+  }
+
+  @Test
+  void aTensorBeyondTheThresholdTravelsByItselfAndOthersShareOn() {
+    var ready = List.of(floats("a", 1, 0), floats("long", 9, 0), floats("b", 1, 0));
+    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b long");
+  }
+
+  @Test
+  void typesAreApart() {
+    var ready =
+        List.of(
+            floats("a", 1, 0),
+            new ReadyTensor("i", Signatures.of(DType.INT32, 9, 0, "", 0)),
+            floats("b", 1, 0));
+    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b i");
+  }
+
+  @Test
+  void higherPrioritiesGoFirstAndShareShortBuffersOnly() {
+    var ready = List.of(floats("low", 200, 1), floats("high", 100, 3), floats("middle", 100, 2));
+    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("high+middle low");
+  }
+
+  @Test
+  void aGroupStandsTogetherByItsHighestPriority() {
+    var ready =
+        List.of(
+            new ReadyTensor("g1", Signatures.of(DType.FLOAT32, 4, 0, "g", 2)),
+            floats("alone", 1, 1),
+            new ReadyTensor("g2", Signatures.of(DType.FLOAT32, 4, 7, "g", 2)));
+    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("g1+g2+alone");
+  }
+
+  @Provide
+  Arbitrary<List<ReadyTensor>> tensors() {
+    return Combinators.combine(
+            Arbitraries.of(DType.FLOAT32, DType.FLOAT64, DType.INT8),
+            Arbitraries.longs().between(0, 100_000),
+            Arbitraries.integers().between(0, 3))
+        .as((dtype, elements, priority) -> Signatures.of(dtype, elements, priority, "", 0))
+        .list()
+        .ofMaxSize(60)
+        .map(
+            signatures -> {
+              List<ReadyTensor> ready = new ArrayList<>();
+              for (int i = 0; i < signatures.size(); i++) {
+                ready.add(new ReadyTensor("t" + i, signatures.get(i)));
+              }
+              return ready;
+            });
+  }
+
+  @Property
+  void everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold(
+      @ForAll("tensors") List<ReadyTensor> ready,
+      @ForAll @LongRange(min = 1, max = 1 << 20) long threshold) {
+    List<Batch> batches = FusionPlan.of(ready, threshold);
+    assertThat(batches.stream().flatMap(batch -> batch.tensors().stream()).toList())
+        .containsExactlyInAnyOrderElementsOf(ready);
+    for (Batch batch : batches) {
+      assertThat(batch.tensors().stream().map(t -> t.signature().dtype()).distinct()).hasSize(1);
+      assertThat(batch.bytes())
+          .isEqualTo(batch.tensors().stream().mapToLong(t -> t.signature().bytes()).sum());
+      if (batch.isFused()) {
+        assertThat(batch.bytes()).isLessThanOrEqualTo(threshold);
+      }
+      boolean mixed =
+          batch.tensors().stream().map(t -> t.signature().priority()).distinct().count() > 1;
+      if (mixed) {
+        assertThat(batch.bytes()).isLessThanOrEqualTo(FusionPlan.MOST_MIXED_BYTES);
+      }
+    }
+    List<Integer> first =
+        batches.stream().map(batch -> batch.first().signature().priority()).toList();
+    assertThat(first).isSortedAccordingTo((a, b) -> b - a);
+  }
+}
