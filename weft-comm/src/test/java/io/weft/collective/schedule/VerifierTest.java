@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.schedule;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.collective.schedule.Step.ReceiveReduce;
@@ -23,6 +24,7 @@ class VerifierTest {
         new Case(Ring.allreduce(), Goal.ALLREDUCE),
         new Case(new RecursiveDoubling(), Goal.ALLREDUCE),
         new Case(new HalvingDoubling(), Goal.ALLREDUCE),
+        new Case(new SlicedDoubling(), Goal.ALLREDUCE),
         new Case(BinomialTree.allreduce(), Goal.ALLREDUCE),
         new Case(Direct.allreduce(), Goal.ALLREDUCE),
         new Case(Ring.reduceScatter(), Goal.REDUCE_SCATTER),
@@ -58,6 +60,22 @@ class VerifierTest {
     List<Integer> hosts = hostOf.boxed().toList();
     Verifier.prove(Hierarchical.ring(hosts), Goal.ALLREDUCE, hosts.size());
     Verifier.prove(Hierarchical.halving(hosts), Goal.ALLREDUCE, hosts.size());
+  }
+
+  @Test
+  void halvingAndDoublingAddEachElementInOneOrderWhereverItLies() {
+    for (int n = 1; n <= 64; n++) {
+      List<Long> one = Verifier.orders(new RecursiveDoubling(), n);
+      assertThat(one).hasSize(1);
+      long order = one.getFirst();
+      assertThat(Verifier.orders(new HalvingDoubling(), n)).as("%d ranks", n).containsOnly(order);
+      assertThat(Verifier.orders(new SlicedDoubling(), n)).as("%d ranks", n).containsOnly(order);
+    }
+  }
+
+  @Test
+  void aRingAddsEachPartInAnOrderOfItsOwn() {
+    assertThat(Verifier.orders(Ring.allreduce(), 4)).doesNotHaveDuplicates();
   }
 
   @Test
