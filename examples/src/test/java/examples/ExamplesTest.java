@@ -32,6 +32,13 @@ class ExamplesTest {
   }
 
   @Test
+  void aProcessWithoutDataJoinsAndBothFindTheLine() throws Exception {
+    assertThat(runOnTwo(Join.class))
+        .contains("rank 0, after rank 0 joined last: y = 3.00 x + 2.00")
+        .contains("rank 1, after rank 0 joined last: y = 3.00 x + 2.00");
+  }
+
+  @Test
   void parameterServerAndWorkerFindTheLine() throws Exception {
     assertThat(runOnTwo(ParameterServer.class)).contains("y = 3.00 x + 2.00");
   }

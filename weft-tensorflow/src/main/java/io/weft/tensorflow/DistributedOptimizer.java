@@ -3,7 +3,6 @@ package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
 import io.weft.gradient.GradientReducer;
-import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -132,8 +131,9 @@ public final class DistributedOptimizer extends Optimizer {
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
-    for (List<String> group : options.grouping().cut(List.copyOf(shared.keySet()))) {
-      average(weft, group, shared);
+    List<String> variables = List.copyOf(shared.keySet());
+    for (List<String> group : options.grouping().cut(variables)) {
+      average(weft, group, priority(group, variables), shared);
     }
     List<GradAndVar<?>> averaged = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
@@ -143,15 +143,20 @@ public final class DistributedOptimizer extends Optimizer {
     return averaged;
   }
 
+  /// Variables are made in the order of the layers. The next step's forward pass begins with the
+  /// first, whose gradient comes last: so it goes first.
+  private static int priority(List<String> group, List<String> variables) {
+    return variables.size() - variables.indexOf(group.getFirst());
+  }
+
   /// Puts averages in place of a group's gradients.
   private static void average(
-      WeftOps weft, List<String> group, Map<String, GradAndVar<?>> gradients) {
+      WeftOps weft, List<String> group, int priority, Map<String, GradAndVar<?>> gradients) {
     List<Operand<?>> own = new ArrayList<>();
     for (String variable : group) {
       own.add(of(variable, gradients).getGradient());
     }
-    List<Operand<?>> averages =
-        weft.groupedAllreduce(own, "weft/gradient/" + group.getFirst(), ReduceOp.AVERAGE);
+    List<Operand<?>> averages = weft.averages(own, "weft/gradient/" + group.getFirst(), priority);
     for (int i = 0; i < group.size(); i++) {
       gradients.put(
           group.get(i), replaced(of(group.get(i), gradients), averages.get(i).asOutput()));

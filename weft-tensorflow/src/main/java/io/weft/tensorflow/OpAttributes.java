@@ -28,6 +28,9 @@ final class OpAttributes {
 
   static final String POSTSCALE = "postscale";
 
+  /// Which gradients go first.
+  static final String PRIORITY = "priority";
+
   private OpAttributes() {}
 
   /// Reads a collective from the attributes of its node.
@@ -43,9 +46,10 @@ final class OpAttributes {
     double before = Double.parseDouble(node.string(PRESCALE));
     double after = Double.parseDouble(node.string(POSTSCALE));
     WireHook hook = before == 1 && after == 1 ? WireHook.NONE : WireHook.scaling(before, after);
+    int priority = Math.toIntExact(node.integer(PRIORITY));
     return inputs == 1
-        ? new CollectiveOp.Allreduce(op, hook, names(node, 1).getFirst())
-        : new CollectiveOp.GroupedAllreduce(op, hook, names(node, inputs));
+        ? new CollectiveOp.Allreduce(op, hook, priority, names(node, 1).getFirst())
+        : new CollectiveOp.GroupedAllreduce(op, hook, priority, names(node, inputs));
   }
 
   static CollectiveOp<?> broadcast(KernelConstruction node, int inputs) {

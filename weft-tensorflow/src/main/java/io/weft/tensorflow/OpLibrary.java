@@ -188,7 +188,8 @@ public final class OpLibrary {
         OpAttributes::allreduce,
         reduction,
         "prescale: string = '1.0'",
-        "postscale: string = '1.0'");
+        "postscale: string = '1.0'",
+        "priority: int = 0");
     group(BROADCAST, OutputShapes.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
     group(ALLGATHER, OutputShapes.OTHER_ROWS, OpAttributes::allgather);
     group(REDUCE_SCATTER, OutputShapes.OTHER_ROWS, OpAttributes::reduceScatter, reduction);

@@ -94,6 +94,20 @@ public final class WeftOps {
     return all(buildAllreduce(inputs, name, op, scale));
   }
 
+  /// Averages gradients, as a group. Among those that are ready on all ranks, the reducer lets the
+  /// one of the highest priority go first.
+  List<Operand<?>> averages(List<? extends Operand<?>> gradients, String name, int priority) {
+    return all(
+        build(
+            OpLibrary.ALLREDUCE,
+            gradients,
+            nodeName(name),
+            builder ->
+                builder
+                    .setAttr(OpAttributes.OP, ReduceOp.AVERAGE.name())
+                    .setAttr(OpAttributes.PRIORITY, priority)));
+  }
+
   /// Adds, or averages, slices over all ranks. Rows that stand several times in `input` are added
   /// first, so that each travels once; in the result a row stands once for each rank that has it.
   /// Ranks may have other rows and other numbers of rows. Throws `IllegalArgumentException` for

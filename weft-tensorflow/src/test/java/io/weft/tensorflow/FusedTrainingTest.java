@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.Fusion;
+import io.weft.tensorflow.DistributedOptimizer.Updates;
+import io.weft.testkit.job.LocalJob;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.tensorflow.GraphOperation;
+import org.tensorflow.framework.optimizers.Adam;
+
+/// Training through `DataParallel`, over TCP.
+class FusedTrainingTest {
+
+  @ParameterizedTest
+  @EnumSource
+  void weightsHaveTheSameBitsFusedAndNot(Updates updates) {
+    List<String> digests = new ArrayList<>();
+    for (Fusion fusion : List.of(Fusion.ON, Fusion.OFF)) {
+      digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates)));
+      digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates).with(Grouping.into(2))));
+    }
+    assertThat(digests).hasSize(8).containsOnly(digests.getFirst());
+  }
+
+  @Test
+  void firstLayersHaveTheHighestPriority() {
+    List<Boolean> right =
+        onTcp(
+            weft -> {
+              try (DataParallel parallel = DataParallel.over(weft);
+                  Mlp model = model(weft, parallel, GradientOptions.DEFAULT)) {
+                List<Long> priorities = new ArrayList<>();
+                for (int i = 0; i < 4; i++) {
+                  GraphOperation op = model.graph.operation("weft/gradient/v" + i);
+                  priorities.add(op.attributes().getAttrInt(OpAttributes.PRIORITY));
+                }
+                assertThat(priorities).containsExactly(4L, 3L, 2L, 1L);
+                return true;
+              }
+            });
+    assertThat(right).hasSize(2);
+  }
+
+  private static List<String> trained(Fusion fusion, GradientOptions options) {
+    return onTcp(
+        weft -> {
+          DataParallelOptions how = DataParallelOptions.of(weft.config()).with(fusion);
+          try (DataParallel parallel = DataParallel.over(weft, how);
+              Mlp model = model(weft, parallel, options)) {
+            model.train(10, 2 * Mlp.BATCH, weft.rank() * Mlp.BATCH, Mlp.BATCH);
+            return WeightsDigest.of(model.session, model.variables);
+          }
+        });
+  }
+
+  private static Mlp model(Weft weft, DataParallel parallel, GradientOptions options) {
+    return new Mlp(
+        7,
+        null,
+        graph ->
+            new DistributedOptimizer(
+                weft.communicator(), parallel, new Adam(graph, 0.01f), options));
+  }
+
+  private static <T> List<T> onTcp(LocalJob.Body<T> body) {
+    WeftConfig config =
+        WeftConfig.load(Map.of("WEFT_TRANSPORT", "tcp", "WEFT_DEADLINE", "15s"), new Properties());
+    try (LocalJob job = LocalJob.start(2, config)) {
+      return job.run(body);
+    }
+  }
+}
