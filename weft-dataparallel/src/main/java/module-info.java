@@ -4,12 +4,15 @@
 module io.weft.dataparallel {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
+  requires jdk.jfr;
   requires org.slf4j;
 
   exports io.weft.dataparallel;
   exports io.weft.dataparallel.compress;
   exports io.weft.dataparallel.local;
+  exports io.weft.dataparallel.timeline;
 
   provides io.weft.config.OptionProvider with
-      io.weft.dataparallel.DataParallelConfig;
+      io.weft.dataparallel.DataParallelConfig,
+      io.weft.dataparallel.timeline.TimelineConfig;
 }

@@ -29,6 +29,7 @@ final class SameOptions {
       return;
     }
     Map<String, String> own = facts(options, weft.config().onFailure().toString());
+    own.put("--timeline", TrainTimeline.directory(options, weft).isPresent() ? "DIR" : "none");
     byte[] line = (String.join("\t", own.values()) + "\n").getBytes(StandardCharsets.UTF_8);
     try (TensorLease mine = weft.allocate(DType.UINT8, Shape.of(line.length))) {
       MemorySegment.copy(line, 0, mine.view().data(), ValueLayout.JAVA_BYTE, 0, line.length);

@@ -10,7 +10,6 @@ import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.Sync;
-import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -71,7 +70,7 @@ final class ServedTool {
     }
     Optional<ServedResult> served;
     try {
-      int threads = TrainingJob.of(weft, options.threads()).threads();
+      int threads = options.threads().orElse(weft.processorShare());
       served =
           new ServedTraining(settings, servers, options.source(), weft, threads, progress).run();
     } catch (InterruptedException e) {

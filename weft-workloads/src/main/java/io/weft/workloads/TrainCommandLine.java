@@ -3,7 +3,9 @@ package io.weft.workloads;
 
 import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
+import io.weft.dataparallel.timeline.TimelineFile;
 import io.weft.file.NewFile;
+import io.weft.transport.limit.Refusal;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.OptimizerKind;
@@ -12,6 +14,7 @@ import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.TrainingSettings;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -81,6 +84,7 @@ final class TrainCommandLine {
     option(spec, "--threads", "N", "that compute on each rank; default: its share of the cores");
     option(spec, "--plot", "FILE", "draw loss, accuracy and speed to FILE.svg or FILE.png");
     option(spec, "--json", "FILE", "write the report there");
+    option(spec, "--timeline", "DIR", "each rank leaves its timeline there; see weft trace");
     spec.addOption(
         OptionSpec.builder("-h", "--help").usageHelp(true).description("show this").build());
     return spec;
@@ -161,7 +165,8 @@ final class TrainCommandLine {
         transport,
         threads(parsed),
         plot(parsed),
-        output(parsed, "--json"));
+        output(parsed, "--json"),
+        timeline(parsed));
   }
 
   private static Workload workload(ParseResult parsed) {
@@ -214,6 +219,21 @@ final class TrainCommandLine {
       throw BadOption.of("--plot", plot.get().toString(), "a name that ends in .svg or .png");
     }
     return plot;
+  }
+
+  private static Optional<Path> timeline(ParseResult parsed) {
+    Optional<Path> directory = path(parsed, "--timeline");
+    if (directory.isPresent()) {
+      try {
+        TimelineFile.check(directory.get());
+      } catch (IOException refused) {
+        throw BadOption.of(
+            "--timeline",
+            directory.get().toString(),
+            "a directory that can be written or made (" + Refusal.words(refused) + ")");
+      }
+    }
+    return directory;
   }
 
   /// A file that can be written when training is done.

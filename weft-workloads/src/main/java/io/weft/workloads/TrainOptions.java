@@ -18,6 +18,7 @@ import java.util.OptionalInt;
 /// @param threads that compute on each rank; empty: its share of the host's cores
 /// @param plot picture to draw
 /// @param json report to write
+/// @param timeline directory where each rank leaves its timeline; empty = not said here
 record TrainOptions(
     TrainingSettings settings,
     Optional<Servers> servers,
@@ -26,4 +27,5 @@ record TrainOptions(
     Optional<String> transport,
     OptionalInt threads,
     Optional<Path> plot,
-    Optional<Path> json) {}
+    Optional<Path> json,
+    Optional<Path> timeline) {}

@@ -5,6 +5,8 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
+import io.weft.dataparallel.timeline.RankTimeline;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
@@ -135,20 +137,28 @@ public final class TrainTool implements ToolProvider {
     }
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
-    try (Weft weft = join(options, config.build())) {
+    try (Weft weft = join(options, config.build());
+        RankTimeline timeline = TrainTimeline.open(options, weft)) {
       requireSameOptions(weft, options);
+      TrainTimeline.begin(timeline);
       if (options.servers().isPresent()) {
         ServedTool.train(options, options.servers().get(), weft, out, err);
-        return;
+      } else {
+        train(options, weft, timeline.timeline(), out, err);
       }
-      var training =
-          TrainingThread.start(
-              () -> train(options, TrainingJob.of(weft, options.threads()), out, err));
-      if (weft.config().onFailure() == OnFailure.END) {
-        weft.onFailure(training::giveUp);
-      }
-      training.await();
+      TrainTimeline.end(timeline);
     }
+  }
+
+  private static void train(
+      TrainOptions options, Weft weft, Timeline timeline, PrintWriter out, PrintWriter err)
+      throws IOException {
+    var job = TrainingJob.of(weft, options.threads(), timeline);
+    var training = TrainingThread.start(() -> train(options, job, out, err));
+    if (weft.config().onFailure() == OnFailure.END) {
+      weft.onFailure(training::giveUp);
+    }
+    training.await();
   }
 
   private static void requireSameOptions(Weft weft, TrainOptions options) {

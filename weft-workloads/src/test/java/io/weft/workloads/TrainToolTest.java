@@ -74,7 +74,7 @@ class TrainToolTest {
         "mnist-dnn --plot p.gif      | --plot p.gif: expected a name that ends in .svg or .png",
         "mnist-dnn --json /nowhere/x | --json /nowhere/x: expected a file in a directory",
         "mnist-dnn --frobnicate      | Unknown option: '--frobnicate'",
-        "mnist-dnn --timeline t      | Unknown option",
+        "mnist-dnn --timeline /dev/null/t | --timeline /dev/null/t: expected a directory that can",
       })
   void whatIsWrongIsNamedWithWhatIsAllowed(String line, String message) {
     assertThat(run(("--validate " + line).strip().split(" +"))).isEqualTo(2);

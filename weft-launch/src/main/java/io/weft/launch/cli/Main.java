@@ -46,8 +46,7 @@ public final class Main {
       line.addSubcommand(new AbsentPerf());
     }
     ConfigFlags.add(line.getSubcommands().get("run"), List.of());
-    // A workload has a transport option of its own; it gets it untouched.
-    ConfigFlags.add(line.getSubcommands().get("train"), List.of("transport"));
+    ConfigFlags.add(line.getSubcommands().get("train"), TrainCommand.OWN_OPTIONS);
     // What follows the program's name is the program's, as under mpirun: '--' may be left out.
     Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
     line.setParameterExceptionHandler((wrong, given) -> wrongUsage(wrong));

@@ -14,8 +14,14 @@ import picocli.CommandLine.Spec;
     name = "trace",
     mixinStandardHelpOptions = true,
     description = "Reads what the ranks of a job recorded.",
-    subcommands = FlightCommand.class,
-    footer = {"", "Example:", "  weft trace flight DIR"})
+    subcommands = {FlightCommand.class, MergeCommand.class, ReportCommand.class},
+    footer = {
+      "",
+      "Examples:",
+      "  weft trace flight DIR                 see why a job failed",
+      "  weft trace report DIR                 see where its time went",
+      "  weft trace merge DIR --out FILE       see it all in a browser"
+    })
 final class TraceCommand implements Callable<Integer> {
 
   @Spec private @Nullable CommandSpec spec;
@@ -25,6 +31,6 @@ final class TraceCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    throw new ParameterException(command.commandLine(), "which trace? flight");
+    throw new ParameterException(command.commandLine(), "which trace? flight, merge or report");
   }
 }

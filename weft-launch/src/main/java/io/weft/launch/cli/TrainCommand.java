@@ -44,6 +44,9 @@ import picocli.CommandLine.Unmatched;
     })
 final class TrainCommand implements Callable<Integer> {
 
+  /// Settings for which a workload has an option of its own; it gets them untouched.
+  static final List<String> OWN_OPTIONS = List.of("transport", "timeline");
+
   private static final int HELP_WIDTH = 100;
 
   @Spec private @Nullable CommandSpec spec;
@@ -103,7 +106,7 @@ final class TrainCommand implements Callable<Integer> {
     int code = TrainingProvider.find().run(out, err, List.of("--help"));
     out.println();
     out.println("Settings of Weft's, as flags:");
-    out.print(ConfigFlags.help(List.of("transport"), HELP_WIDTH));
+    out.print(ConfigFlags.help(OWN_OPTIONS, HELP_WIDTH));
     out.flush();
     return code;
   }

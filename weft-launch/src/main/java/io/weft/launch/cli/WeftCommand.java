@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       "  weft perf allreduce -np 2           measure",
       "  weft doctor                         see what works on this machine",
       "  weft trace flight DIR               see why a job failed",
+      "  weft trace report DIR               see where its time went",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong command line or settings, 3 something is missing"
           + " here,",

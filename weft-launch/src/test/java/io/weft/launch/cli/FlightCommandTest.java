@@ -57,6 +57,6 @@ class FlightCommandTest {
   @Test
   void traceAloneAsksWhich() {
     assertThat(weft.run("trace")).isEqualTo(ExitCodes.WRONG_USAGE);
-    assertThat(weft.err()).contains("which trace? flight");
+    assertThat(weft.err()).contains("which trace? flight, merge or report");
   }
 }

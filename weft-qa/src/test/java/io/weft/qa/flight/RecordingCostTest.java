@@ -7,6 +7,8 @@ import com.sun.management.ThreadMXBean;
 import io.weft.cluster.Member;
 import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
+import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.flight.FlightLog;
 import io.weft.flight.FlightRecorder;
 import io.weft.observer.ObservedOperation;
@@ -62,6 +64,25 @@ class RecordingCostTest {
         recorder.reached(operation, OperationStage.EXCHANGE, 0, i);
         recorder.ended(operation, null, i);
         recorder.onTurn(i);
+      }
+      least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+    }
+    assertThat(least).isLessThan(OPERATIONS); // less than one byte an operation
+  }
+
+  @Test
+  void timelineAllocatesNothing() {
+    var timeline = new Timeline(() -> 0, Timeline.FEWEST);
+    var operation = new Submission(1, 7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < 20; round++) {
+      long before = THREADS.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < OPERATIONS; i++) {
+        timeline.submitted(operation);
+        timeline.reached(operation, OperationStage.STARTED, 0, i);
+        timeline.reached(operation, OperationStage.SENT, 0, i);
+        timeline.ended(operation, null, i);
+        timeline.record(SpanCategory.FUSE, "fuse", i, i + 1, -1);
       }
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
     }

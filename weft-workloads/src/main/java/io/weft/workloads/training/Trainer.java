@@ -4,6 +4,8 @@ package io.weft.workloads.training;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
+import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.batch.Feed;
@@ -124,7 +126,7 @@ public final class Trainer {
     if (!goesOn) {
       run.begin(resume.begin(model));
     } else if (run.epochs() > 0 && run.next() == 0) {
-      resume.save(model, run.history(), observer); // who did so may be lost
+      save(resume, model, run); // who did so may be lost
     }
     if (!announced) {
       announced = true;
@@ -142,7 +144,7 @@ public final class Trainer {
       double[] losses = epoch(run, shard.columns(), model, feed, slice);
       recorder.endEpoch();
       run.endEpoch(losses, accuracy(model, shard));
-      resume.save(model, run.history(), observer);
+      save(resume, model, run);
       double mean = Arrays.stream(losses).average().orElseThrow();
       double accuracy = run.history().accuracies().getLast();
       observer.onEpoch(new TrainingObserver.TrainedEpoch(run.epochs(), mean, accuracy));
@@ -150,25 +152,37 @@ public final class Trainer {
     return outcome(model, run.history(), auc(model, shard));
   }
 
+  private void save(Resume resume, Engine model, TrainingProgress run) {
+    try (var _ = job.timeline().span(SpanCategory.CHECKPOINT, "checkpoint")) {
+      resume.save(model, run.history(), observer);
+    }
+  }
+
   /// What is left of one pass over the data; returns the mean loss of each global batch.
   private double[] epoch(
       TrainingProgress run, Columns columns, Engine model, Feed feed, int width) {
     int epoch = run.epochs();
     int[] order = columns.order(epoch, job.rank(), job.size());
+    Timeline timeline = job.timeline();
     averageWeights(model, run);
     beginLocal(model);
     while (run.next() < columns.steps()) {
       int s = run.next();
-      meter.begin();
-      feed.fill(order, s * width);
-      Engine.StepLoss step =
-          model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
-      run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
-      averageWeights(model, run);
-      if (local != null) {
-        local.step(s + 1 == columns.steps());
+      Engine.StepLoss step;
+      StepMeter.MeteredStep measured;
+      try (var _ = timeline.step(run.steps())) {
+        meter.begin();
+        try (var _ = timeline.span(SpanCategory.INPUT, "input")) {
+          feed.fill(order, s * width);
+        }
+        step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
+        run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
+        averageWeights(model, run);
+        if (local != null) {
+          local.step(s + 1 == columns.steps());
+        }
+        measured = meter.end();
       }
-      StepMeter.MeteredStep measured = meter.end();
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       observer.onStep(
@@ -245,7 +259,10 @@ public final class Trainer {
   }
 
   private double accuracy(Engine model, DataShard shard) {
-    double correct = model.judge(shard.test()).correct();
+    double correct;
+    try (var _ = job.timeline().span(SpanCategory.EVALUATION, "test")) {
+      correct = model.judge(shard.test()).correct();
+    }
     return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
   }
 

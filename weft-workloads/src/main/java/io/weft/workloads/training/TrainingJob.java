@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
 import java.util.List;
 import java.util.OptionalInt;
@@ -14,9 +15,13 @@ public interface TrainingJob {
   /// The job that this process has joined; the caller still closes it.
   ///
   /// @param threads that compute; empty: this rank's share of the host's cores
-  static TrainingJob of(Weft weft, OptionalInt threads) {
-    return new WeftJob(weft, threads);
+  /// @param timeline where its steps are recorded
+  static TrainingJob of(Weft weft, OptionalInt threads, Timeline timeline) {
+    return new WeftJob(weft, threads, timeline);
   }
+
+  /// Where steps, input, tests and checkpoints are recorded.
+  Timeline timeline();
 
   /// This rank among the present ones, from 0.
   int rank();

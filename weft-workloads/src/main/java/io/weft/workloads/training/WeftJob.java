@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
 import io.weft.tensorflow.OpLibrary;
 import java.util.List;
@@ -12,7 +13,8 @@ import java.util.OptionalInt;
 /// The job that this process has joined.
 ///
 /// @param wanted how many threads compute; empty: the ranks of a host share its cores
-record WeftJob(Weft weft, OptionalInt wanted) implements TrainingJob {
+/// @param timeline where its steps are recorded
+record WeftJob(Weft weft, OptionalInt wanted, Timeline timeline) implements TrainingJob {
 
   @Override
   public int rank() {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.weft.WeftConfig;
+import io.weft.agent.Ticker;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -58,7 +60,8 @@ class RankedTrainingTest {
               new Trainer(
                       SETTINGS,
                       CLICKS,
-                      TrainingJob.of(weft, OptionalInt.of(1)),
+                      TrainingJob.of(
+                          weft, OptionalInt.of(1), new Timeline(Ticker.SYSTEM, Timeline.FEWEST)),
                       TrainingObserver.SILENT)
                   .run());
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
@@ -59,7 +62,7 @@ final class Runs {
   static <T> List<T> onAll(int ranks, Function<TrainingJob, T> body) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     try (LocalJob job = LocalJob.start(ranks, config)) {
-      return job.run(weft -> body.apply(TrainingJob.of(weft, OptionalInt.empty())));
+      return job.run(weft -> body.apply(job(weft)));
     }
   }
 
@@ -70,12 +73,16 @@ final class Runs {
       return job.run(
           weft -> {
             try {
-              return body.apply(TrainingJob.of(weft, OptionalInt.empty()));
+              return body.apply(job(weft));
             } finally {
               weft.close();
             }
           });
     }
+  }
+
+  private static TrainingJob job(Weft weft) {
+    return TrainingJob.of(weft, OptionalInt.empty(), new Timeline(Ticker.SYSTEM, Timeline.FEWEST));
   }
 
   static List<TrainingOutcome> together(

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.timeline;
+
+import io.weft.Weft;
+import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
+import io.weft.flight.FlightLog;
+import io.weft.transport.limit.Refusal;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The timeline of a rank and its file: recorded from `open` to `close`, written when asked for and
+/// after each failure of a communicator. Owned. Thread-safe but for `compareClocks`, which is
+/// collective.
+public final class RankTimeline implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RankTimeline.class);
+
+  /// How long `close` waits for the file of a failure.
+  private static final Duration LAST = Duration.ofSeconds(5);
+
+  private final Weft weft;
+  private final Timeline timeline;
+  private final Ticker ticker;
+  private final @Nullable Path directory;
+  private final List<ClockSample> clocks = new CopyOnWriteArrayList<>();
+  private final AtomicReference<@Nullable Thread> writing = new AtomicReference<>();
+  private volatile boolean written;
+
+  private RankTimeline(Weft weft, Timeline timeline, Ticker ticker, @Nullable Path directory) {
+    this.weft = weft;
+    this.timeline = timeline;
+    this.ticker = ticker;
+    this.directory = directory;
+  }
+
+  /// Records from now on, as the settings say. Throws an `IOException` that names what cannot be
+  /// written where the settings name a directory.
+  ///
+  /// @param ticker the clock of the progress thread
+  public static RankTimeline open(Weft weft, Ticker ticker) throws IOException {
+    return open(weft, ticker, weft.config().value(TimelineConfig.DIRECTORY));
+  }
+
+  /// The same into this directory, or nowhere.
+  public static RankTimeline open(Weft weft, Ticker ticker, Optional<Path> directory)
+      throws IOException {
+    if (directory.isPresent()) {
+      TimelineFile.prepare(directory.get(), weft.rank());
+    }
+    var recorded = new Timeline(ticker, weft.config().required(TimelineConfig.EVENTS));
+    var opened = new RankTimeline(weft, recorded, ticker, directory.orElse(null));
+    weft.observe(recorded);
+    if (directory.isPresent()) {
+      weft.onFailure(opened::failed);
+    }
+    return opened;
+  }
+
+  /// What is recorded.
+  public Timeline timeline() {
+    return timeline;
+  }
+
+  /// Whether there will be a file.
+  public boolean isKept() {
+    return directory != null;
+  }
+
+  /// Compares this rank's clock with that of rank 0, where that is left. Collective; waits. At the
+  /// start and again at the end, so that clocks that drift are known at both.
+  public void compareClocks() throws InterruptedException {
+    if (weft.members().ranks().getFirst() != 0) {
+      return; // rank 0 is lost, and what was compared before counts from its clock
+    }
+    clocks.add(ClockExchange.compare(weft.communicator(), ticker));
+  }
+
+  /// Writes what is there now in place of what was written before. Without a directory nothing is.
+  public void write() throws IOException {
+    Path kept = directory;
+    if (kept != null) {
+      FlightLog.Self self = weft.flight().self();
+      var owner = new TimelineWriter.Owner(self.job(), self.rank(), self.size(), self.host());
+      TimelineFile.write(kept, timeline, owner, List.copyOf(clocks));
+      written = true;
+    }
+  }
+
+  /// Records no more. Waits at most 5 s for a file that is being written because of a failure, and
+  /// writes one where none was written.
+  @Override
+  public void close() {
+    weft.unobserve(timeline);
+    timeline.stop();
+    Thread thread = writing.get();
+    if (thread != null) {
+      try {
+        if (!thread.join(LAST)) {
+          LOG.warn("the timeline is not written after {} s; it is left out", LAST.toSeconds());
+        }
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    if (!written) {
+      writeOrTell();
+    }
+  }
+
+  /// On the thread that turns the agent.
+  private void failed(CommException cause) {
+    Thread writer = Thread.ofPlatform().daemon().name("weft-timeline").unstarted(this::writeFailed);
+    if (writing.compareAndSet(null, writer)) {
+      writer.start();
+    }
+  }
+
+  private void writeFailed() {
+    try {
+      writeOrTell();
+    } finally {
+      writing.set(null);
+    }
+  }
+
+  private void writeOrTell() {
+    try {
+      write();
+    } catch (IOException | RuntimeException unwritable) {
+      String why =
+          unwritable instanceof IOException refused
+              ? Refusal.words(refused)
+              : unwritable.toString();
+      LOG.warn("the timeline of rank {} is not written: {}", weft.rank(), why);
+    }
+  }
+}

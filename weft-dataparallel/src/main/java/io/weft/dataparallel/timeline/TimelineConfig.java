@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.timeline;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.nio.file.Path;
+import java.util.List;
+
+/// The settings of timelines. Stateless; any thread.
+public final class TimelineConfig implements OptionProvider {
+
+  /// Where this rank leaves its timeline; empty = nowhere.
+  public static final ConfigOption<Path> DIRECTORY =
+      ConfigOption.withoutDefault(
+          "timeline",
+          OptionType.path(),
+          "directory where each rank leaves its timeline, at the end and when something fails; on"
+              + " all ranks or on none");
+
+  /// How many events a rank keeps.
+  public static final ConfigOption<Integer> EVENTS =
+      ConfigOption.of(
+          "timeline-events",
+          OptionType.number(Timeline.FEWEST, Timeline.MOST),
+          "131072",
+          "how many events of its timeline a rank keeps, the latest; 48 bytes each");
+
+  /// For `ServiceLoader`.
+  public TimelineConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(DIRECTORY, EVENTS);
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.timeline;
+
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
+import io.weft.transport.limit.Refusal;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// Where timeline files lie: `rank-N.weft-trace` in a directory of the job. Stateless; any thread
+/// that may block.
+public final class TimelineFile {
+
+  private static final Pattern NAME = Pattern.compile("rank-(0|[1-9][0-9]{0,4})\\.weft-trace");
+
+  private TimelineFile() {}
+
+  /// Of one rank.
+  public static Path of(Path directory, int rank) {
+    return directory.resolve("rank-" + rank + ".weft-trace");
+  }
+
+  /// Sees whether the directory is there and can be written, or could be made, without making it.
+  /// Throws a `FileSystemException` that names what is in the way.
+  public static void check(Path directory) throws IOException {
+    Path there = directory.toAbsolutePath().normalize();
+    while (there.getParent() != null && Files.notExists(there)) {
+      there = there.getParent();
+    }
+    if (!Files.isDirectory(there)) {
+      throw new FileSystemException(there.toString(), null, "it is not a directory");
+    }
+    if (!Files.isWritable(there)) {
+      throw new FileSystemException(there.toString(), null, "permission denied");
+    }
+  }
+
+  /// Makes the directory if it is not there, and sees whether a file of this rank can be written
+  /// into it. Throws a `FileSystemException` that names what cannot be.
+  public static void prepare(Path directory, int rank) throws IOException {
+    Path file = of(directory, rank);
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException refused) {
+      throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
+    }
+    if (!NewFile.canBegin(file)) {
+      throw new FileSystemException(
+          file.toString(), null, "it cannot be written: no permission, or it is no regular file");
+    }
+    NewFile.sweep(file);
+  }
+
+  /// The timelines in a directory, by rank. Throws `IOException` where it cannot be listed.
+  public static SortedMap<Integer, Path> in(Path directory) throws IOException {
+    SortedMap<Integer, Path> found = new TreeMap<>();
+    try (var entries = Files.newDirectoryStream(directory, "rank-*.weft-trace")) {
+      for (Path entry : entries) {
+        Matcher matcher = NAME.matcher(entry.getFileName().toString());
+        if (matcher.matches() && Integer.parseInt(matcher.group(1)) < TimelineFormat.MOST_RANKS) {
+          found.put(Integer.parseInt(matcher.group(1)), entry);
+        }
+      }
+    } catch (DirectoryIteratorException unreadable) {
+      throw unreadable.getCause();
+    }
+    return found;
+  }
+
+  /// Opens one of them to be read by a `TimelineReader`; the caller closes.
+  public static InputStream open(Path file) throws IOException {
+    return new BufferedInputStream(ForeignFile.found(file).open(), TimelineFormat.MOST_FRAME_BYTES);
+  }
+
+  static void write(
+      Path directory, Timeline timeline, TimelineWriter.Owner owner, List<ClockSample> clocks)
+      throws IOException {
+    NewFile.write(
+        of(directory, owner.rank()),
+        to -> {
+          var out = new BufferedOutputStream(to, TimelineFormat.MOST_FRAME_BYTES);
+          TimelineWriter.write(timeline, owner, clocks, out);
+          out.flush();
+        });
+  }
+}

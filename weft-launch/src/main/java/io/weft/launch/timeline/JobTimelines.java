@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.timeline;
+
+import io.weft.dataparallel.timeline.ClockLine;
+import io.weft.dataparallel.timeline.ClockSample;
+import io.weft.dataparallel.timeline.TimelineEvent;
+import io.weft.dataparallel.timeline.TimelineFile;
+import io.weft.dataparallel.timeline.TimelineHeader;
+import io.weft.dataparallel.timeline.TimelineReader;
+import io.weft.transport.limit.Refusal;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/// The timelines of one job in a directory, each read as often as somebody asks.
+///
+/// @param tracks those that can be read, by rank
+/// @param problems what is wrong with others, or missing of these, a line each
+public record JobTimelines(List<Track> tracks, List<String> problems) {
+
+  /// Copies the lists.
+  public JobTimelines {
+    tracks = List.copyOf(tracks);
+    problems = List.copyOf(problems);
+  }
+
+  /// The timeline of one rank.
+  ///
+  /// @param file where it is
+  /// @param header what it says of itself
+  /// @param threads names by index
+  /// @param clock turns its times into those of rank 0
+  /// @param uncertaintyNanos how wrong these may be
+  public record Track(
+      Path file,
+      TimelineHeader header,
+      List<String> threads,
+      ClockLine clock,
+      long uncertaintyNanos) {
+
+    /// Whose it is.
+    public int rank() {
+      return header.rank();
+    }
+
+    /// Its earliest time, by rank 0's clock.
+    public long firstNanos() {
+      return clock.rankZeroNanos(header.firstNanos());
+    }
+
+    /// Shows all events in the order in which they were recorded.
+    void forEach(EventSink sink) throws IOException {
+      try (InputStream in = TimelineFile.open(file)) {
+        TimelineReader reader = TimelineReader.open(in);
+        for (TimelineEvent event = reader.next(); event != null; event = reader.next()) {
+          sink.take(event);
+        }
+      } catch (IOException unreadable) {
+        throw new IOException(file + ": " + Refusal.reason(unreadable), unreadable);
+      }
+    }
+  }
+
+  /// Takes events.
+  @FunctionalInterface
+  interface EventSink {
+    void take(TimelineEvent event) throws IOException;
+  }
+
+  /// Those in a directory. Throws `IOException` where it cannot be listed.
+  public static JobTimelines in(Path directory) throws IOException {
+    List<Track> tracks = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    for (Map.Entry<Integer, Path> file : TimelineFile.in(directory).entrySet()) {
+      String name = file.getValue().getFileName().toString();
+      try (InputStream in = TimelineFile.open(file.getValue())) {
+        TimelineReader reader = TimelineReader.open(in);
+        if (reader.header().rank() != file.getKey()) {
+          throw new IOException("it is of rank " + reader.header().rank());
+        }
+        tracks.add(track(file.getValue(), reader));
+        while (reader.next() != null) {
+          // Only whether it is whole: what it says is read when it is wanted.
+        }
+        reader.cutOff().ifPresent(cut -> problems.add(name + ": " + cut));
+        long lost = reader.header().recorded() - reader.header().kept();
+        if (lost > 0) {
+          problems.add(
+              name
+                  + ": its first "
+                  + lost
+                  + " events were overwritten; keep more with --timeline-events");
+        }
+      } catch (IOException unreadable) {
+        tracks.removeIf(track -> track.file().equals(file.getValue()));
+        problems.add(name + ": " + Refusal.reason(unreadable));
+      }
+    }
+    return ofOneJob(tracks, problems);
+  }
+
+  /// A directory may still have files of an earlier job with more ranks.
+  private static JobTimelines ofOneJob(List<Track> tracks, List<String> problems) {
+    if (tracks.isEmpty()) {
+      return new JobTimelines(tracks, problems);
+    }
+    TimelineHeader first = tracks.getFirst().header();
+    List<Track> ofJob = new ArrayList<>();
+    for (Track track : tracks) {
+      if (track.header().job().equals(first.job()) && track.header().size() == first.size()) {
+        ofJob.add(track);
+      } else {
+        problems.add(
+            track.file().getFileName()
+                + ": it is of job "
+                + track.header().job()
+                + ", not of "
+                + first.job()
+                + "; it is left out");
+      }
+    }
+    if (ofJob.size() < first.size()) {
+      problems.add(
+          "timelines of "
+              + ofJob.size()
+              + " of "
+              + first.size()
+              + " ranks; the others are missing");
+    }
+    return new JobTimelines(ofJob, problems);
+  }
+
+  private static Track track(Path file, TimelineReader reader) {
+    long uncertainty =
+        reader.clocks().stream().mapToLong(ClockSample::uncertaintyNanos).max().orElse(0);
+    return new Track(
+        file, reader.header(), reader.threads(), ClockLine.through(reader.clocks()), uncertainty);
+  }
+
+  /// The earliest time of all, by rank 0's clock.
+  long originNanos() {
+    return tracks.stream().mapToLong(Track::firstNanos).min().orElse(0);
+  }
+}

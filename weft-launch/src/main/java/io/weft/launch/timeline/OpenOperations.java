@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.timeline;
+
+import io.weft.dataparallel.timeline.EventKind;
+import io.weft.dataparallel.timeline.TimelineEvent;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The operations of one rank that have begun and not ended yet, as its events are read one by one.
+/// Holds a bounded number of them: what is more is forgotten, the oldest first. One thread.
+final class OpenOperations {
+
+  private static final int MOST = 1 << 13;
+
+  /// Of one operation; a schedule of many exchanges shows its first ones.
+  private static final int MOST_POINTS = 64;
+
+  private final LinkedHashMap<Long, Pending> open = new LinkedHashMap<>();
+  private final BitSet lanes = new BitSet();
+
+  OpenOperations() {}
+
+  private static final class Pending {
+
+    private final String name;
+    private final int lane;
+    private final List<TracedOperation.Point> points = new ArrayList<>();
+    private long communicator;
+    private long use = -1;
+    private long bytes;
+
+    Pending(String name, int lane) {
+      this.name = name;
+      this.lane = lane;
+    }
+  }
+
+  /// Takes an event of an operation; returns the operation if this was its end, and its beginning
+  /// was seen.
+  @Nullable TracedOperation take(TimelineEvent event) {
+    switch (event.kind()) {
+      case SUBMITTED -> {
+        Pending pending = begin(event);
+        pending.bytes = event.value();
+        pending.communicator = event.detail();
+      }
+      case STARTED -> {
+        Pending pending = open.get(event.operation());
+        if (pending == null) {
+          pending = begin(event);
+        }
+        pending.use = event.value();
+        pending.communicator = event.detail();
+        point(pending, event);
+      }
+      case EXCHANGE, NEGOTIATED, SENT, REDUCED -> {
+        Pending pending = open.get(event.operation());
+        if (pending != null) {
+          point(pending, event);
+        }
+      }
+      case DONE, FAILED -> {
+        return end(event);
+      }
+      case WITHDRAWN -> {
+        Pending pending = open.remove(event.operation());
+        if (pending != null) {
+          lanes.clear(pending.lane);
+        }
+      }
+      case SPAN -> throw new IllegalArgumentException("a span is no operation");
+    }
+    return null;
+  }
+
+  private Pending begin(TimelineEvent event) {
+    if (open.size() == MOST) {
+      Pending oldest = open.pollFirstEntry().getValue();
+      lanes.clear(oldest.lane);
+    }
+    Pending begun = new Pending(event.name(), lanes.nextClearBit(0));
+    Pending before = open.put(event.operation(), begun);
+    if (before != null) {
+      lanes.clear(before.lane);
+    }
+    lanes.set(begun.lane);
+    point(begun, event);
+    return begun;
+  }
+
+  private static void point(Pending pending, TimelineEvent event) {
+    if (pending.points.size() < MOST_POINTS) {
+      pending.points.add(new TracedOperation.Point(event.kind(), event.nanos()));
+    }
+  }
+
+  private @Nullable TracedOperation end(TimelineEvent event) {
+    Pending pending = open.remove(event.operation());
+    if (pending == null) {
+      return null;
+    }
+    lanes.clear(pending.lane);
+    pending.points.add(new TracedOperation.Point(event.kind(), event.nanos()));
+    EventKind end = event.kind();
+    return new TracedOperation(
+        pending.name,
+        pending.lane,
+        pending.communicator,
+        pending.use,
+        pending.bytes,
+        pending.points,
+        (int) event.value(),
+        end);
+  }
+}

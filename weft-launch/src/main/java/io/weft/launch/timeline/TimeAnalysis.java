@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.timeline;
+
+import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.dataparallel.timeline.TimelineEvent;
+import io.weft.launch.timeline.Intervals.Interval;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the timelines of a job twice: first when each operation was submitted last and by whom,
+/// then where each rank's time went. Holds the operations, not the events.
+final class TimeAnalysis {
+
+  /// Of the operations that are compared between ranks.
+  private static final int MOST_OPERATIONS = 1 << 22;
+
+  private final JobTimelines job;
+  private final Map<Use, Last> last = new HashMap<>();
+
+  TimeAnalysis(JobTimelines job) {
+    this.job = job;
+  }
+
+  /// The same on all ranks.
+  private record Use(long communicator, String name, long use) {}
+
+  private record Last(long nanos, int rank) {}
+
+  /// One for each rank.
+  List<RankTime> ranks() throws IOException {
+    for (JobTimelines.Track track : job.tracks()) {
+      var open = new OpenOperations();
+      track.forEach(
+          event -> {
+            TracedOperation operation = event.isCollective() ? open.take(event) : null;
+            if (operation != null) {
+              submitted(track, operation);
+            }
+          });
+    }
+    List<RankTime> ranks = new ArrayList<>();
+    for (JobTimelines.Track track : job.tracks()) {
+      var reading = new RankReading(track);
+      track.forEach(reading::take);
+      ranks.add(reading.end());
+    }
+    return ranks;
+  }
+
+  private void submitted(JobTimelines.Track track, TracedOperation operation) {
+    long nanos = track.clock().rankZeroNanos(operation.submittedNanos());
+    var use = new Use(operation.communicator(), operation.name(), operation.use());
+    if (operation.use() >= 0 && (last.size() < MOST_OPERATIONS || last.containsKey(use))) {
+      last.merge(use, new Last(nanos, track.rank()), (a, b) -> a.nanos() >= b.nanos() ? a : b);
+    }
+  }
+
+  /// One rank's events, cut into steps. A step is recorded when it ends, behind what was in it.
+  private final class RankReading {
+
+    private final JobTimelines.Track track;
+    private final RankTime time;
+    private final OpenOperations open = new OpenOperations();
+    private List<RankTime.Sent> sent = new ArrayList<>();
+    private List<Interval> computed = new ArrayList<>();
+    private boolean computes;
+
+    RankReading(JobTimelines.Track track) {
+      this.track = track;
+      this.time = new RankTime(track.rank());
+    }
+
+    void take(TimelineEvent event) {
+      if (event.category() != null) {
+        span(event.category(), event);
+      } else if (event.isCollective()) {
+        TracedOperation operation = open.take(event);
+        if (operation != null) {
+          sent.add(sent(operation));
+        }
+      }
+    }
+
+    /// Where nobody recorded steps, all of it is one.
+    RankTime end() {
+      if (time.steps() == 0) {
+        long from = zero(track.header().firstNanos());
+        time.step(from, zero(track.header().lastNanos()), sent, computed(computed));
+      }
+      return time;
+    }
+
+    private void span(SpanCategory category, TimelineEvent event) {
+      switch (category) {
+        case STEP -> step(zero(event.nanos()), zero(event.value()));
+        case COMPUTE, INPUT, CHECKPOINT, EVALUATION -> {
+          computes |= category == SpanCategory.COMPUTE;
+          computed.add(new Interval(zero(event.nanos()), zero(event.value())));
+        }
+        case NEGOTIATE, QUEUE, FUSE, SEND, REDUCE, COPY_OUT, WAIT -> {}
+      }
+    }
+
+    private void step(long from, long to) {
+      List<RankTime.Sent> later = new ArrayList<>();
+      List<RankTime.Sent> within = new ArrayList<>();
+      for (RankTime.Sent operation : sent) {
+        if (operation.submittedNanos() >= to) {
+          later.add(operation);
+        } else if (operation.submittedNanos() >= from) {
+          within.add(operation);
+        }
+      }
+      List<Interval> here =
+          computed.stream().filter(span -> span.to() > from && span.from() < to).toList();
+      time.step(from, to, within, computed(here));
+      sent = later;
+      computed = new ArrayList<>();
+    }
+
+    /// A program that records no computing has not told what it did all the time.
+    private List<Interval> computed(List<Interval> spans) {
+      return computes ? spans : List.of();
+    }
+
+    private RankTime.Sent sent(TracedOperation operation) {
+      @Nullable Last latest =
+          last.get(new Use(operation.communicator(), operation.name(), operation.use()));
+      long submitted = zero(operation.submittedNanos());
+      long ended = zero(operation.endedNanos());
+      return latest == null
+          ? new RankTime.Sent(submitted, ended, submitted, track.rank())
+          : new RankTime.Sent(submitted, ended, latest.nanos(), latest.rank());
+    }
+
+    private long zero(long nanos) {
+      return track.clock().rankZeroNanos(nanos);
+    }
+  }
+}

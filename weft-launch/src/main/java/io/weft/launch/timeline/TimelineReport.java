@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.timeline;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/// Where the time of a job went, as its timelines show it. Shares are parts of the time of all
+/// steps of all ranks, from 0 to 1.
+///
+/// @param ranks whose timelines were read
+/// @param steps most that one of them recorded; 1 where none was recorded
+/// @param stepSeconds mean over the ranks
+/// @param computeShare neither of the next two; communication that is hidden counts here
+/// @param exposedShare communicating while nothing is computed
+/// @param waitingShare of a rank that had submitted an operation, for another that had not
+/// @param slowestRank the one that was waited for longest; null where nobody was waited for
+/// @param verdict in words
+/// @param byRank the same for each of them
+/// @param problems what is missing in the timelines
+public record TimelineReport(
+    int ranks,
+    long steps,
+    double stepSeconds,
+    double computeShare,
+    double exposedShare,
+    double waitingShare,
+    @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable Integer slowestRank,
+    String verdict,
+    List<OfRank> byRank,
+    List<String> problems) {
+
+  /// Below, waiting is what chance makes of it.
+  private static final double MUCH_WAITING = 0.1;
+
+  /// From here on it is worth to hide communication.
+  private static final double MUCH_COMMUNICATION = 0.25;
+
+  /// Of one rank.
+  ///
+  /// @param waitedSeconds by the rank that was waited for
+  /// @param clockMicros how wrong its times may be
+  public record OfRank(
+      int rank,
+      String host,
+      long steps,
+      double stepSeconds,
+      double computeShare,
+      double exposedShare,
+      double waitingShare,
+      Map<Integer, Double> waitedSeconds,
+      double clockMicros) {}
+
+  /// Reads all of it. Throws `IOException` where a file can be read no more.
+  public static TimelineReport of(JobTimelines job) throws IOException {
+    List<RankTime> times = new TimeAnalysis(job).ranks();
+    List<OfRank> byRank = new ArrayList<>();
+    Map<Integer, Long> waitedFor = new TreeMap<>();
+    long steps = 0;
+    double all = 0;
+    double exposed = 0;
+    double waiting = 0;
+    for (int i = 0; i < times.size(); i++) {
+      RankTime time = times.get(i);
+      byRank.add(of(job.tracks().get(i), time));
+      steps = Math.max(steps, time.steps());
+      all += time.stepNanos();
+      exposed += time.exposedNanos();
+      waiting += time.waitingNanos();
+      time.waitedFor().forEach((rank, nanos) -> waitedFor.merge(rank, nanos, Long::sum));
+    }
+    double compute = all == 0 ? 1 : 1 - (exposed + waiting) / all;
+    double exposedShare = part(exposed, all);
+    double waitingShare = part(waiting, all);
+    Integer slowest =
+        waitedFor.entrySet().stream()
+            .max(Map.Entry.comparingByValue())
+            .map(Map.Entry::getKey)
+            .orElse(null);
+    double blamed =
+        slowest == null ? 0 : part((double) waitedFor.getOrDefault(slowest, 0L), waiting);
+    return new TimelineReport(
+        times.size(),
+        steps,
+        part(all, 1e9 * times.size()),
+        compute,
+        exposedShare,
+        waitingShare,
+        slowest,
+        verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
+        byRank,
+        job.problems());
+  }
+
+  /// @param blamed part of the waiting that was for the slowest rank
+  private static String verdict(
+      int ranks,
+      double compute,
+      double exposed,
+      double waiting,
+      @Nullable Integer slowest,
+      double blamed) {
+    if (ranks == 1) {
+      return "one rank: it had nobody to wait for";
+    }
+    if (waiting >= MUCH_WAITING && slowest != null && blamed >= 0.5) {
+      return String.format(
+          Locale.ROOT,
+          "rank %d is the slowest: ranks waited for others %.0f %% of the time, %.0f %% of that for"
+              + " rank %d",
+          slowest,
+          100 * waiting,
+          100 * blamed,
+          slowest);
+    }
+    if (waiting >= MUCH_WAITING) {
+      return String.format(
+          Locale.ROOT,
+          "ranks waited for each other %.0f %% of the time, now for this one, now for that one",
+          100 * waiting);
+    }
+    if (exposed >= MUCH_COMMUNICATION) {
+      return String.format(
+          Locale.ROOT,
+          "communication is not hidden: it took %.0f %% of the time beside computing",
+          100 * exposed);
+    }
+    return String.format(
+        Locale.ROOT, "computing took %.0f %% of the time; little is lost", 100 * compute);
+  }
+
+  private static OfRank of(JobTimelines.Track track, RankTime time) {
+    double all = time.stepNanos();
+    Map<Integer, Double> seconds = new TreeMap<>();
+    time.waitedFor().forEach((rank, nanos) -> seconds.put(rank, nanos / 1e9));
+    double exposed = part((double) time.exposedNanos(), all);
+    double waiting = part((double) time.waitingNanos(), all);
+    return new OfRank(
+        track.rank(),
+        track.header().host(),
+        time.steps(),
+        all / 1e9,
+        1 - exposed - waiting,
+        exposed,
+        waiting,
+        seconds,
+        track.uncertaintyNanos() / 1e3);
+  }
+
+  private static double part(double of, double all) {
+    return all == 0 ? 0 : of / all;
+  }
+
+  /// In words, the verdict last.
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "%d rank%s, %d step%s, %.2f s in steps: %.0f %% computing, %.0f %% exposed"
+                + " communication, %.0f %% waiting for other ranks",
+            ranks,
+            ranks == 1 ? "" : "s",
+            steps,
+            steps == 1 ? "" : "s",
+            stepSeconds,
+            100 * computeShare,
+            100 * exposedShare,
+            100 * waitingShare));
+    for (OfRank each : byRank) {
+      String most =
+          each.waitedSeconds().entrySet().stream()
+              .max(Map.Entry.comparingByValue())
+              .map(
+                  rank ->
+                      String.format(
+                          Locale.ROOT,
+                          ", most for rank %d (%.2f s)",
+                          rank.getKey(),
+                          rank.getValue()))
+              .orElse("");
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "  rank %d on %s: %.0f %% computing, %.0f %% exposed communication, %.0f %%"
+                  + " waiting%s",
+              each.rank(),
+              each.host(),
+              100 * each.computeShare(),
+              100 * each.exposedShare(),
+              100 * each.waitingShare(),
+              most));
+    }
+    lines.add("verdict: " + verdict);
+    return lines;
+  }
+}
