@@ -4,8 +4,10 @@ package io.weft.launch.cli;
 import io.weft.file.NewFile;
 import io.weft.launch.timeline.ChromeTrace;
 import io.weft.launch.timeline.JobTimelines;
+import io.weft.launch.timeline.TracePage;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -24,14 +26,15 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Makes one trace of the timelines of all ranks, for Perfetto (ui.perfetto.dev) or"
-          + " chrome://tracing.",
+          + " chrome://tracing, or as a page of its own.",
       ""
     },
     footer = {
       "",
       "Example:",
       "  weft train mnist-cnn -np 2 --timeline traces",
-      "  weft trace merge traces --out trace.json"
+      "  weft trace merge traces --out trace.json",
+      "  weft trace merge traces --html trace.html"
     })
 final class MergeCommand implements Callable<Integer> {
 
@@ -45,38 +48,63 @@ final class MergeCommand implements Callable<Integer> {
   @Option(names = "--out", paramLabel = "FILE", description = "write the trace there, as JSON")
   private @Nullable Path out;
 
+  @Option(
+      names = "--html",
+      paramLabel = "FILE",
+      description = "write a page there that shows it in a browser, without network")
+  private @Nullable Path html;
+
   MergeCommand() {}
 
+  /// Writes what a file is to hold; returns how many events there are.
+  @FunctionalInterface
+  private interface Form {
+    long write(JobTimelines job, OutputStream out) throws IOException;
+  }
+
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     Path from = Objects.requireNonNull(directory, "picocli sets the directory");
-    Path file = out;
-    if (file == null) {
-      throw new ParameterException(command.commandLine(), "where to? --out FILE");
+    if (out == null && html == null) {
+      throw new ParameterException(command.commandLine(), "where to? --out FILE, or --html FILE");
     }
-    requireWritable(command, "--out", file);
+    if (out != null && out.equals(html)) {
+      throw new ParameterException(command.commandLine(), "--html: another file than that of --out");
+    }
+    requireWritable(command, "--out", out);
+    requireWritable(command, "--html", html);
     JobTimelines job = TimelineFiles.in(command, from);
+    write(command, "--out", out, job, ChromeTrace::write);
+    write(command, "--html", html, job, TracePage::write);
+    return ExitCodes.DONE;
+  }
+
+  private static void write(
+      CommandSpec command, String option, @Nullable Path file, JobTimelines job, Form form) {
+    if (file == null) {
+      return;
+    }
     long[] events = new long[1];
     try {
       NewFile.write(
           file,
           to -> {
             var buffered = new BufferedOutputStream(to, BUFFER_BYTES);
-            events[0] = ChromeTrace.write(job, buffered);
+            events[0] = form.write(job, buffered);
             buffered.flush();
           });
     } catch (IOException unwritable) {
-      throw TimelineFiles.unwritable(command, "--out", file, unwritable);
+      throw TimelineFiles.unwritable(command, option, file, unwritable);
     }
     PrintWriter said = command.commandLine().getOut();
     said.printf("%d events of %d ranks in %s%n", events[0], job.tracks().size(), file);
     said.flush();
-    return ExitCodes.DONE;
   }
 
-  private static void requireWritable(CommandSpec command, String option, Path file) {
-    if (!NewFile.canBegin(file)) {
+  private static void requireWritable(
+      CommandSpec command, String option, @Nullable Path file) {
+    if (file != null && !NewFile.canBegin(file)) {
       throw new ParameterException(
           command.commandLine(),
           option

@@ -90,6 +90,11 @@ class TimelineCommandsTest {
       assertThat(threads).contains("operations 1").hasSizeGreaterThan(2);
     }
     assertThat(weft.out()).contains(" events of 3 ranks in " + out);
+    Path html = directory.resolve("merged.html");
+    assertThat(weft.run("trace", "merge", directory.toString(), "--html", html.toString()))
+        .as(weft.err())
+        .isZero();
+    assertThat(html).content().startsWith("<!DOCTYPE html>").contains("traceEvents");
   }
 
   @Test
@@ -130,6 +135,6 @@ class TimelineCommandsTest {
         .isEqualTo(ExitCodes.WRONG_USAGE);
     assertThat(weft.err()).contains("--out: cannot write /nowhere/x").doesNotContain("\tat ");
     assertThat(weft.run("trace", "merge", directory.toString())).isEqualTo(ExitCodes.WRONG_USAGE);
-    assertThat(weft.err()).contains("where to? --out FILE");
+    assertThat(weft.err()).contains("where to? --out FILE, or --html FILE");
   }
 }
