@@ -14,7 +14,8 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
-import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -38,23 +39,40 @@ final class TensorModel {
     return tensor;
   }
 
-  /// The tensors of all ranks combined in the order of the ranks, by the kernels that define the
-  /// bits.
+  /// The tensors of all ranks combined in the tree of halving, by the kernels that define the bits:
+  /// with p the largest power of two up to n, rank 2i + 1 takes over from 2i for i < n - p, and
+  /// then the p that are left combine with those at distance p/2, …, 2, 1.
   ///
   /// @param tensor a new one for each rank
   static OwnedTensor inOrder(DType dtype, ReduceOp op, int size, IntFunction<OwnedTensor> tensor) {
-    OwnedTensor sum = tensor.apply(0);
-    MemorySegment into = sum.view().data();
-    long elements = sum.view().shape().elements();
-    for (int rank = 1; rank < size; rank++) {
-      try (OwnedTensor next = tensor.apply(rank)) {
-        Kernels.reference(dtype, op).reduce(into, 0, next.view().data(), 0, elements);
+    List<OwnedTensor> all = new ArrayList<>();
+    int active = Integer.highestOneBit(size);
+    for (int rank = 0; rank < size; rank++) {
+      OwnedTensor own = tensor.apply(rank);
+      if (rank % 2 == 1 && rank < 2 * (size - active)) {
+        add(dtype, op, own, all.removeLast());
+      }
+      all.add(own);
+    }
+    for (int distance = active / 2; distance >= 1; distance /= 2) {
+      for (int i = 0; i < distance; i++) {
+        add(dtype, op, all.get(i), all.get(i + distance));
       }
     }
+    OwnedTensor sum = all.getFirst();
     if (op == ReduceOp.AVERAGE) {
-      Kernels.divide(dtype, into, 0, elements, size);
+      TensorView view = sum.view();
+      Kernels.divide(dtype, view.data(), 0, view.shape().elements(), size);
     }
     return sum;
+  }
+
+  /// Takes `other`.
+  private static void add(DType dtype, ReduceOp op, OwnedTensor sum, OwnedTensor other) {
+    try (other) {
+      long elements = sum.view().shape().elements();
+      Kernels.reference(dtype, op).reduce(sum.view().data(), 0, other.view().data(), 0, elements);
+    }
   }
 
   /// What all ranks' random tensors combine to, worked out once, by whoever asks first. Exact for

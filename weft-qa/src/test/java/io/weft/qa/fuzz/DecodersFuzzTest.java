@@ -15,6 +15,7 @@ import io.weft.cluster.store.StoreSessionTarget;
 import io.weft.collective.plan.AlgorithmsFileTarget;
 import io.weft.collective.service.CollectivesTarget;
 import io.weft.collective.service.RendezvousTarget;
+import io.weft.dataparallel.frame.ReportTarget;
 import io.weft.dataparallel.timeline.TimelineFileTarget;
 import io.weft.flight.FlightFileTarget;
 import io.weft.shm.GreetingTarget;
@@ -50,6 +51,7 @@ class DecodersFuzzTest extends FuzzContract {
             StatementTarget.class,
             FlightFileTarget.class,
             TimelineFileTarget.class,
+            ReportTarget.class,
             EnvironmentTarget.class,
             SlurmHostsTarget.class,
             SecretFileTarget.class,
