@@ -192,7 +192,7 @@ final class NegotiatedReducer implements Reducer {
         Thread.currentThread().interrupt();
       }
     }
-    thread.wake();
+    thread.wakeForSubmission();
     CommException cause = ended;
     if (cause != null) {
       failAll(cause); // the thread may have ended before it saw this one

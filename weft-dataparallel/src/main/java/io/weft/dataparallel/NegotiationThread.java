@@ -66,6 +66,11 @@ final class NegotiationThread extends Thread {
   private boolean fresh;
   private boolean left;
   private volatile boolean leaving;
+
+  /// Whether something that is submitted must wake it. While a round is under way, or batches wait
+  /// for their turn, it waits for the next round anyway.
+  private volatile boolean idle;
+
   private long lastRound;
   private long pause;
   private long lastOperation;
@@ -133,6 +138,13 @@ final class NegotiationThread extends Thread {
   /// There is something to do. Any thread.
   void wake() {
     LockSupport.unpark(this);
+  }
+
+  /// Something was submitted. Any thread.
+  void wakeForSubmission() {
+    if (idle) { // pairs with the write before the queue is looked at in `park`
+      wake();
+    }
   }
 
   /// Tells the other ranks that this one leaves, and ends. Any thread.
@@ -391,8 +403,14 @@ final class NegotiationThread extends Thread {
   }
 
   private void park(long now) {
-    long until = round == null ? Math.max(1, untilNext(now) - (now - lastRound)) : IDLE_NANOS;
-    LockSupport.parkNanos(this, until);
+    boolean blocked = round != null || pipeline.isFull();
+    idle = !blocked;
+    if (blocked) {
+      LockSupport.parkNanos(this, IDLE_NANOS); // what ends wakes it
+    } else if (shared.submissions().isEmpty()) {
+      LockSupport.parkNanos(this, Math.max(1, untilNext(now) - (now - lastRound)));
+    }
+    idle = false;
     if (Thread.interrupted()) {
       throw new CommException.Aborted(self() + ": the layer's thread was interrupted", null);
     }
