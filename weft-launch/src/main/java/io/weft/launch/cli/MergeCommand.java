@@ -70,7 +70,8 @@ final class MergeCommand implements Callable<Integer> {
       throw new ParameterException(command.commandLine(), "where to? --out FILE, or --html FILE");
     }
     if (out != null && out.equals(html)) {
-      throw new ParameterException(command.commandLine(), "--html: another file than that of --out");
+      throw new ParameterException(
+          command.commandLine(), "--html: another file than that of --out");
     }
     requireWritable(command, "--out", out);
     requireWritable(command, "--html", html);
@@ -102,8 +103,7 @@ final class MergeCommand implements Callable<Integer> {
     said.flush();
   }
 
-  private static void requireWritable(
-      CommandSpec command, String option, @Nullable Path file) {
+  private static void requireWritable(CommandSpec command, String option, @Nullable Path file) {
     if (file != null && !NewFile.canBegin(file)) {
       throw new ParameterException(
           command.commandLine(),

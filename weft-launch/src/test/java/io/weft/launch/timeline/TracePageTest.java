@@ -38,8 +38,7 @@ class TracePageTest {
   private String browse(Path page, String... how) throws Exception {
     Optional<Path> browser = Programs.find(BROWSER);
     assumeTrue(
-        browser.isPresent(),
-        "needs a browser: apt-get install --no-install-recommends " + BROWSER);
+        browser.isPresent(), "needs a browser: apt-get install --no-install-recommends " + BROWSER);
     List<String> command = new ArrayList<>();
     command.add(browser.get().toString());
     command.addAll(
