@@ -529,9 +529,16 @@ public final class Weft implements AutoCloseable {
     return threads.connections();
   }
 
-  /// Payload and protocol bytes sent to other ranks so far.
+  /// Payload and protocol bytes sent to other ranks so far. What goes by mapped memory is not sent:
+  /// see `bytesMapped`.
   public long bytesSent() {
     return threads.bytesSent();
+  }
+
+  /// Bytes of other ranks' tensors that collectives of this rank have read and written so far,
+  /// where ranks of a host map each other's memory.
+  public long bytesMapped() {
+    return collectives.mappedBytes();
   }
 
   /// What this rank did last: its operations, failures and peers, as a flight file has them. Any

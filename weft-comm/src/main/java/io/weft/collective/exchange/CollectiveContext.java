@@ -20,6 +20,7 @@ import io.weft.transport.Slice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
@@ -35,6 +36,7 @@ public final class CollectiveContext {
   private final MemorySegment receiveBuffer;
   private final BitSet sharingKernel;
   private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
+  private final AtomicLong mappedBytes = new AtomicLong();
 
   public CollectiveContext(Mesh mesh, long keepBytes) {
     this.mesh = mesh;
@@ -118,6 +120,18 @@ public final class CollectiveContext {
   public @Nullable PeerMemory map(Group group, int peer, RemoteRegion region) {
     int world = group.world(peer);
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
+  }
+
+  /// Counts what an operation has read and written in memory of peers.
+  ///
+  /// Hot path.
+  public void countMapped(long bytes) {
+    mappedBytes.setOpaque(mappedBytes.getPlain() + bytes);
+  }
+
+  /// What was counted so. Any thread.
+  public long mappedBytes() {
+    return mappedBytes.getOpaque();
   }
 
   /// Where sums grow that lie nowhere yet; the progress thread's, until the next use.

@@ -228,6 +228,9 @@ final class MappedLoop {
     boolean scatters = layout.scattered();
     if (!sent && reaches && (scatters ? least(reduced) == parts : combined == parts)) {
       sent = true;
+      // Of its slice, the others' inputs are read and, unless each keeps its own, outputs written.
+      long slice = layout.slice(rank + 1) - layout.slice(rank);
+      context.countMapped((scatters ? slice : 2 * slice) * (members.length - 1));
       control.tellStage(OperationStage.SENT);
     }
     if (!received && reaches && (scatters ? combined == parts : isComplete())) {

@@ -161,6 +161,7 @@ final class OneSidedCopyTask implements StageTask {
       if (sources.get(peer) && copy != null) {
         boolean moved = copy.piece();
         if (copy.done()) {
+          context.countMapped(peer == rank ? 0 : stage.bytes(peer));
           taken(peer, 0);
         }
         return moved ? 1 : 0;

@@ -177,6 +177,12 @@ public final class Collectives implements MeshService {
     return !commands.isEmpty();
   }
 
+  /// What operations have read and written in memory of other ranks so far. Any thread, after the
+  /// start.
+  public long mappedBytes() {
+    return context().mappedBytes();
+  }
+
   // --- the progress thread
 
   CollectiveContext context() {

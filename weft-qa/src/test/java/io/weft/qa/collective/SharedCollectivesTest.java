@@ -279,6 +279,28 @@ class SharedCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
+  void whatGoesByMappedMemoryIsCounted(String scheme) {
+    try (LocalJob job = RandomCases.job(scheme, 3)) {
+      long bytes = 4 * 300_000;
+      List<Long> mapped =
+          job.run(
+              weft -> {
+                try (TensorLease tensor = weft.allocate(DType.FLOAT32, Shape.of(300_000))) {
+                  TensorView view = tensor.view();
+                  weft.communicator().allreduce(view, view, ReduceOp.SUM, named("s")).await();
+                  weft.communicator().broadcast(view, 0, named("b")).await();
+                  weft.communicator().barrier(named("end")).await();
+                  return weft.bytesMapped();
+                }
+              });
+      // Of an allreduce each slice is read from two ranks and written to two; a broadcast is read
+      // by two.
+      assertThat(mapped.stream().mapToLong(Long::longValue).sum()).isEqualTo(6 * bytes);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "shm"})
   void whatAnAllgatherBringsCanBeWorkedOnWhereItLies(String scheme) {
     try (LocalJob job = RandomCases.job(scheme, 2)) {
       List<Boolean> mappable =

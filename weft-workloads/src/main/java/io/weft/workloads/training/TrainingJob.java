@@ -58,6 +58,7 @@ public interface TrainingJob {
   /// Scheme of the transport; "none" for one rank.
   String transport();
 
-  /// Bytes that this rank has sent to others so far.
+  /// Bytes that this rank has exchanged with others so far: sent to them, or read and written where
+  /// it maps their memory.
   long bytesSent();
 }

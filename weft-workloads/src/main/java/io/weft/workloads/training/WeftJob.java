@@ -74,6 +74,6 @@ record WeftJob(Weft weft, OptionalInt wanted, Timeline timeline) implements Trai
 
   @Override
   public long bytesSent() {
-    return weft.bytesSent();
+    return weft.bytesSent() + weft.bytesMapped();
   }
 }
