@@ -8,8 +8,12 @@ module io.weft.dataparallel {
   requires org.slf4j;
 
   exports io.weft.dataparallel;
+  exports io.weft.dataparallel.adasum;
   exports io.weft.dataparallel.compress;
   exports io.weft.dataparallel.local;
+  exports io.weft.dataparallel.rate;
+  exports io.weft.dataparallel.sentinel;
+  exports io.weft.dataparallel.sparse;
   exports io.weft.dataparallel.timeline;
 
   provides io.weft.config.OptionProvider with

@@ -8,6 +8,7 @@ import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingSettings;
+import io.weft.workloads.training.WeightCheck;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -81,6 +82,7 @@ final class SameOptions {
     facts.put("--lr", "" + settings.rate());
     facts.put("--seed", "" + settings.seed());
     facts.put("--sync", settings.sync().toString());
+    facts.put("--check-weights", settings.check().map(WeightCheck::toString).orElse("none"));
     facts.put("--read", settings.read().toString());
     facts.put("--checkpoint", settings.checkpoint().isPresent() ? "DIR" : "none");
     facts.put("--data", kind(options.source().name()));

@@ -68,6 +68,11 @@ class TrainToolTest {
         "mnist-dnn --sync local:4,fragments=9 | 9 fragments with an exchange every 4 steps",
         "mnist-dnn --sync local:4,bits=8,bits=4 | expected gradients, weights:K",
         "mnist-dnn --sync local:4,speed=3 | expected gradients, weights:K",
+        "mnist-dnn --check-weights 0 | --check-weights 0: expected K, K,warn, K,stop or K,heal",
+        "mnist-dnn --check-weights 5,mend | expected K, K,warn, K,stop or K,heal",
+        "mnist-dnn --check-weights 5 --sync local:9 | --check-weights 5,warn: expected it only"
+            + " with",
+        "mnist-dnn --check-weights 5 --via weft | --check-weights 5,warn: expected it only with",
         "mnist-dnn --via ps          | --via ps: expected allreduce",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",

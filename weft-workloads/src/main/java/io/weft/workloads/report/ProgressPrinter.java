@@ -133,6 +133,11 @@ public final class ProgressPrinter implements TrainingObserver {
     line(why);
   }
 
+  @Override
+  public void onDivergence(String what) {
+    line(what);
+  }
+
   /// Whether a checkpoint could not be written. Any thread.
   public boolean isUnsaved() {
     return unsaved;

@@ -39,6 +39,7 @@ public final class Trainer {
   private @Nullable TrainingProgress progress;
   private @Nullable Engine engine;
   private @Nullable LocalTraining local;
+  private @Nullable CheckedWeights checked;
   private long outerSteps;
   private double trainedSeconds;
   private boolean announced;
@@ -166,6 +167,9 @@ public final class Trainer {
     Timeline timeline = job.timeline();
     averageWeights(model, run);
     beginLocal(model);
+    if (checked == null && settings.check().isPresent() && !exchange.alone()) {
+      checked = new CheckedWeights(settings.check().get(), job.communicator(), model, run.steps());
+    }
     while (run.next() < columns.steps()) {
       int s = run.next();
       Engine.StepLoss step;
@@ -180,6 +184,9 @@ public final class Trainer {
         averageWeights(model, run);
         if (local != null) {
           local.step(s + 1 == columns.steps());
+        }
+        if (checked != null) {
+          checked.step(observer);
         }
         measured = meter.end();
       }
@@ -252,6 +259,7 @@ public final class Trainer {
 
   /// Its communicator has ended, or training has.
   private void endLocal() {
+    checked = null;
     if (local != null) {
       outerSteps += local.outerSteps();
       local = null;

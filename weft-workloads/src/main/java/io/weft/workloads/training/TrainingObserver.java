@@ -63,6 +63,11 @@ public interface TrainingObserver {
   /// @param why with the file and the reason
   void onUnsaved(String why);
 
+  /// The ranks' weights differ.
+  ///
+  /// @param what ranks, tensors, steps, and whether they are equal again
+  default void onDivergence(String what) {}
+
   /// An epoch is done, and what follows it: test and checkpoint.
   void onEpoch(TrainedEpoch epoch);
 }

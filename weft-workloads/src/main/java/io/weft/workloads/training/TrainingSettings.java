@@ -19,6 +19,7 @@ import java.util.Optional;
 /// @param sync how ranks stay together
 /// @param read who reads the data
 /// @param checkpoint directory to save to and resume from
+/// @param check that ranks compare their weights; with `Sync.Gradients` alone
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -28,7 +29,22 @@ public record TrainingSettings(
     long seed,
     Sync sync,
     ReadMode read,
-    Optional<Path> checkpoint) {
+    Optional<Path> checkpoint,
+    Optional<WeightCheck> check) {
+
+  /// The same without a check of weights.
+  public TrainingSettings(
+      Workload workload,
+      int epochs,
+      int batch,
+      float rate,
+      OptimizerKind optimizer,
+      long seed,
+      Sync sync,
+      ReadMode read,
+      Optional<Path> checkpoint) {
+    this(workload, epochs, batch, rate, optimizer, seed, sync, read, checkpoint, Optional.empty());
+  }
 
   /// What a checkpoint of a run with these settings says of it.
   ///

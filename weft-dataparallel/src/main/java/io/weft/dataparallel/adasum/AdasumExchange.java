@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.adasum;
+
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.worker.Worker;
+import io.weft.dataparallel.worker.WorkerHandle;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// One gradient on its way: in round k a rank and the one whose number differs in bit k send each
+/// other what they have, and both combine it alike.
+final class AdasumExchange {
+
+  private final Communicator communicator;
+  private final Worker worker;
+  private final String name;
+  private final TensorView tensor;
+  private final TensorView row;
+  private final WorkerHandle<TensorView> handle;
+
+  /// @param tensor this rank's gradient, and where the result is written
+  AdasumExchange(Communicator communicator, Worker worker, String name, TensorView tensor) {
+    this.communicator = communicator;
+    this.worker = worker;
+    this.name = name;
+    this.tensor = tensor;
+    this.row = tensor.reshaped(Shape.of(tensor.shape().elements()));
+    this.handle =
+        new WorkerHandle<>("Adasum of '%s' on rank %d".formatted(name, communicator.rank()));
+  }
+
+  Handle<TensorView> start() {
+    exchange(1);
+    return handle;
+  }
+
+  /// @param distance between the numbers of the two ranks
+  private void exchange(int distance) {
+    if (distance >= communicator.size()) {
+      handle.complete(tensor);
+      return;
+    }
+    int partner = communicator.rank() ^ distance;
+    List<Long> splits = new ArrayList<>(Collections.nCopies(communicator.size(), 0L));
+    splits.set(partner, row.shape().elements());
+    worker.after(
+        communicator.alltoall(row, splits, CollectiveOptions.named(name + "/adasum/" + distance)),
+        (received, failure) -> combine(received, failure, distance));
+  }
+
+  private void combine(
+      Communicator.@Nullable Received received, @Nullable CommException failure, int distance) {
+    if (failure != null) {
+      handle.fail(failure);
+      return;
+    }
+    try {
+      try (TensorLease lease = Objects.requireNonNull(received).tensor()) {
+        requireSame(lease.view(), communicator.rank() ^ distance);
+        MemorySegment own = row.data();
+        MemorySegment other = lease.view().data();
+        boolean lower = (communicator.rank() & distance) == 0;
+        AdasumPair.combine(lower ? own : other, lower ? other : own, own, row.shape().elements());
+      }
+      exchange(2 * distance);
+    } catch (RuntimeException | Error thrown) {
+      handle.fail(thrown, communicator.rank());
+    }
+  }
+
+  private void requireSame(TensorView other, int rank) {
+    if (!other.shape().equals(row.shape())) {
+      throw new CommException.Mismatch(
+          "gradient '%s': rank %d has %d elements, rank %d %d; give all ranks the same shape"
+              .formatted(
+                  name,
+                  rank,
+                  other.shape().elements(),
+                  communicator.rank(),
+                  row.shape().elements()));
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.sparse;
+
+import io.weft.tensor.TensorLease;
+
+/// What ranks' sparse gradients came to; the same bits on all ranks. Owned by the receiver.
+public sealed interface ReducedSlices extends AutoCloseable {
+
+  /// Few rows.
+  ///
+  /// @param ids `INT64[m]`, ascending, each once
+  /// @param rows `FLOAT32[m, ...]`
+  record Sparse(TensorLease ids, TensorLease rows) implements ReducedSlices {
+    @Override
+    public void close() {
+      ids.close();
+      rows.close();
+    }
+  }
+
+  /// So many rows that the whole table is shorter.
+  ///
+  /// @param table `FLOAT32[rows of the table, ...]`; zeros where no rank had a row
+  record Dense(TensorLease table) implements ReducedSlices {
+    @Override
+    public void close() {
+      table.close();
+    }
+  }
+
+  @Override
+  void close();
+}

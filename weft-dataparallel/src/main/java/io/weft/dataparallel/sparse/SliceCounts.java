@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.sparse;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.comm.CommException;
+import io.weft.tensor.ReduceOp;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What a rank tells of its gradient before rows travel: six INT64. Pure.
+///
+/// @param unique rows, each id once
+/// @param tableRows of the table
+/// @param width elements of a row
+/// @param mean 1 where the mean is asked for, 0 for the sum
+/// @param badPlace of the first id that is not a row, or -1
+/// @param badId that id
+record SliceCounts(long unique, long tableRows, long width, long mean, long badPlace, long badId) {
+
+  /// Numbers of a rank.
+  static final int FIELDS = 6;
+
+  void write(MemorySegment into) {
+    long[] fields = {unique, tableRows, width, mean, badPlace, badId};
+    MemorySegment.copy(fields, 0, into, JAVA_LONG_UNALIGNED, 0, FIELDS);
+  }
+
+  /// Of all ranks, in order.
+  static List<SliceCounts> read(MemorySegment from, int ranks) {
+    List<SliceCounts> all = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      long[] f = new long[FIELDS];
+      MemorySegment.copy(
+          from, JAVA_LONG_UNALIGNED, (long) rank * FIELDS * Long.BYTES, f, 0, FIELDS);
+      all.add(new SliceCounts(f[0], f[1], f[2], f[3], f[4], f[5]));
+    }
+    return all;
+  }
+
+  /// Throws `Mismatch` if a rank has another table or combines otherwise than this one, and
+  /// `Broken` if a rank has an id that is no row.
+  ///
+  /// @param all in the order of ranks
+  void requireSame(String name, List<SliceCounts> all) {
+    for (int rank = 0; rank < all.size(); rank++) {
+      SliceCounts its = all.get(rank);
+      if (its.tableRows != tableRows || its.width != width || its.mean != mean) {
+        throw new CommException.Mismatch(
+            "sparse gradient '%s': rank %d has %s, here it has %s; give all ranks the same table and operation"
+                .formatted(name, rank, its.words(), words()));
+      }
+    }
+    for (int rank = 0; rank < all.size(); rank++) {
+      SliceCounts its = all.get(rank);
+      if (its.badPlace >= 0) {
+        throw new CommException.Broken(
+            "rank %d: sparse gradient '%s' has the id %d at place %d; ids of this table are 0 to %d"
+                .formatted(rank, name, its.badId, its.badPlace, tableRows - 1),
+            rank,
+            null);
+      }
+    }
+  }
+
+  private String words() {
+    return "%d rows of %d elements, by %s"
+        .formatted(tableRows, width, mean == 1 ? ReduceOp.AVERAGE : ReduceOp.SUM);
+  }
+}
