@@ -164,8 +164,14 @@ sealed interface CollectiveOp<R> {
 
     @Override
     public void complete(List<TensorLease> result, KernelTensors tensors) {
-      for (int i = 0; i < result.size(); i++) {
-        tensors.give(i, result.get(i));
+      int given = 0;
+      try {
+        while (given < result.size()) {
+          tensors.give(given, result.get(given));
+          given++;
+        }
+      } finally {
+        result.subList(given, result.size()).forEach(TensorLease::close);
       }
     }
   }
