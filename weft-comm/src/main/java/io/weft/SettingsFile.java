@@ -3,6 +3,7 @@ package io.weft;
 
 import io.weft.comm.CommException;
 import io.weft.config.ConfigOption;
+import io.weft.config.ForeignVariable;
 import io.weft.config.OptionProvider;
 import io.weft.config.SettingSources;
 import io.weft.config.Settings;
@@ -11,6 +12,7 @@ import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -52,6 +54,36 @@ final class SettingsFile {
         .sorted()
         .map(name -> name + meant(name, known))
         .collect(Collectors.joining(", "));
+  }
+
+  /// What to say of each variable of another system that is set: which option it sets, or why none.
+  static List<String> foreignVariables(Map<String, String> environment, Settings settings) {
+    List<String> lines = new ArrayList<>();
+    for (ConfigOption<?> option : OptionProvider.all()) {
+      option
+          .foreign()
+          .map(ForeignVariable::name)
+          .filter(environment::containsKey)
+          .ifPresent(name -> lines.add(understood(name, environment, option, settings)));
+    }
+    OptionProvider.allIgnoredVariables()
+        .forEach(
+            (name, why) -> {
+              if (environment.containsKey(name)) {
+                lines.add(name + " changes nothing: " + why);
+              }
+            });
+    return lines;
+  }
+
+  private static String understood(
+      String name, Map<String, String> environment, ConfigOption<?> option, Settings settings) {
+    return "%s=%s is understood as %s, which is %s"
+        .formatted(
+            name,
+            environment.get(name),
+            option.flag(),
+            settings.value(option).map(Object::toString).orElse("auto"));
   }
 
   private static String meant(String mistyped, List<String> known) {

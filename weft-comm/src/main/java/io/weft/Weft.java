@@ -143,7 +143,7 @@ public final class Weft implements AutoCloseable {
   /// @param environment where the secret may stand (`WEFT_SECRET`)
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
-    warnOfUnknown(launch, environment);
+    warnOfVariables(config, launch, environment);
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try {
@@ -210,8 +210,13 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static void warnOfUnknown(LaunchEnvironment launch, Map<String, String> environment) {
-    String unknown = launch.rank() == 0 ? SettingsFile.unknownVariables(environment) : "";
+  private static void warnOfVariables(
+      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
+    if (launch.rank() != 0) {
+      return;
+    }
+    SettingsFile.foreignVariables(environment, config).forEach(LOG::warn);
+    String unknown = SettingsFile.unknownVariables(environment);
     if (!unknown.isEmpty()) {
       LOG.warn(
           "variables that no part of Weft here reads, so that they change nothing: {}", unknown);

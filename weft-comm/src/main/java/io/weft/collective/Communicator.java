@@ -7,7 +7,9 @@ import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /// Collectives over one process set in one epoch. Thread-safe. Every rank must submit the same
 /// names; the order is free, as long as no rank has more operations under way than fit: 16,384 of
@@ -81,6 +83,16 @@ public interface Communicator extends AutoCloseable {
 
   /// Completes after all ranks have entered.
   Handle<Void> barrier(CollectiveOptions options);
+
+  /// Runs the progress engine on the calling thread, as a wait for a handle does, until `until`
+  /// holds or `limit` is over. For a thread that waits for several operations at once. False, soon,
+  /// where another thread runs the engine: then the caller should park until a handle tells it.
+  /// Throws `IllegalStateException` in a callback.
+  ///
+  /// @param until asked between turns, on this thread; it must be short
+  default boolean progress(BooleanSupplier until, Duration limit) {
+    return false;
+  }
 
   /// The sizes by which operations are cut that are submitted from now on.
   Tuning tuning();

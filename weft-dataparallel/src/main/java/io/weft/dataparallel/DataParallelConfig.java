@@ -3,10 +3,12 @@ package io.weft.dataparallel;
 
 import io.weft.config.ConfigOption;
 import io.weft.config.ConfigOption.Scope;
+import io.weft.config.ForeignVariable;
 import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /// The settings of data-parallel training. Stateless; any thread.
 public final class DataParallelConfig implements OptionProvider {
@@ -28,6 +30,7 @@ public final class DataParallelConfig implements OptionProvider {
               OptionType.bytes(4096, 4L << 30),
               "64M",
               "longest fusion buffer; a longer gradient travels by itself")
+          .orVariable(ForeignVariable.named("HOROVOD_FUSION_THRESHOLD"))
           .sameOn(Scope.JOB);
 
   /// How many tensors ranks remember.
@@ -38,16 +41,18 @@ public final class DataParallelConfig implements OptionProvider {
               "1024",
               "how many tensors the response cache remembers, so that their names travel once; 0 ="
                   + " none")
+          .orVariable(ForeignVariable.named("HOROVOD_CACHE_CAPACITY"))
           .sameOn(Scope.JOB);
 
   /// After which wait a stall is told.
   public static final ConfigOption<Duration> STALL_CHECK_TIME =
       ConfigOption.of(
-          "stall-check-time",
-          OptionType.duration(),
-          "10s",
-          "after which wait for other ranks a warning says which tensors and which ranks are"
-              + " missing");
+              "stall-check-time",
+              OptionType.duration(),
+              "10s",
+              "after which wait for other ranks a warning says which tensors and which ranks are"
+                  + " missing")
+          .orVariable(ForeignVariable.inUnit("HOROVOD_STALL_CHECK_TIME_SECONDS", "s"));
 
   /// For `ServiceLoader`.
   public DataParallelConfig() {}
@@ -55,5 +60,22 @@ public final class DataParallelConfig implements OptionProvider {
   @Override
   public List<ConfigOption<?>> options() {
     return List.of(FUSION, FUSION_THRESHOLD, CACHE_CAPACITY, STALL_CHECK_TIME);
+  }
+
+  @Override
+  public Map<String, String> ignoredVariables() {
+    String none = "there are no cycles: ranks negotiate as soon as a tensor waits";
+    String always = "whether ranks wait for one another is always watched; see --stall-check-time";
+    String launcher = "that is the launcher's; see weft run --help";
+    return Map.of(
+        "HOROVOD_CYCLE_TIME", none,
+        "HOROVOD_STALL_CHECK_DISABLE", always,
+        "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", "a tensor fails after --deadline, on all ranks",
+        "HOROVOD_HIERARCHICAL_ALLREDUCE", "the table of algorithms decides; see --algorithms",
+        "HOROVOD_HIERARCHICAL_ALLGATHER", "the table of algorithms decides; see --algorithms",
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR", launcher,
+        "HOROVOD_CONTROLLER", "there is one, which needs no other library",
+        "HOROVOD_CPU_OPERATIONS", "--transport decides what carries the bytes",
+        "HOROVOD_LOG_LEVEL", "logging goes through SLF4J");
   }
 }

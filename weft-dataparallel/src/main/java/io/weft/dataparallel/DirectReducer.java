@@ -72,6 +72,14 @@ final class DirectReducer implements Reducer {
   }
 
   @Override
+  public long fusionThreshold() {
+    return 0;
+  }
+
+  @Override
+  public void fusionThreshold(long bytes) {}
+
+  @Override
   public String describe() {
     return "each tensor by itself, matched by its name, without negotiation: " + why;
   }

@@ -48,6 +48,7 @@ final class NegotiatedReducer implements Reducer {
   private final AtomicBoolean joining = new AtomicBoolean();
   private final NegotiationThread thread;
   private volatile @Nullable CommException ended;
+  private volatile long threshold;
 
   /// @param allocator memory of the transport
   /// @param describe a rank of the communicator for people
@@ -63,6 +64,7 @@ final class NegotiatedReducer implements Reducer {
     this.describe = describe;
     this.objects = new ObjectExchange(communicator);
     this.why = why;
+    this.threshold = options.fusionThreshold();
     var shared =
         new NegotiationThread.Shared(
             communicator, options, Ticker.SYSTEM, submissions, this::end, describe);
@@ -229,6 +231,20 @@ final class NegotiatedReducer implements Reducer {
   public <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
       throws InterruptedException {
     return objects.allgather(name, value, codec);
+  }
+
+  @Override
+  public long fusionThreshold() {
+    return threshold;
+  }
+
+  @Override
+  public void fusionThreshold(long bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("fusion threshold of " + bytes + " bytes; at least 1");
+    }
+    threshold = Math.min(Long.highestOneBit(bytes), options.fusionThreshold());
+    thread.limitBuffers(bytes);
   }
 
   @Override

@@ -53,6 +53,10 @@ final class NegotiationThread extends Thread {
   private static final long STALLED_PAUSE_NANOS = 20_000_000;
   private static final long STALLED_NANOS = 1_000_000_000;
 
+  /// While a program submits one tensor after the other, a round waits for the next one, but not for
+  /// longer than this: it would find few of them, on this rank or another.
+  private static final long GATHER_NANOS = 200_000;
+
   private final Shared shared;
   private final Negotiation negotiation;
   private final BatchPipeline pipeline;
@@ -64,8 +68,11 @@ final class NegotiationThread extends Thread {
   private @Nullable RunningRound round;
   private MemorySegment vectors = Arena.ofAuto().allocate(4096, 64);
   private boolean fresh;
+  private long freshSince;
   private boolean left;
   private volatile boolean leaving;
+  private volatile boolean signalled;
+  private volatile int thresholdPower = Round.ANY_THRESHOLD;
 
   /// Whether something that is submitted must wake it. While a round is under way, or batches wait
   /// for their turn, it waits for the next round anyway.
@@ -137,6 +144,7 @@ final class NegotiationThread extends Thread {
 
   /// There is something to do. Any thread.
   void wake() {
+    signalled = true;
     LockSupport.unpark(this);
   }
 
@@ -151,6 +159,15 @@ final class NegotiationThread extends Thread {
   void leave() {
     leaving = true;
     wake();
+  }
+
+  /// Longest fusion buffer that this rank takes from its next round on: the largest power of two up
+  /// to `bytes`. Any thread.
+  void limitBuffers(long bytes) {
+    thresholdPower =
+        bytes >= shared.options().fusionThreshold()
+            ? Round.ANY_THRESHOLD
+            : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
   }
 
   @Override
@@ -212,8 +229,10 @@ final class NegotiationThread extends Thread {
   /// Until this rank or another one leaves; returns the cause.
   private CommException turn() throws InterruptedException {
     while (true) {
+      signalled = false; // volatile: what is told from now on ends the wait below
       long now = shared.ticker().nanos();
       int work = drain(now);
+      boolean arriving = work > 0 && now - freshSince < GATHER_NANOS;
       int batches = pipeline.work();
       if (batches > 0) {
         lastOperation = now;
@@ -221,7 +240,9 @@ final class NegotiationThread extends Thread {
       work += batches;
       RunningRound begun = round;
       if (begun == null) {
-        if (!pipeline.isFull() && isDue(now)) {
+        if (arriving) {
+          Thread.yield();
+        } else if (!pipeline.isFull() && isDue(now)) {
           begin(now);
           work++;
         }
@@ -229,7 +250,9 @@ final class NegotiationThread extends Thread {
         Outcome outcome = advance(begun, now);
         if (outcome != null) {
           work++;
-          CommException end = apply(outcome);
+          CommException end =
+              apply(
+                  outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
           if (end != null) {
             return end;
           }
@@ -266,7 +289,10 @@ final class NegotiationThread extends Thread {
       negotiation.leave();
       work++;
     }
-    fresh |= work > 0;
+    if (work > 0 && !fresh) {
+      fresh = true;
+      freshSince = now;
+    }
     return work;
   }
 
@@ -287,6 +313,7 @@ final class NegotiationThread extends Thread {
     fresh = false;
     Round brought = negotiation.begin(now, pipeline.lastOperation(), now - lastOperation);
     byte[] vector = brought.vector();
+    vector[1] = (byte) thresholdPower;
     if (vectors.byteSize() < vector.length) {
       vectors = Arena.ofAuto().allocate(2L * vector.length, 64);
     }
@@ -372,8 +399,8 @@ final class NegotiationThread extends Thread {
   }
 
   /// Returns why the thread ends, if it does.
-  private @Nullable CommException apply(Outcome outcome) {
-    FusionPlan.of(outcome.ready(), shared.options().fusionThreshold()).forEach(pipeline::add);
+  private @Nullable CommException apply(Outcome outcome, long threshold) {
+    FusionPlan.of(outcome.ready(), threshold).forEach(pipeline::add);
     for (FailedTensor failed : outcome.failed()) {
       pipeline.fail(failed.name(), cause(failed));
     }
@@ -405,8 +432,11 @@ final class NegotiationThread extends Thread {
   private void park(long now) {
     boolean blocked = round != null || pipeline.isFull();
     idle = !blocked;
+    Duration longest = Duration.ofNanos(IDLE_NANOS);
     if (blocked) {
-      LockSupport.parkNanos(this, IDLE_NANOS); // what ends wakes it
+      if (!shared.communicator().progress(() -> signalled, longest)) {
+        LockSupport.parkNanos(this, IDLE_NANOS); // what ends wakes it
+      }
     } else if (shared.submissions().isEmpty()) {
       LockSupport.parkNanos(this, Math.max(1, untilNext(now) - (now - lastRound)));
     }

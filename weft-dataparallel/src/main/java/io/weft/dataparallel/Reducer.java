@@ -60,6 +60,15 @@ public sealed interface Reducer extends GradientReducer permits DirectReducer, N
   <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
       throws InterruptedException;
 
+  /// Longest fusion buffer that this rank takes, in bytes; 0 where tensors are not fused.
+  long fusionThreshold();
+
+  /// From its next round on this rank takes buffers of at most the largest power of two up to
+  /// `bytes`, and not more than the options say; all ranks use the least that one of them takes.
+  /// Throws `IllegalArgumentException` unless `bytes` is positive. Of no effect where tensors are
+  /// not fused.
+  void fusionThreshold(long bytes);
+
   /// Whether ranks negotiate and tensors are fused, and why, in words.
   String describe();
 }

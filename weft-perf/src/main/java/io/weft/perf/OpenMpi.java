@@ -46,15 +46,24 @@ final class OpenMpi implements MeasuredPeer {
                   plan.benchmark().label(),
                   ABSENT.stream().map(Benchmark::label).collect(Collectors.joining(", "))));
     }
-    List<String> fabric = fabric(plan.transport());
+    return MeasuredPeer.program(
+        "Open MPI", command(plan.transport(), plan.ranks(), plan.arguments()), plan);
+  }
+
+  /// What runs its program with these words. Throws `PerfException.Missing`.
+  List<String> command(String transport, int ranks, List<String> arguments)
+      throws InterruptedException {
+    List<String> fabric = fabric(transport);
     Path mpirun = find("mpirun");
     Path program =
         new CProgram(OpenMpi.class, "openmpi.c", List.of(HEADER), List.of("-std=gnu11"), cache)
             .compiledBy(find("mpicc"), REMEDY);
     boolean root = "root".equals(System.getProperty("user.name"));
     int cores = Runtime.getRuntime().availableProcessors();
-    List<String> command = command(mpirun, program, fabric, plan, root, cores);
-    return MeasuredPeer.program("Open MPI", command, plan);
+    List<String> command = new ArrayList<>(launch(mpirun, fabric, ranks, root, cores));
+    command.add(program.toString());
+    command.addAll(arguments);
+    return command;
   }
 
   private Path find(String program) {
@@ -87,18 +96,17 @@ final class OpenMpi implements MeasuredPeer {
     };
   }
 
-  static List<String> command(
-      Path mpirun, Path program, List<String> fabric, MeasuringPlan plan, boolean root, int cores) {
+  /// Starts so many ranks of what follows.
+  static List<String> launch(Path mpirun, List<String> fabric, int ranks, boolean root, int cores) {
     List<String> command = new ArrayList<>(List.of(mpirun.toString()));
     if (root) {
       command.add("--allow-run-as-root");
     }
-    if (plan.ranks() > cores) {
+    if (ranks > cores) {
       command.add("--oversubscribe");
     }
     command.addAll(fabric);
-    command.addAll(List.of("-np", Integer.toString(plan.ranks()), program.toString()));
-    command.addAll(plan.arguments());
+    command.addAll(List.of("-np", Integer.toString(ranks)));
     return command;
   }
 }

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "perf",
     mixinStandardHelpOptions = true,
-    subcommands = TrafficCommand.class,
+    subcommands = {TrafficCommand.class, GradientsCommand.class},
     description = {
       "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
           + " named peers in the same run.",
@@ -63,6 +63,7 @@ import picocli.CommandLine.Spec;
       "  weft perf writes --bytes 64K --outstanding 128 --transport verbs --peer perftest",
       "  weft perf registration --transport verbs --peer each-time",
       "  weft perf sendrecv --transport shm --peer grpc",
+      "  weft perf gradients --model resnet101 --fusion on,off",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
       "What each line means, how each peer is built, and what misleads: docs/measuring.md"

@@ -13,6 +13,10 @@ static void largest(int64_t *values, long count) {
 }
 
 static void allreduce(struct work *w) { MPI_Allreduce(w->in, w->out, w->elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); }
+// A step of so many tensors, each by itself, in their order.
+static void allreduces(struct work *w) {
+  for (long k = 0; k < w->tensors; k++) allreduce(w);
+}
 static void broadcast(struct work *w) { MPI_Bcast(w->in, w->elements, MPI_FLOAT, 0, MPI_COMM_WORLD); }
 static void allgather(struct work *w) {
   MPI_Allgather(w->in, w->share, MPI_FLOAT, w->out, w->share, MPI_FLOAT, MPI_COMM_WORLD);
@@ -92,6 +96,7 @@ static int messages(struct work *w, long iterations, int64_t *times) {
 
 static const struct benchmark BENCHMARKS[] = {
     {"allreduce", SLOWEST_RANK, fill_all, allreduce, check_sum, NULL},
+    {"allreduces", SLOWEST_RANK, fill_all, allreduces, check_sum, NULL},
     {"broadcast", SLOWEST_RANK, fill_at_root, broadcast, check_root, NULL},
     {"allgather", SLOWEST_RANK, fill_share, allgather, check_shares, NULL},
     {"reducescatter", SLOWEST_RANK, fill_all, reducescatter, check_sum_of_share, NULL},

@@ -135,9 +135,9 @@ static float *tensor(long bytes) {
 // ---- benchmarks ------------------------------------------------------------------------------------------------------
 
 // `elements` counts the larger of input and output; `share` is elements / ranks. `outstanding` and `batch` are those of
-// `messages`.
+// `messages`, `tensors` that of `allreduces`.
 struct work {
-  long bytes, elements, share, outstanding, batch;
+  long bytes, elements, share, outstanding, batch, tensors;
   float *in, *out;
 };
 
@@ -315,6 +315,10 @@ static int run(int argc, char **argv, const char *peer, const struct benchmark *
   memset(&w, 0, sizeof w);
   if (chosen->stream && sscanf(argv[1] + length, ":%ld:%ld", &w.outstanding, &w.batch) != 2) {
     fprintf(stderr, "usage: %s:OUTSTANDING:BATCH\n", chosen->name);
+    return 2;
+  }
+  if (!strcmp(chosen->name, "allreduces") && (sscanf(argv[1] + length, ":%ld", &w.tensors) != 1 || w.tensors < 1)) {
+    fprintf(stderr, "usage: %s:TENSORS\n", chosen->name);
     return 2;
   }
   if (world.rank == 0) printf("peer %s\n", peer);

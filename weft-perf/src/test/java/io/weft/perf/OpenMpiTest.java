@@ -36,9 +36,7 @@ final class OpenMpiTest {
 
   @Test
   void tcpIsLoopbackTcpAlone() {
-    assertThat(
-            OpenMpi.command(
-                Path.of("/bin/mpirun"), Path.of("/c/p"), OpenMpi.fabric("tcp"), PLAN, false, 2))
+    assertThat(OpenMpi.launch(Path.of("/bin/mpirun"), OpenMpi.fabric("tcp"), 2, false, 2))
         .containsExactly(
             "/bin/mpirun",
             "--mca",
@@ -51,19 +49,12 @@ final class OpenMpiTest {
             "btl_tcp_if_include",
             "lo",
             "-np",
-            "2",
-            "/c/p",
-            "allreduce:private",
-            "1",
-            "4:3",
-            "65536:2");
+            "2");
   }
 
   @Test
   void rootAndTooFewCoresAreTold() {
-    assertThat(
-            OpenMpi.command(
-                Path.of("/bin/mpirun"), Path.of("/c/p"), OpenMpi.fabric("shm"), PLAN, true, 1))
+    assertThat(OpenMpi.launch(Path.of("/bin/mpirun"), OpenMpi.fabric("shm"), 2, true, 1))
         .startsWith(
             "/bin/mpirun",
             "--allow-run-as-root",

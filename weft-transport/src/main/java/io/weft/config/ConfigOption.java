@@ -31,14 +31,26 @@ public final class ConfigOption<T> {
   private final @Nullable String defaultText;
   private final Scope scope;
   private final String help;
+  private final @Nullable ForeignVariable foreign;
 
   private ConfigOption(
       String name, OptionType<T> type, @Nullable String defaultText, Scope scope, String help) {
+    this(name, type, defaultText, scope, help, null);
+  }
+
+  private ConfigOption(
+      String name,
+      OptionType<T> type,
+      @Nullable String defaultText,
+      Scope scope,
+      String help,
+      @Nullable ForeignVariable foreign) {
     this.name = name;
     this.type = type;
     this.defaultText = defaultText;
     this.scope = scope;
     this.help = help;
+    this.foreign = foreign;
   }
 
   /// An option with a default. `name` is in lower case, words joined by hyphens; `help` is one line
@@ -55,7 +67,17 @@ public final class ConfigOption<T> {
 
   /// The same option, with a value that ranks must agree on.
   public ConfigOption<T> sameOn(Scope ranks) {
-    return new ConfigOption<>(name, type, defaultText, ranks, help);
+    return new ConfigOption<>(name, type, defaultText, ranks, help, foreign);
+  }
+
+  /// The same option, which a variable of another system also sets where nothing else does.
+  public ConfigOption<T> orVariable(ForeignVariable variable) {
+    return new ConfigOption<>(name, type, defaultText, scope, help, variable);
+  }
+
+  /// The variable of another system that sets it where nothing else does.
+  public Optional<ForeignVariable> foreign() {
+    return Optional.ofNullable(foreign);
   }
 
   /// Lower case, words joined by hyphens.

@@ -3,8 +3,10 @@ package io.weft.config;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -14,7 +16,10 @@ import java.util.stream.Stream;
 ///
 /// @param providers one for each part
 record DeclaredOptions(
-    List<OptionProvider> providers, List<ConfigOption<?>> options, Set<String> variables) {
+    List<OptionProvider> providers,
+    List<ConfigOption<?>> options,
+    Set<String> variables,
+    Map<String, String> ignored) {
 
   static final DeclaredOptions THESE =
       of(
@@ -31,7 +36,9 @@ record DeclaredOptions(
                 options.stream().map(ConfigOption::variable),
                 providers.stream().flatMap(part -> part.variables().stream()))
             .collect(Collectors.toUnmodifiableSet());
-    return new DeclaredOptions(providers, options, variables);
+    Map<String, String> ignored = new TreeMap<>();
+    providers.forEach(part -> ignored.putAll(part.ignoredVariables()));
+    return new DeclaredOptions(providers, options, variables, ignored);
   }
 
   void check(Settings settings) {

@@ -3,6 +3,7 @@ package io.weft.config;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 /// The settings of one part of Weft, declared where they are read. Found by `ServiceLoader`: each
 /// jar with such a provider of Weft's has the same provider file, as for transports, and a class
@@ -18,6 +19,12 @@ public interface OptionProvider {
     return List.of();
   }
 
+  /// Variables of other systems that have no counterpart here, each with the reason, so that who
+  /// sets them hears of it.
+  default Map<String, String> ignoredVariables() {
+    return Map.of();
+  }
+
   /// Throws `IllegalArgumentException` with what to change where values of different options do not
   /// go together.
   default void check(Settings settings) {}
@@ -30,6 +37,11 @@ public interface OptionProvider {
   /// The variables that some part reads, those of options among them.
   static Collection<String> allVariables() {
     return DeclaredOptions.THESE.variables();
+  }
+
+  /// The variables of other systems that some part knows and has no counterpart of, with reasons.
+  static Map<String, String> allIgnoredVariables() {
+    return DeclaredOptions.THESE.ignored();
   }
 
   /// Lets each part check its own; throws as `check` does.

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 
-/// Settings as they are found, highest first: system properties, environment, file, default.
-/// Immutable.
+/// Settings as they are found, highest first: system properties, environment, file, variables of
+/// other systems, default. Immutable.
 ///
 /// @param environment variables
 /// @param system properties
@@ -34,6 +34,14 @@ public record SettingSources(
     text = file.getProperty(option.property());
     if (text != null) {
       return Optional.of(option.parse(text, "file " + fileName + ", key " + option.property()));
+    }
+    Optional<ForeignVariable> foreign = option.foreign();
+    if (foreign.isPresent() && environment.containsKey(foreign.get().name())) {
+      String name = foreign.get().name();
+      return Optional.of(
+          option.parse(
+              foreign.get().translation().apply(environment.get(name)),
+              "environment variable " + name));
     }
     return option.defaultText().map(given -> option.parse(given, "default"));
   }

@@ -50,4 +50,29 @@ class OptionTypeTest {
     assertThat(found.required(option)).isEqualTo(2);
     assertThat(found.with(option, 3).required(option)).isEqualTo(3);
   }
+
+  @Test
+  void variableOfAnotherSystemCountsWhereNothingElseIsSaid() {
+    ConfigOption<Duration> option =
+        ConfigOption.of("some-time", OptionType.duration(), "10s", "")
+            .orVariable(ForeignVariable.inUnit("OTHER_TIME_SECONDS", "s"))
+            .sameOn(ConfigOption.Scope.JOB);
+    Settings foreign = Settings.of(Map.of("OTHER_TIME_SECONDS", "60"), new Properties());
+    Settings both =
+        Settings.of(Map.of("OTHER_TIME_SECONDS", "60", "WEFT_SOME_TIME", "5s"), new Properties());
+    assertThat(foreign.required(option)).isEqualTo(Duration.ofSeconds(60));
+    assertThat(both.required(option)).isEqualTo(Duration.ofSeconds(5));
+    assertThat(Settings.defaults().required(option)).isEqualTo(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void wrongValueOfAForeignVariableIsRefusedByItsName() {
+    ConfigOption<Integer> option =
+        ConfigOption.of("some-number", OptionType.number(0, 9), "1", "")
+            .orVariable(ForeignVariable.named("OTHER_NUMBER"));
+    Settings foreign = Settings.of(Map.of("OTHER_NUMBER", "many"), new Properties());
+    assertThatThrownBy(() -> foreign.required(option))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'many' from environment variable OTHER_NUMBER");
+  }
 }

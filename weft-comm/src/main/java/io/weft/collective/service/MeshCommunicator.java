@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -349,6 +350,15 @@ final class MeshCommunicator implements Communicator {
         algorithms.schedule(CollectiveKind.ALLTOALL, choice.algorithm(), 0, rank());
     return submit(
         options, signature, WirePlans.alltoall(schedule, input, rowsFor, rank(), size(), results));
+  }
+
+  @Override
+  public boolean progress(BooleanSupplier until, Duration limit) {
+    AgentRunner runner = runner();
+    if (runner.isInside()) {
+      throw new IllegalStateException("progress in a callback of " + group().self());
+    }
+    return runner.drive(until, runner.nanos() + Span.nanos(limit));
   }
 
   @Override

@@ -120,6 +120,7 @@ public final class Negotiation {
       }
     }
     boolean refresh = stalled && nanos - reportedAt >= REPORT_NANOS;
+    vector[1] = (byte) Round.ANY_THRESHOLD;
     vector[0] = (byte) (told.isEmpty() && !refresh ? 1 : 0);
     return new Round(vector, new RankReport(lastOperation, idleNanos / 1_000_000, told));
   }

@@ -142,8 +142,8 @@ public record LocalRanks(
     return new PrintStream(into, true, StandardCharsets.UTF_8);
   }
 
-  /// This JVM, its class path and its module and access flags.
-  private List<String> command(List<String> arguments) {
+  /// Starts one rank: this JVM, its class path and its module and access flags.
+  public List<String> command(List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(Collector.flags());

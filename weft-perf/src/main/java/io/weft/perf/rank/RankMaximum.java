@@ -11,14 +11,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 
 /// The largest of what the ranks say, so that all ranks decide alike. Never inside a timed call.
-final class RankMaximum {
+public final class RankMaximum {
 
   private static final CollectiveOptions OPTIONS = CollectiveOptions.named("perf/agree");
 
   private RankMaximum() {}
 
   /// Replaces each nanosecond count by the largest of all ranks; exact below 2^53. Blocks.
-  static void largest(Communicator communicator, long[] nanos) throws InterruptedException {
+  public static void largest(Communicator communicator, long[] nanos) throws InterruptedException {
     try (Arena arena = Arena.ofShared()) {
       TensorView tensor =
           new TensorView(
@@ -36,7 +36,7 @@ final class RankMaximum {
   }
 
   /// The largest of one count per rank.
-  static long largest(Communicator communicator, long nanos) throws InterruptedException {
+  public static long largest(Communicator communicator, long nanos) throws InterruptedException {
     long[] one = {nanos};
     largest(communicator, one);
     return one[0];

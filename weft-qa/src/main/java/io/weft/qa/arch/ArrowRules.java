@@ -15,6 +15,11 @@ final class ArrowRules {
 
   private static final String[] TESTS = {"io.weft.testkit..", "io.weft.qa.."};
 
+  /// Which no program of a user's depends on.
+  private static final String[] NOT_IN_PROGRAMS = {
+    "io.weft.testkit..", "io.weft.qa..", "io.weft.perf.."
+  };
+
   /// Lowest first. What stands in one line does not know its siblings.
   private static final List<List<Layer>> LAYERS =
       List.of(
@@ -70,7 +75,7 @@ final class ArrowRules {
     rules.add(
         noClasses()
             .that()
-            .resideOutsideOfPackages(TESTS)
+            .resideOutsideOfPackages(NOT_IN_PROGRAMS)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(TESTS)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.tune;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter after
+/// the other. From the best point so far it looks along each parameter, first by a quarter of its
+/// values, then by ever shorter strides down to one, in the direction in which a step is shorter;
+/// it ends after a pass by single values that found nothing better. No point is measured twice.
+/// What is better by less than 2 % counts as equal, so that noise does not lead it about.
+///
+/// A function of what it is told: ranks that tell it the same times propose the same points. One
+/// thread.
+public final class TuningSearch {
+
+  private static final double LEAST_GAIN = 0.98;
+
+  private final List<TunedParameter> parameters;
+  private final Map<List<Integer>, Double> measured = new HashMap<>();
+  private List<Integer> best;
+  private double bestTime = Double.POSITIVE_INFINITY;
+  private List<Integer> proposed;
+  private int parameter;
+  private int stride;
+  private int direction = 1;
+  private boolean improved;
+  private boolean ended;
+
+  /// Begins where the parameters begin.
+  public TuningSearch(List<TunedParameter> parameters) {
+    this.parameters = List.copyOf(parameters);
+    this.best = this.parameters.stream().map(TunedParameter::start).toList();
+    this.proposed = best;
+    this.stride = this.parameters.stream().mapToInt(each -> each.values().size()).max().orElse(1);
+    this.stride = Math.max(1, stride / 4);
+  }
+
+  /// The values to measure next, in the order of the parameters; empty = the search is over.
+  public Optional<List<Long>> proposal() {
+    return ended ? Optional.empty() : Optional.of(values(proposed));
+  }
+
+  /// The best values so far; those it began with before anything was told.
+  public List<Long> best() {
+    return values(best);
+  }
+
+  /// How long a step takes with them.
+  public double bestTime() {
+    return bestTime;
+  }
+
+  /// What a step takes at the proposed point, in any unit; the same on all ranks.
+  public void measured(double time) {
+    if (ended) {
+      throw new IllegalStateException("the search is over");
+    }
+    boolean first = measured.isEmpty();
+    measured.put(proposed, time);
+    if (first || time < bestTime * LEAST_GAIN) {
+      best = proposed;
+      bestTime = time;
+      improved |= !first;
+    } else if (direction == 1) {
+      direction = -1;
+      propose();
+      return;
+    } else {
+      direction = 1;
+      parameter++;
+      propose();
+      return;
+    }
+    if (first) {
+      direction = 1;
+    }
+    propose();
+  }
+
+  /// Goes on from the best point to the next one that is not known.
+  private void propose() {
+    while (true) {
+      if (parameter == parameters.size()) {
+        parameter = 0;
+        direction = 1;
+        if (!improved && stride == 1) {
+          ended = true;
+          return;
+        }
+        stride = improved ? stride : Math.max(1, stride / 2);
+        improved = false;
+      }
+      List<Integer> next = neighbour();
+      Double known = measured.get(next);
+      if (known == null) {
+        proposed = next;
+        return;
+      }
+      if (direction == 1) {
+        direction = -1;
+      } else {
+        direction = 1;
+        parameter++;
+      }
+    }
+  }
+
+  private List<Integer> neighbour() {
+    List<Integer> next = new ArrayList<>(best);
+    int last = parameters.get(parameter).values().size() - 1;
+    next.set(parameter, Math.clamp(best.get(parameter) + (long) direction * stride, 0, last));
+    return List.copyOf(next);
+  }
+
+  private List<Long> values(List<Integer> point) {
+    List<Long> values = new ArrayList<>();
+    for (int p = 0; p < point.size(); p++) {
+      values.add(parameters.get(p).values().get(point.get(p)));
+    }
+    return List.copyOf(values);
+  }
+}

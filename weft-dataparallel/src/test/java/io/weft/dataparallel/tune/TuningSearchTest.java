@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.tune;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.LongStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/// The search ends, measures no point twice, and finds the valley of what has one.
+class TuningSearchTest {
+
+  private static final List<Long> POWERS =
+      LongStream.rangeClosed(10, 27).map(bit -> 1L << bit).boxed().toList();
+
+  private static int run(TuningSearch search, ToDoubleFunction<List<Long>> time) {
+    Set<List<Long>> seen = new HashSet<>();
+    for (Optional<List<Long>> next = search.proposal();
+        next.isPresent();
+        next = search.proposal()) {
+      assertThat(seen.add(next.get())).as("again %s", next.get()).isTrue();
+      search.measured(time.applyAsDouble(next.get()));
+    }
+    return seen.size();
+  }
+
+  @Property(tries = 200)
+  void valleyOfTwoParametersIsFoundFromAnywhere(
+      @ForAll @IntRange(max = 17) int begin,
+      @ForAll @IntRange(max = 17) int beginOther,
+      @ForAll @IntRange(max = 17) int valley,
+      @ForAll @IntRange(max = 17) int valleyOther) {
+    var search =
+        new TuningSearch(
+            List.of(
+                new TunedParameter("fusion-threshold", POWERS, begin),
+                new TunedParameter("segment-bytes", POWERS, beginOther)));
+    int points =
+        run(
+            search,
+            values ->
+                10
+                    + Math.abs(POWERS.indexOf(values.get(0)) - valley)
+                    + 0.5 * Math.abs(POWERS.indexOf(values.get(1)) - valleyOther));
+    assertThat(search.best()).containsExactly(POWERS.get(valley), POWERS.get(valleyOther));
+    assertThat(points).isLessThan(80);
+  }
+
+  @Test
+  void fixedParameterStays() {
+    var search =
+        new TuningSearch(
+            List.of(
+                TunedParameter.fixed("segment-bytes", 4096),
+                TunedParameter.from("fusion-threshold", POWERS, 3 << 20)));
+    run(search, values -> 1.0 / values.get(1));
+    assertThat(search.best()).containsExactly(4096L, 1L << 27);
+  }
+
+  @Test
+  void noiseOfLessThanTwoPercentLeadsNowhere() {
+    var search = new TuningSearch(List.of(new TunedParameter("fusion-threshold", POWERS, 9)));
+    int[] calls = {0};
+    run(search, values -> 100 - 0.1 * calls[0]++);
+    assertThat(search.best()).containsExactly(POWERS.get(9));
+    assertThat(search.bestTime()).isEqualTo(100);
+    assertThatIllegalStateException().isThrownBy(() -> search.measured(1));
+  }
+
+  @Test
+  void searchBeginsAtTheNearestValue() {
+    assertThat(TunedParameter.from("x", POWERS, 3000).start()).isEqualTo(2);
+    assertThat(TunedParameter.from("x", POWERS, 0).start()).isZero();
+  }
+}

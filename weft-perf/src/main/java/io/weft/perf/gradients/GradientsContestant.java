@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import io.weft.cluster.SecureMode;
+import io.weft.launch.cli.Main;
+import io.weft.perf.process.Child;
+import io.weft.perf.process.JavaProgram;
+import io.weft.perf.process.LocalRanks;
+import io.weft.perf.process.PerfException;
+import io.weft.perf.report.BenchmarkHost;
+import io.weft.testkit.job.Networks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/// Weft's ranks that replay a plan, afresh in each round: on this host, or half of them in each of
+/// two network namespaces with a link of limited speed between.
+///
+/// @param plan what they replay
+/// @param carrier how many there are, and what carries the bytes
+/// @param secure whether connections are encrypted
+/// @param limit of a round
+public record GradientsContestant(
+    GradientsPlan plan, GradientsFigure.Carrier carrier, SecureMode secure, Duration limit) {
+
+  private static final long OVERHEAD_BYTES = 1L << 30;
+
+  /// One round in fresh processes, none of which is left. Throws `PerfException.Failed`, or
+  /// `PerfException.Missing` where there are no network namespaces.
+  GradientsReport round() throws InterruptedException {
+    Double gbit = carrier.gbit();
+    return GradientsReport.parse(gbit == null ? here() : between(gbit));
+  }
+
+  /// What an autotuner found, and its log. Throws as `round` does.
+  public TunedRun tune() throws InterruptedException {
+    BenchmarkHost host = BenchmarkHost.here();
+    Double gbit = carrier.gbit();
+    List<String> lines = gbit == null ? here() : between(gbit);
+    return new TunedRun(
+        TuningFigure.parse(plan.model(), carrier, lines, host), TuningFigure.log(lines));
+  }
+
+  /// A search and its samples.
+  ///
+  /// @param log lines of CSV, the head first
+  public record TunedRun(TuningFigure figure, List<String> log) {
+
+    /// Copies the list.
+    public TunedRun {
+      log = List.copyOf(log);
+    }
+  }
+
+  private List<String> here() throws InterruptedException {
+    return ranks().run(carrier.transport(), secure, plan.words(), limit);
+  }
+
+  private LocalRanks ranks() {
+    long direct = OVERHEAD_BYTES + 3 * plan.gradients().bytes();
+    return new LocalRanks(GradientsRank.class, carrier.ranks(), direct);
+  }
+
+  private List<String> between(double gbit) throws InterruptedException {
+    try {
+      Path directory = Files.createTempDirectory("weft-gradients-");
+      try (Networks networks = networks(directory)) {
+        networks.limit(String.format(Locale.ROOT, "%.0fkbit", gbit * 1e6));
+        return run(networks);
+      } finally {
+        Files.deleteIfExists(directory.resolve("ssh"));
+        Files.deleteIfExists(directory);
+      }
+    } catch (IOException refused) {
+      throw new PerfException.Failed("--gbit: " + refused.getMessage(), refused);
+    }
+  }
+
+  private static Networks networks(Path directory) throws InterruptedException {
+    try {
+      return Networks.create(directory);
+    } catch (IOException refused) {
+      throw new PerfException.Missing(
+          "--gbit needs two network namespaces, and with them root and the programs ip and tc"
+              + " (apt-get install iproute2): "
+              + refused.getMessage());
+    }
+  }
+
+  private List<String> run(Networks networks) throws InterruptedException {
+    int near = carrier.ranks() / 2;
+    List<String> command = new ArrayList<>(networks.here());
+    command.addAll(
+        new JavaProgram(Main.class)
+            .command(
+                List.of(
+                    "run",
+                    "-H",
+                    "localhost:" + near + "," + networks.far() + ":" + (carrier.ranks() - near),
+                    "--ssh",
+                    networks.ssh().toString(),
+                    "--transport",
+                    carrier.transport(),
+                    "--secure",
+                    secure.toString(),
+                    "--")));
+    command.addAll(ranks().command(plan.words()));
+    Child.ChildOutput outcome = Child.run(command, limit);
+    if (outcome.exit() != 0) {
+      throw new PerfException.Failed("Weft's ranks failed:%n%s".formatted(outcome.lastWords()));
+    }
+    return outcome.out().stream().map(GradientsContestant::withoutRank).toList();
+  }
+
+  /// What `weft run` puts before a line of rank 0.
+  private static String withoutRank(String line) {
+    return line.startsWith("[0] ") ? line.substring(4) : line;
+  }
+}

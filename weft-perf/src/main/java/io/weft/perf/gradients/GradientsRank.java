@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import static io.weft.collective.CollectiveOptions.named;
+
+import io.weft.Weft;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.tune.Autotuner;
+import io.weft.dataparallel.tune.TunedSizes;
+import io.weft.gradient.GradientReducer;
+import io.weft.perf.gradients.GradientModel.ModelGradient;
+import io.weft.perf.rank.RankMaximum;
+import io.weft.perf.rank.RankProgram;
+import io.weft.perf.rank.Tiles;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.transport.limit.Span;
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+/// One rank that replays the gradients of a model: it waits as long as each would take to compute,
+/// as a processor does while an accelerator computes, submits it, and awaits all averages at the
+/// end of the step. Rank 0 prints what `GradientsReport` reads.
+public final class GradientsRank {
+
+  private static final List<Long> SMALLEST = List.of(4096L, 16_384L, 2L);
+
+  private final Weft weft;
+  private final GradientsPlan plan;
+  private final GradientModel model;
+  private final PrintStream out;
+  private final Tiles tiles;
+  private final List<TensorView> tensors = new ArrayList<>();
+  private long step;
+
+  private GradientsRank(Weft weft, GradientsPlan plan, PrintStream out, Arena arena) {
+    this.weft = weft;
+    this.plan = plan;
+    this.model = plan.gradients();
+    this.out = out;
+    // The average of scales 2, 4, ... 2n is n + 1.
+    this.tiles = new Tiles(arena, 2 * weft.size());
+  }
+
+  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  public static void main(String[] words) {
+    RankProgram program = GradientsRank::measure;
+    System.exit(program.run(words, System.out, System.err));
+  }
+
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    GradientsPlan plan = GradientsPlan.parse(words);
+    List<TensorLease> leases = new ArrayList<>();
+    try (Arena arena = Arena.ofShared();
+        Weft weft = Weft.init()) {
+      var rank = new GradientsRank(weft, plan, out, arena);
+      for (ModelGradient gradient : rank.model.gradients()) {
+        TensorLease lease = weft.allocate(DType.FLOAT32, Shape.of(gradient.elements()));
+        leases.add(lease);
+        rank.tensors.add(lease.view());
+      }
+      rank.run();
+    } finally {
+      leases.forEach(TensorLease::close);
+    }
+  }
+
+  private void run() throws InterruptedException {
+    try (var reducers = new Reducers(weft)) {
+      if (plan.isTuned()) {
+        tune(reducers.of(true));
+        return;
+      }
+      for (boolean fused : plan.fusion()) {
+        time(reducers.of(fused), new long[plan.warmUp()]);
+      }
+      for (int turn = 0; turn < GradientsPlan.TURNS; turn++) {
+        for (boolean fused : plan.fusion()) {
+          long[] nanos = new long[plan.steps()];
+          boolean right = time(reducers.of(fused), nanos);
+          if (weft.rank() == 0) {
+            out.println(GradientsReport.line(fused, right, nanos));
+          }
+        }
+      }
+    }
+    if (weft.rank() == 0) {
+      out.println("done");
+      out.flush();
+    }
+  }
+
+  /// From the smallest sizes to those that an autotuner finds, and beside them the best threshold
+  /// of all that it may take.
+  private void tune(Reducer reducer) throws InterruptedException {
+    var sizes = new TunedSizes(weft.communicator(), reducer);
+    sizes.apply(SMALLEST);
+    time(reducer, new long[plan.warmUp()]);
+    say("start " + median(reducer));
+    long begin = System.nanoTime();
+    var tuner =
+        new Autotuner(
+            weft.communicator(),
+            sizes.parameters(Set.of()),
+            sizes::apply,
+            (sample, values, micros) -> say("sample " + sample + " " + words(values) + micros));
+    while (!tuner.isDone()) {
+      long[] one = new long[1];
+      time(reducer, one);
+      tuner.stepEnded(one[0]);
+    }
+    long seconds = (System.nanoTime() - begin) / 1_000_000_000;
+    say("tuned " + seconds + " " + words(tuner.values()) + median(reducer));
+    for (long threshold : sizes.parameters(Set.of()).getFirst().values()) {
+      sizes.apply(List.of(threshold, 0L, 0L));
+      say("hand " + threshold + " " + median(reducer));
+    }
+    say("done");
+  }
+
+  private static String words(List<Long> values) {
+    return values.stream().map(String::valueOf).collect(Collectors.joining(" ", "", " "));
+  }
+
+  /// Of as many steps as are timed in a turn; the first ones do not count.
+  private double median(Reducer reducer) throws InterruptedException {
+    time(reducer, new long[2]);
+    long[] nanos = new long[Math.max(5, plan.steps())];
+    if (!time(reducer, nanos)) {
+      throw new IllegalStateException("an average is wrong");
+    }
+    Arrays.sort(nanos);
+    return nanos[nanos.length / 2] / 1e3;
+  }
+
+  private void say(String line) {
+    if (weft.rank() == 0) {
+      out.println(line);
+      out.flush();
+    }
+  }
+
+  /// Fills `nanos` with what the slowest rank took for each step. Whether all averages were right,
+  /// on all ranks.
+  private boolean time(GradientReducer reducer, long[] nanos) throws InterruptedException {
+    boolean wrong = false;
+    for (int s = 0; s < nanos.length; s++) {
+      step++;
+      for (TensorView tensor : tensors) {
+        tiles.fill(tensor.data(), 2 * (weft.rank() + 1), step);
+      }
+      var unused = weft.communicator().barrier(named("gradients/begin")).await();
+      nanos[s] = replay(reducer);
+      for (TensorView tensor : tensors) {
+        wrong |= !tiles.same(tensor.data(), 0, tensor.bytes(), weft.size() + 1, step);
+      }
+    }
+    long[] all = new long[nanos.length + 1];
+    System.arraycopy(nanos, 0, all, 0, nanos.length);
+    all[nanos.length] = wrong ? 1 : 0;
+    RankMaximum.largest(weft.communicator(), all);
+    System.arraycopy(all, 0, nanos, 0, nanos.length);
+    return all[nanos.length] == 0;
+  }
+
+  private long replay(GradientReducer reducer) throws InterruptedException {
+    List<Handle<TensorView>> handles = new ArrayList<>(tensors.size());
+    long backward = Span.nanos(model.backward());
+    long begin = System.nanoTime();
+    long first = begin + Span.nanos(model.forward());
+    for (int g = 0; g < tensors.size(); g++) {
+      ModelGradient gradient = model.gradients().get(g);
+      compute(first + Math.round(gradient.ready() * backward));
+      handles.add(reducer.reduce(gradient.name(), tensors.get(g)));
+    }
+    for (Handle<TensorView> handle : handles) {
+      var unused = handle.await();
+    }
+    return System.nanoTime() - begin;
+  }
+
+  private static void compute(long until) {
+    for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import io.weft.perf.process.PerfException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What rank 0 says of a round: `step on|off checked|wrong NANOS...`, and `done` at the end.
+///
+/// @param steps of each setting of fusion, the slowest rank's time of each, in nanoseconds
+/// @param checked whether all averages were right
+record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
+
+  GradientsReport {
+    steps = Map.copyOf(steps);
+  }
+
+  static String line(boolean fusion, boolean right, long[] nanos) {
+    StringBuilder line =
+        new StringBuilder("step " + (fusion ? "on" : "off") + (right ? " checked" : " wrong"));
+    for (long each : nanos) {
+      line.append(' ').append(each);
+    }
+    return line.toString();
+  }
+
+  /// Throws `PerfException.Failed` where the report has no end.
+  static GradientsReport parse(List<String> lines) {
+    Map<Boolean, List<Long>> steps = new HashMap<>();
+    boolean right = true;
+    boolean ended = false;
+    for (String line : lines) {
+      String[] words = line.split(" ", -1);
+      if (words[0].equals("step")) {
+        right &= words[2].equals("checked");
+        List<Long> own = steps.computeIfAbsent(words[1].equals("on"), on -> new ArrayList<>());
+        for (int w = 3; w < words.length; w++) {
+          own.add(Long.parseLong(words[w]));
+        }
+      }
+      ended |= line.equals("done");
+    }
+    if (!ended) {
+      throw new PerfException.Failed(
+          "the ranks' report has no end:%n%s".formatted(String.join("\n", lines)));
+    }
+    return new GradientsReport(steps, right);
+  }
+}

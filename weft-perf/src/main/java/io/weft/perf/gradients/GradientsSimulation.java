@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import io.weft.WeftConfig;
+import io.weft.collective.Algorithms;
+import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.RankLayout;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.dataparallel.fusion.FusionPlan;
+import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.perf.gradients.GradientModel.ModelGradient;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.testkit.sim.cost.CostModel;
+import io.weft.testkit.sim.network.SimLink;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/// A step of a model on many ranks, in time that is computed. Decided by the code that decides it
+/// in a job: which tensors share a buffer (`FusionPlan`), which algorithm a buffer takes (the rule
+/// table), its segments. By formula: how long that takes (`CostModel`). Assumed: four ranks on each
+/// host, which combine at 10 GB/s before and after one ring of hosts; all ranks equally fast; two
+/// buffers under way, of which one is on the wire.
+///
+/// @param model what is reduced
+/// @param gbit of a host's link each way, in gigabits a second
+/// @param transport "tcp" or "rdma"
+public record GradientsSimulation(GradientModel model, double gbit, String transport) {
+
+  /// The network of the published figures [HVD18 figures 6, 7].
+  public static final double PUBLISHED_GBIT = 25;
+
+  static final int RANKS_PER_HOST = 4;
+
+  /// Combining on a host, through its bus.
+  private static final double HOST_BYTES_PER_SECOND = 10e9;
+
+  /// A message of the kernel's costs time of a processor, and one core copies some 2 GB/s twice; an
+  /// RDMA device does neither.
+  private static final double TCP_SHARE = 0.6;
+
+  private static final double RDMA_SHARE = 0.94;
+  private static final Duration TURN = Duration.ofNanos(2_000);
+  private static final int UNDER_WAY = 2;
+
+  /// A step on so many ranks.
+  public GradientsFigure step(int ranks, boolean isFused) {
+    double nanos = ranks == 1 ? computeNanos() : isFused ? fused(ranks) : single(ranks);
+    return GradientsFigure.simulated(
+        model, isFused, new GradientsFigure.Carrier(ranks, transport, gbit), nanos / 1e3);
+  }
+
+  private double computeNanos() {
+    return Span.nanos(model.forward().plus(model.backward()));
+  }
+
+  private double readyAt(ModelGradient gradient) {
+    return Span.nanos(model.forward()) + gradient.ready() * Span.nanos(model.backward());
+  }
+
+  /// Rounds of negotiation take what is ready by then; a buffer goes when the wire is free.
+  private double fused(int ranks) {
+    var network = new Wire(ranks);
+    long threshold = DataParallelOptions.of(WeftConfig.load()).fusionThreshold();
+    double round = network.negotiation();
+    Deque<Double> underWay = new ArrayDeque<>();
+    double now = 0;
+    double wireFree = 0;
+    List<ModelGradient> all = model.gradients();
+    for (int next = 0; next < all.size(); ) {
+      now = Math.max(now, readyAt(all.get(next))) + round;
+      List<ReadyTensor> ready = new ArrayList<>();
+      for (; next < all.size() && readyAt(all.get(next)) <= now; next++) {
+        ready.add(ready(all.get(next)));
+      }
+      for (FusionPlan.Batch batch : FusionPlan.of(ready, threshold)) {
+        if (underWay.size() == UNDER_WAY) {
+          now = Math.max(now, underWay.removeFirst());
+        }
+        double copied = batch.isFused() ? 1e9 * batch.bytes() / HOST_BYTES_PER_SECOND : 0;
+        wireFree = Math.max(wireFree, now + copied) + network.allreduce(batch.bytes());
+        underWay.addLast(wireFree + copied);
+      }
+    }
+    return Math.max(computeNanos(), underWay.isEmpty() ? 0 : underWay.getLast());
+  }
+
+  private static ReadyTensor ready(ModelGradient gradient) {
+    return new ReadyTensor(
+        gradient.name(),
+        new TensorSignature(
+            DType.FLOAT32, Shape.of(gradient.elements()), ReduceOp.AVERAGE, 1, 1, 0, "", 0));
+  }
+
+  /// One tensor after the other.
+  private double single(int ranks) {
+    var network = new Wire(ranks);
+    double wireFree = 0;
+    for (ModelGradient gradient : model.gradients()) {
+      wireFree = Math.max(wireFree, readyAt(gradient)) + network.allreduce(gradient.bytes());
+    }
+    return Math.max(computeNanos(), wireFree);
+  }
+
+  /// What an allreduce between these ranks costs.
+  private final class Wire {
+
+    private final int ranks;
+    private final int hosts;
+    private final CostModel cost;
+    private final AlgorithmTable table = Algorithms.table(Optional.empty());
+
+    Wire(int ranks) {
+      this.ranks = ranks;
+      this.hosts = (ranks + RANKS_PER_HOST - 1) / RANKS_PER_HOST;
+      boolean kernel = transport.equals("tcp");
+      SimLink link =
+          SimLink.of(
+              Duration.ofNanos(kernel ? 25_000 : 2_500),
+              gbit * 1e9 / 8 * (kernel ? TCP_SHARE : RDMA_SHARE),
+              Duration.ofNanos(kernel ? 5_000 : 300));
+      cost = CostModel.of(link, TURN, WeftConfig.load());
+    }
+
+    double negotiation() {
+      return allreduce(model.gradients().size());
+    }
+
+    /// Within each host, then between the hosts, each of which has one link.
+    double allreduce(long bytes) {
+      int local = Math.min(ranks, RANKS_PER_HOST);
+      double within = 2.0 * (local - 1) / local * bytes / HOST_BYTES_PER_SECOND * 1e9;
+      if (hosts == 1) {
+        return within;
+      }
+      List<Integer> places = IntStream.range(0, hosts).boxed().toList();
+      String algorithm =
+          Algorithms.chosen(table, "allreduce", bytes, RankLayout.of(places, false, true))
+              .algorithm();
+      return within + Span.nanos(cost.allreduce(algorithm, hosts, bytes));
+    }
+  }
+}

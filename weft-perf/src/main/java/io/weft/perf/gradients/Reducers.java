@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import io.weft.Weft;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.Fusion;
+import io.weft.dataparallel.Reducer;
+
+/// Reducers with and without tensor fusion, as the settings of the rank have the rest. Owned.
+final class Reducers implements AutoCloseable {
+
+  private final Weft weft;
+  private final DataParallel fused;
+  private final DataParallel single;
+
+  Reducers(Weft weft) {
+    this.weft = weft;
+    DataParallelOptions options = DataParallelOptions.of(weft.config());
+    fused = DataParallel.over(weft, options.with(Fusion.ON));
+    single = DataParallel.over(weft, options.with(Fusion.OFF));
+  }
+
+  /// The same one at each call.
+  Reducer of(boolean isFused) {
+    return (isFused ? fused : single).over(weft.communicator());
+  }
+
+  @Override
+  public void close() {
+    fused.close();
+    single.close();
+  }
+}
