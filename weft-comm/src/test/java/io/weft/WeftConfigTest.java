@@ -145,6 +145,21 @@ class WeftConfigTest {
         .isEqualTo(Duration.ofSeconds(1));
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "1M | 4K | eager-bytes: 1048576 is more than segment-bytes, 4096",
+        "auto | 5000 | segment-bytes: 5000 is no multiple of 64; allowed are 4992 or 5056"
+      })
+  void sizesOfSegmentsThatDoNotGoTogetherAreRefused(String eager, String segment, String message) {
+    Map<String, String> environment =
+        Map.of("WEFT_EAGER_BYTES", eager, "WEFT_SEGMENT_BYTES", segment);
+    assertThatThrownBy(() -> WeftConfig.load(environment, new Properties()))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(message);
+  }
+
   @Test
   void zeroTurnsHeartbeatAndSilenceLimitOff() {
     assertThat(WeftConfig.load(Map.of("WEFT_HEARTBEAT", "0"), new Properties()).heartbeat())

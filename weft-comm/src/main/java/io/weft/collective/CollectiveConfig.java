@@ -5,6 +5,7 @@ import io.weft.config.ConfigOption;
 import io.weft.config.ConfigOption.Scope;
 import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
+import io.weft.config.Settings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,5 +63,31 @@ public final class CollectiveConfig implements OptionProvider {
   @Override
   public List<ConfigOption<?>> options() {
     return List.of(DEADLINE, POOL_BYTES, EAGER_BYTES, SEGMENT_BYTES, ALGORITHMS);
+  }
+
+  @Override
+  public void check(Settings settings) {
+    int eager = settings.required(EAGER_BYTES).orElse(Tuning.AUTO);
+    int segment = settings.required(SEGMENT_BYTES).orElse(Tuning.AUTO);
+    if (segment % Tuning.SEGMENT_MULTIPLE_BYTES != 0) {
+      int below = segment - segment % Tuning.SEGMENT_MULTIPLE_BYTES;
+      throw new IllegalArgumentException(
+          "option segment-bytes: "
+              + segment
+              + " is no multiple of "
+              + Tuning.SEGMENT_MULTIPLE_BYTES
+              + "; allowed are "
+              + below
+              + " or "
+              + (below + Tuning.SEGMENT_MULTIPLE_BYTES));
+    }
+    if (segment != Tuning.AUTO && eager > segment) {
+      throw new IllegalArgumentException(
+          "option eager-bytes: "
+              + eager
+              + " is more than segment-bytes, "
+              + segment
+              + ": a message holds at most a segment; lower the one or raise the other");
+    }
   }
 }

@@ -17,6 +17,9 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   /// Nothing but what transport and table say.
   public static final Tuning DEFAULT = new Tuning(AUTO, AUTO, AUTO);
 
+  /// Of the length of a segment: a cache line.
+  static final int SEGMENT_MULTIPLE_BYTES = 64;
+
   /// Counts and barriers always travel inside messages.
   private static final int MIN_EAGER_BYTES = 8;
 
@@ -26,7 +29,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
     if ((eagerBytes != AUTO && eagerBytes < MIN_EAGER_BYTES)
         || (segmentBytes != AUTO && eagerBytes > segmentBytes)
         || segmentBytes < 0
-        || segmentBytes % 64 != 0
+        || segmentBytes % SEGMENT_MULTIPLE_BYTES != 0
         || windowSlots < 0) {
       throw new IllegalArgumentException(
           "eager "

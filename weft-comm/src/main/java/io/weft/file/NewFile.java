@@ -22,6 +22,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,13 +81,21 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Whether nothing stands in the way of `begin` by now: the directory can be written, and no
-  /// directory, device or pipe is there.
-  public static boolean canBegin(Path file) {
-    Path directory = file.toAbsolutePath().getParent();
-    return directory != null
-        && Files.isWritable(directory)
-        && (Files.notExists(file, LinkOption.NOFOLLOW_LINKS) || Files.isRegularFile(file));
+  /// Why `begin` would be refused by now, for a message that names the file; empty where the
+  /// directory can be written, and no directory, device or pipe is there.
+  public static Optional<String> obstacle(Path file) {
+    Path directory;
+    try {
+      directory = target(file.toAbsolutePath()).getParent();
+    } catch (IOException refused) {
+      return Optional.of(Refusal.reason(refused));
+    }
+    if (directory == null || !Files.isDirectory(directory)) {
+      return Optional.of("there is no directory " + directory);
+    }
+    return Files.isWritable(directory)
+        ? Optional.empty()
+        : Optional.of("permission denied in the directory " + directory);
   }
 
   /// Begins `file` so that only its owner can read it. A file that is there is replaced.
@@ -180,6 +189,10 @@ public final class NewFile implements AutoCloseable {
   /// Removes what killed processes have left of files in this directory whose whole names match.
   /// What cannot be removed stays.
   public static void sweep(Path directory, Pattern names) {
+    // Before it is opened: the opening of a pipe waits for a writer.
+    if (!Files.isDirectory(directory)) {
+      return;
+    }
     try (var entries = Files.newDirectoryStream(directory, ".*.tmp")) {
       for (Path entry : entries) {
         Matcher matcher = UNFINISHED.matcher(entry.getFileName().toString());

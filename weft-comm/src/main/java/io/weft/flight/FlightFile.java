@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -34,6 +35,20 @@ public record FlightFile(Path directory) implements FlightSink {
     Files.createDirectories(directory);
     Path file = of(log.self().rank());
     NewFile.write(file, log.text().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// Makes the directory where it is not there, and tries whether a file can be written there.
+  /// Throws `IOException` that names the directory and why none can.
+  public void prepare() throws IOException {
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new NotDirectoryException(directory.toString());
+    }
+    try {
+      Files.createDirectories(directory);
+      NewFile.begin(directory.resolve("writable")).close();
+    } catch (IOException refused) {
+      throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
+    }
   }
 
   /// Removes the log of this rank, if one is there, and what a killed process has left of one.
@@ -70,17 +85,22 @@ public record FlightFile(Path directory) implements FlightSink {
     }
     try {
       return Optional.of(decoded(bytes, rank));
-    } catch (IllegalArgumentException | CharacterCodingException malformed) {
+    } catch (IllegalArgumentException malformed) {
       throw new IOException(file + ": " + malformed.getMessage(), malformed);
     }
   }
 
-  /// Throws `IllegalArgumentException` where it is too long or no log of this rank.
-  static FlightLog decoded(byte[] bytes, int rank) throws CharacterCodingException {
+  /// Throws `IllegalArgumentException` where it is too long, no text, or no log of this rank.
+  static FlightLog decoded(byte[] bytes, int rank) {
     if (bytes.length > MOST_BYTES) {
       throw new IllegalArgumentException("longer than " + MOST_BYTES + " bytes");
     }
-    String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    String text;
+    try {
+      text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException other) {
+      throw new IllegalArgumentException("it is no text in UTF-8", other);
+    }
     FlightLog log = FlightLog.parse(text);
     if (log.self().rank() != rank) {
       throw new IllegalArgumentException("the log of rank " + log.self().rank());

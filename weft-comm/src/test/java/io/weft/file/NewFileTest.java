@@ -53,6 +53,28 @@ class NewFileTest {
   }
 
   @Test
+  void aPipeInPlaceOfTheDirectoryIsNotOpened() throws Exception {
+    Path pipe = directory.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    NewFile.sweep(pipe, Pattern.compile(".*"));
+    assertThat(names()).containsExactly("pipe");
+  }
+
+  @Test
+  void whatStandsInTheWayIsTold() throws Exception {
+    Path file = directory.resolve("report.json");
+    assertThat(NewFile.obstacle(file)).isEmpty();
+    assertThat(NewFile.obstacle(directory)).contains("it is a directory, not a regular file");
+    assertThat(NewFile.obstacle(Path.of("/"))).contains("it is a directory, not a regular file");
+    assertThat(NewFile.obstacle(directory.resolve("no/report.json")))
+        .contains("there is no directory " + directory.resolve("no"));
+    Path pipe = directory.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertThat(NewFile.obstacle(pipe))
+        .contains("it is a FIFO, a socket or a device, not a regular file");
+  }
+
+  @Test
   void aFileAppearsWholeOrNotAtAll() throws IOException {
     Path file = Files.writeString(directory.resolve("report.json"), "before");
     try (NewFile begun = NewFile.begin(file)) {

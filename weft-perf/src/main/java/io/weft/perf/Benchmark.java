@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
+import io.weft.config.ConfigOption;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -68,14 +70,25 @@ enum Benchmark {
 
   /// Throws `IllegalArgumentException` that names what is allowed.
   static Benchmark of(String label) {
+    return of(label, List.of());
+  }
+
+  /// The same where these words are allowed too, for the message.
+  static Benchmark of(String label, Collection<String> others) {
+    List<String> allowed = Stream.concat(labels().stream(), others.stream()).toList();
     return Stream.of(values())
         .filter(b -> b.label().equals(label))
         .findFirst()
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "unknown benchmark '%s'; allowed: %s"
-                        .formatted(label, String.join(", ", labels()))));
+                    "unknown benchmark '%s'; %sallowed: %s"
+                        .formatted(
+                            label,
+                            ConfigOption.nearest(label, allowed)
+                                .map(name -> "did you mean " + name + "? ")
+                                .orElse(""),
+                            String.join(", ", allowed))));
   }
 
   /// Bytes over a link per byte of tensor, for `ranks` ranks.

@@ -25,7 +25,11 @@ record CurvePlot(List<Measurement> measurements) {
   /// The host, and how the figures came about.
   private String facts() {
     Measurement first = measurements.getFirst();
-    return first.host().words() + "; medians of %d interleaved rounds".formatted(first.rounds());
+    String rounds =
+        first.rounds() == 1
+            ? "one round"
+            : "medians of %d interleaved rounds".formatted(first.rounds());
+    return first.host().words() + "; " + rounds;
   }
 
   /// Latency, and bandwidth where bytes moved.

@@ -6,6 +6,7 @@ import io.weft.collective.Algorithms;
 import io.weft.comm.CommException;
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.CProgram;
+import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.report.BenchmarkHost;
@@ -106,8 +107,9 @@ public final class PerfCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter err = command.commandLine().getErr();
+    Interruption interruption = Interruption.toldTo(err);
     try {
-      MeasuringPlan plan = options.plan();
+      MeasuringPlan plan = options.plan(command.subcommands().keySet());
       if (options.explains()) {
         return explain(plan, command.commandLine().getOut(), err);
       }
@@ -127,8 +129,10 @@ public final class PerfCommand implements Callable<Integer> {
       err.println("weft: " + e.getMessage());
       return 3;
     } catch (PerfException.Failed e) {
-      err.println("weft: " + e.getMessage());
+      interruption.tell(e);
       return 1;
+    } finally {
+      interruption.close();
     }
   }
 

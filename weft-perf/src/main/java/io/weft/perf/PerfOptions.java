@@ -7,7 +7,9 @@ import io.weft.perf.report.Picture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -177,11 +179,13 @@ final class PerfOptions {
   }
 
   /// What they ask for. Throws `IllegalArgumentException` naming the option and what is allowed.
-  MeasuringPlan plan() {
+  ///
+  /// @param commands words that are allowed in place of a benchmark's name, for the message
+  MeasuringPlan plan(Collection<String> commands) {
     if (what.isEmpty()) {
       throw new IllegalArgumentException("Missing required parameter: 'WHAT'");
     }
-    Benchmark benchmark = Benchmark.of(what);
+    Benchmark benchmark = Benchmark.of(what, commands);
     within("-np", ranks, 1, MOST_RANKS);
     if (!benchmark.isCollective() && ranks != 2) {
       throw new IllegalArgumentException(
@@ -256,8 +260,9 @@ final class PerfOptions {
 
   /// Said before minutes are spent on what cannot be kept.
   private static void writable(String option, @Nullable Path file) {
-    if (file != null && !NewFile.canBegin(file)) {
-      throw new IllegalArgumentException(option + ": cannot write " + file);
+    Optional<String> obstacle = file == null ? Optional.empty() : NewFile.obstacle(file);
+    if (obstacle.isPresent()) {
+      throw new IllegalArgumentException(option + ": cannot write " + file + ": " + obstacle.get());
     }
   }
 }

@@ -117,13 +117,13 @@ record RatioTable(List<Measurement> measurements) {
     } else if (first.registered() != null) {
       how = ", " + first.memory() + " memory";
     }
-    return "%s, %d ranks, %s%s, %d rounds; %s, %d cores, load %.2f%n"
+    return "%s, %d ranks, %s%s, %s; %s, %d cores, load %.2f%n"
         .formatted(
             first.benchmark(),
             first.ranks(),
             first.transport(),
             how,
-            first.rounds(),
+            first.rounds() == 1 ? "1 round" : first.rounds() + " rounds",
             first.host().cpu(),
             first.host().cores(),
             first.host().loadAverage());

@@ -231,6 +231,9 @@ final class PerfCommandTest {
           allreduce --rounds 0           | --rounds: 0 is out of range
           allreduce --iterations 0       | --iterations: 0 is out of range
           allreduce --plot curve.pdf     | --plot: curve.pdf must end in .svg or .png
+          allreduc                       | unknown benchmark 'allreduc'; did you mean allreduce? allowed: allreduce, broadcast
+          scan                           | registration, sendrecv, wide-deep-traffic
+          allreduce --json /tmp          | --json: cannot write /tmp: it is a directory, not a regular file
           allreduce --json no/where.json | --json: cannot write no/where.json
           allreduce --json /dev/null     | --json: cannot write /dev/null
           allreduce --json a.svg --plot a.svg | --json and --plot: both are a.svg

@@ -47,7 +47,7 @@ final class RatioTableTest {
     assertThat(peer.busGigabytesPerSecond() * 2.5)
         .isCloseTo(weft.busGigabytesPerSecond(), within(1e-4));
     assertThat(new RatioTable(List.of(weft, peer)).text())
-        .contains("allreduce, 2 ranks, tcp, private tensors, 1 rounds; a CPU, 2 cores, load 0.50")
+        .contains("allreduce, 2 ranks, tcp, private tensors, 1 round; a CPU, 2 cores, load 0.50")
         .contains("weft / openmpi 4.1.4")
         .containsPattern("1 MiB +100\\.0 +10\\.486 +250\\.0 +4\\.194 +2\\.50 +2\\.50 +2\\.50");
   }

@@ -68,8 +68,7 @@ final class Adapter implements AutoCloseable {
     }
     throw new VerbsException(
         "there is no RDMA device with an active port"
-            + (found.isEmpty() ? ": 'ibv_devices' lists none" : found)
-            + "; 'weft doctor' says how to get one");
+            + (found.isEmpty() ? ": 'ibv_devices' lists none" : found));
   }
 
   /// The named port, else the first active one, else the first.

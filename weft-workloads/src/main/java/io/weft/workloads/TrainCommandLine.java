@@ -242,9 +242,10 @@ final class TrainCommandLine {
   /// A file that can be written when training is done.
   private static Optional<Path> output(ParseResult parsed, String option) {
     Optional<Path> file = path(parsed, option);
-    if (file.isPresent() && !NewFile.canBegin(file.get())) {
-      throw BadOption.of(
-          option, file.get().toString(), "a file in a directory that exists and can be written");
+    Optional<String> obstacle = file.flatMap(NewFile::obstacle);
+    if (obstacle.isPresent()) {
+      throw new BadOption(
+          option + ": cannot write " + file.orElseThrow() + ": " + obstacle.orElseThrow());
     }
     return file;
   }

@@ -55,7 +55,7 @@ public final class TimelineFile {
     } catch (IOException refused) {
       throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
     }
-    if (!NewFile.canBegin(file)) {
+    if (NewFile.obstacle(file).isPresent()) {
       throw new FileSystemException(
           file.toString(), null, "it cannot be written: no permission, or it is no regular file");
     }

@@ -4,13 +4,18 @@ package io.weft.launch.cli;
 import io.weft.WeftConfig;
 import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.collective.Algorithms;
+import io.weft.comm.CommException;
 import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
+import io.weft.transport.spi.TransportProvider;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -70,6 +75,36 @@ final class ConfigFlags {
     WeftConfig.Builder builder = WeftConfig.builder(LaunchEnvironment.outside(System.getenv()));
     forEach(command, builder::set);
     return builder.build();
+  }
+
+  /// Checks what else than their form the settings of ranks of this host need: that no transport is
+  /// mistyped, and that the rules can be read. A program may bring a transport of its own, which is
+  /// not known here. Throws `CommException.Setup` with what is allowed.
+  static void checkHere(WeftConfig config) {
+    String wanted = config.transport();
+    List<String> known =
+        Stream.concat(
+                Stream.of("auto"), TransportProvider.all().stream().map(TransportProvider::scheme))
+            .distinct()
+            .sorted()
+            .toList();
+    Optional<String> meant =
+        known.contains(wanted) ? Optional.empty() : ConfigOption.nearest(wanted, known);
+    if (meant.isPresent()) {
+      throw new CommException.Setup(
+          "option transport: there is no '"
+              + wanted
+              + "'; did you mean "
+              + meant.get()
+              + "? There are "
+              + String.join(", ", known),
+          null);
+    }
+    try {
+      Object unused = Algorithms.table(config.algorithms());
+    } catch (IllegalArgumentException refused) {
+      throw new CommException.Setup("option algorithms: " + refused.getMessage(), refused);
+    }
   }
 
   private static void forEach(CommandSpec command, BiConsumer<ConfigOption<?>, String> action) {

@@ -57,7 +57,9 @@ final class FlightCommand implements Callable<Integer> {
       logs = JobLogs.in(from);
     } catch (IOException unreadable) {
       throw new ParameterException(
-          command.commandLine(), "cannot read " + from + ": " + unreadable, unreadable);
+          command.commandLine(),
+          "cannot read " + from + ": " + Refusal.reason(unreadable),
+          unreadable);
     }
     PrintWriter err = command.commandLine().getErr();
     logs.unreadable().values().forEach(what -> err.println("weft: " + what));

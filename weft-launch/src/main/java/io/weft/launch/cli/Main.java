@@ -4,13 +4,12 @@ package io.weft.launch.cli;
 import io.weft.comm.CommException;
 import io.weft.config.ConfigOption;
 import io.weft.launch.job.JobFailed;
-import io.weft.transport.limit.Refusal;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
-import java.io.IOException;
+import io.weft.launch.process.StandardOutput;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -72,28 +71,22 @@ public final class Main {
     int code = line.execute(arguments);
     boolean lost = line.getOut().checkError() || System.out.checkError();
     if (lost && code == ExitCodes.DONE) {
-      line.getErr().println("weft: standard output did not take all of it" + reason());
+      line.getErr()
+          .println("weft: standard output did not take all of it: " + StandardOutput.reason());
       line.getErr().flush();
       return ExitCodes.FAILED;
     }
     return code;
   }
 
-  /// What the system says when it is asked once more; a `PrintStream` keeps that for itself.
-  private static String reason() {
-    try {
-      new FileOutputStream(FileDescriptor.out).write('\n');
-      return "; is its disk full?";
-    } catch (IOException refused) {
-      return ": " + Refusal.reason(refused);
-    }
-  }
-
   private static int wrongUsage(ParameterException wrong) {
     CommandLine command = wrong.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("weft: " + wrong.getMessage());
-    Hints.after(wrong).forEach(err::println);
+    Optional<String> unknown = Hints.unknownCommand(wrong);
+    err.println("weft: " + unknown.orElse(wrong.getMessage()));
+    if (unknown.isEmpty()) {
+      Hints.after(wrong).forEach(err::println);
+    }
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     debug(wrong, err);
     err.flush();
@@ -128,26 +121,64 @@ public final class Main {
     }
   }
 
-  /// What else to say of a wrong command line: the option or command that was probably meant.
+  /// What to say of a wrong command line: the option or command that was probably meant.
   private static final class Hints {
 
     private Hints() {}
 
-    /// No line or one.
+    /// For an unknown option, the nearest one: no line or one.
     static List<String> after(ParameterException wrong) {
-      if (!(wrong instanceof UnmatchedArgumentException unmatched)
-          || unmatched.getUnmatched().isEmpty()) {
-        return List.of();
-      }
-      CommandSpec command = unmatched.getCommandLine().getCommandSpec();
-      String word = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
-      List<String> known =
-          word.startsWith("-")
-              ? List.copyOf(command.optionsMap().keySet())
-              : List.copyOf(command.subcommands().keySet());
-      String before = word.startsWith("-") ? "" : command.qualifiedName() + " ";
-      Optional<String> near = ConfigOption.nearest(word, known);
-      return near.map(name -> "Did you mean: " + before + name + "?").stream().toList();
+      return unmatched(wrong)
+          .filter(word -> word.startsWith("-"))
+          .flatMap(word -> ConfigOption.nearest(word, spec(wrong).optionsMap().keySet()))
+          .map(name -> "Did you mean: " + name + "?")
+          .stream()
+          .toList();
+    }
+
+    /// For a word where a command should be: that there is none, and which is near.
+    static Optional<String> unknownCommand(ParameterException wrong) {
+      Map<String, CommandLine> known = spec(wrong).subcommands();
+      return unmatched(wrong)
+          .filter(word -> !word.startsWith("-") && !known.isEmpty())
+          .map(
+              word ->
+                  "no command '"
+                      + word
+                      + "'; "
+                      + near(word, known)
+                          .map(name -> "did you mean " + name + "?")
+                          .orElse("there are " + String.join(", ", known.keySet())));
+    }
+
+    /// One of these commands, or one of theirs: `trace flight` for `flight`.
+    private static Optional<String> near(String word, Map<String, CommandLine> known) {
+      return known.entrySet().stream()
+          .filter(command -> command.getValue().getSubcommands().containsKey(word))
+          .map(command -> command.getKey() + " " + word)
+          .findFirst()
+          .or(() -> ConfigOption.nearest(word, known.keySet()))
+          .or(
+              () ->
+                  known.keySet().stream()
+                      .filter(name -> Arrays.equals(letters(name), letters(word)))
+                      .findFirst());
+    }
+
+    /// In order, so that two that changed places do not matter.
+    private static int[] letters(String word) {
+      return word.chars().sorted().toArray();
+    }
+
+    private static CommandSpec spec(ParameterException wrong) {
+      return wrong.getCommandLine().getCommandSpec();
+    }
+
+    private static Optional<String> unmatched(ParameterException wrong) {
+      return wrong instanceof UnmatchedArgumentException unmatched
+              && !unmatched.getUnmatched().isEmpty()
+          ? Optional.of(unmatched.getUnmatched().getFirst().replaceFirst("=.*", ""))
+          : Optional.empty();
     }
   }
 

@@ -104,7 +104,7 @@ final class MergeCommand implements Callable<Integer> {
   }
 
   private static void requireWritable(CommandSpec command, String option, @Nullable Path file) {
-    if (file != null && !NewFile.canBegin(file)) {
+    if (file != null && NewFile.obstacle(file).isPresent()) {
       throw new ParameterException(
           command.commandLine(),
           option

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
+import io.weft.WeftConfig;
 import io.weft.launch.job.HostSlots;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.RankPlacement;
@@ -143,11 +144,15 @@ final class PlacementFlags {
     var variables = new LinkedHashMap<>(environment);
     variables.putAll(ConfigFlags.variables(command()));
     exports.forEach(export -> add(export, variables));
+    WeftConfig config = ConfigFlags.config(command());
+    if (placements.stream().anyMatch(RankPlacement::isHere)) {
+      ConfigFlags.checkHere(config);
+    }
     return new JobPlan(
         placements,
         binds() ? CoreBinding.of(program) : program,
         variables,
-        ConfigFlags.config(command()),
+        config,
         output,
         Optional.ofNullable(outputDirectory),
         List.of(ssh.strip().split("\\s+")));

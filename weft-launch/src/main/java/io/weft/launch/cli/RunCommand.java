@@ -4,14 +4,23 @@ package io.weft.launch.cli;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
+import io.weft.launch.job.RankPlacement;
+import io.weft.launch.process.Programs;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /// `weft run`: starts ranks of any command.
 @Command(
@@ -37,6 +46,8 @@ import picocli.CommandLine.Parameters;
     })
 final class RunCommand implements Callable<Integer> {
 
+  @Spec private @Nullable CommandSpec spec;
+
   @Mixin private PlacementFlags placement = new PlacementFlags();
 
   @Parameters(
@@ -50,10 +61,26 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws JobFailed, InterruptedException {
     JobPlan plan = placement.plan(command, Map.of(), JobPlan.Output.PREFIXED).ofAnyProgram();
+    checkProgram(plan);
     PrintStream out = System.out;
     PrintStream err = System.err;
     try (LaunchedJob job = LaunchedJob.start(plan, out, err)) {
       return job.await() == 0 ? ExitCodes.DONE : ExitCodes.FAILED;
     }
+  }
+
+  /// Other hosts say for themselves what they have.
+  private void checkProgram(JobPlan plan) {
+    String program = command.getFirst();
+    if (plan.ranks().stream().noneMatch(RankPlacement::isHere)
+        || Programs.canRun(program, plan.path())) {
+      return;
+    }
+    boolean named = program.contains("/");
+    throw new ParameterException(
+        Objects.requireNonNull(spec, "picocli sets the spec").commandLine(),
+        named && Files.exists(Path.of(program))
+            ? program + " is no program that can be run"
+            : "there is no program " + (named ? program : "'" + program + "' in PATH"));
   }
 }

@@ -5,6 +5,7 @@ import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;
@@ -56,6 +57,10 @@ public record JobLogs(
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
     var files = new FlightFile(directory);
+    // Before it is opened: the opening of a pipe waits for a writer.
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new NotDirectoryException(directory.toString());
+    }
     try (Stream<Path> entries = Files.list(directory)) {
       entries
           .map(entry -> FILE.matcher(entry.getFileName().toString()))

@@ -27,8 +27,8 @@ final class JobFlights {
   private final String job;
   private final List<String> unkept = new ArrayList<>();
 
-  /// Removes what an earlier job left where the user wants the files. Throws `CommException.Setup`
-  /// where something else is there.
+  /// Makes the directory where the user wants the files, and removes what an earlier job left
+  /// there. Throws `CommException.Setup` where something else is there or no file can be written.
   JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job) {
     Optional<Path> given = plan.config().flightDir();
     this.plan = plan;
@@ -37,7 +37,20 @@ final class JobFlights {
     this.store = store;
     this.job = job;
     if (kept) {
+      prepare();
       plan.ranks().forEach(rank -> remove(rank.rank()));
+    }
+  }
+
+  private void prepare() {
+    try {
+      files.prepare();
+    } catch (IOException refused) {
+      throw new CommException.Setup(
+          "--flight-dir: flight files cannot be kept in "
+              + Refusal.words(refused)
+              + "; name another directory",
+          refused);
     }
   }
 

@@ -105,6 +105,11 @@ public record JobPlan(
         ranks, command, environment, config, output, outputDirectory, ssh, others, program);
   }
 
+  /// Where ranks of a program of the user's look for programs on this host.
+  public String path() {
+    return environment.getOrDefault("PATH", RankVariables.pathOf(System.getenv()));
+  }
+
   /// The same for a program of the user's.
   public JobPlan ofAnyProgram() {
     return new JobPlan(

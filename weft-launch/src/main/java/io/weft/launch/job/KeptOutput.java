@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.comm.CommException;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
@@ -27,10 +28,20 @@ final class KeptOutput {
     this.err = err;
   }
 
-  /// Makes the directory; nothing is kept without one. Throws `IOException` where it cannot be.
-  static KeptOutput in(Optional<Path> directory, String rank, PrintStream err) throws IOException {
+  /// Makes the directory; nothing is kept without one. Throws `CommException.Setup` where it cannot
+  /// be made.
+  static KeptOutput in(Optional<Path> directory, String rank, PrintStream err) {
     if (directory.isPresent()) {
-      Files.createDirectories(directory.get());
+      try {
+        Files.createDirectories(directory.get());
+      } catch (IOException refused) {
+        throw new CommException.Setup(
+            "--output-dir: the directory "
+                + directory.get()
+                + " cannot be made: "
+                + Refusal.reason(refused),
+            refused);
+      }
     }
     return new KeptOutput(directory, rank, err);
   }

@@ -10,6 +10,7 @@ import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputWriter;
+import io.weft.launch.process.StandardOutput;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Refusal;
 import io.weft.transport.limit.Span;
@@ -414,7 +415,7 @@ public final class LaunchedJob implements AutoCloseable {
     signalled = true;
     out.hurry();
     said.hurry();
-    err.println("weft: interrupted; ending " + plan.ranks().size() + " ranks");
+    err.println("weft: interrupted; ending " + count());
     if (!end()) {
       directory.close();
     }
@@ -426,8 +427,9 @@ public final class LaunchedJob implements AutoCloseable {
     if (Files.isRegularFile(STANDARD_OUTPUT)) {
       incomplete = true;
       err.println(
-          "weft: cannot write to standard output, a file; is its disk full? The job goes on, what"
-              + " ranks print there is lost");
+          "weft: cannot write to standard output: "
+              + StandardOutput.reason()
+              + "; the job goes on, what ranks print there is lost");
       return;
     }
     if (over.getCount() > 0) {
@@ -435,10 +437,14 @@ public final class LaunchedJob implements AutoCloseable {
       err.println(
           "weft: standard output takes nothing more, since its reader has gone or its disk is full;"
               + " ending "
-              + plan.ranks().size()
-              + " ranks");
+              + count());
       end();
     }
+  }
+
+  private String count() {
+    int size = plan.ranks().size();
+    return size == 1 ? "1 rank" : size + " ranks";
   }
 
   private void report(RankProcess rank) {

@@ -2,6 +2,7 @@
 package io.weft.launch.job;
 
 import io.weft.cluster.StoreLocation;
+import io.weft.comm.CommException;
 import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
@@ -47,7 +48,7 @@ final class LauncherAddress {
           ? InetAddress.getLoopbackAddress()
           : towards(sshName(other.get(), plan.ssh()));
     } catch (UnknownHostException unknown) {
-      throw new JobFailed(
+      throw new CommException.Setup(
           "a host's name is not known here ("
               + unknown.getMessage()
               + "); look for a mistyped one in -H, --hostfile or --store",
@@ -106,7 +107,7 @@ final class LauncherAddress {
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw new UnknownHostException("interrupted while asking ssh for " + host);
+      throw new IOException("interrupted while asking ssh for " + host);
     }
     return words.soFar().stream()
         .filter(line -> line.startsWith("hostname "))

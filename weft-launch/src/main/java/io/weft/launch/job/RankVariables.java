@@ -48,13 +48,17 @@ final class RankVariables {
   /// does not mind; the user's own options stand as they are.
   private static Map<String, String> java(Map<String, String> environment) {
     var variables = new HashMap<String, String>();
-    String bin = Path.of(System.getProperty("java.home"), "bin").toString();
-    String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
-    variables.put("PATH", bin + File.pathSeparator + path);
+    variables.put("PATH", pathOf(environment));
     if (!environment.containsKey(JAVA_OPTIONS)) {
       variables.put(JAVA_OPTIONS, RANK_JAVA);
     }
     return variables;
+  }
+
+  /// This process's Java, then what the environment names.
+  static String pathOf(Map<String, String> environment) {
+    String bin = Path.of(System.getProperty("java.home"), "bin").toString();
+    return bin + File.pathSeparator + environment.getOrDefault("PATH", "/usr/bin:/bin");
   }
 
   /// What `LC_ALL` was before the command took another for its own Java; empty: it did not.

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The programs of this host, as PATH finds them.
 public final class Programs {
@@ -20,5 +21,16 @@ public final class Programs {
         .map(directory -> Path.of(directory, name))
         .filter(Files::isExecutable)
         .findFirst();
+  }
+
+  /// Whether the system can run this program with this PATH, of which an empty directory is the
+  /// present one: as `execvp` looks for it.
+  public static boolean canRun(String program, String path) {
+    Stream<Path> places =
+        program.contains("/")
+            ? Stream.of(Path.of(program))
+            : Arrays.stream(path.split(File.pathSeparator, -1))
+                .map(directory -> Path.of(directory).resolve(program));
+    return places.anyMatch(file -> Files.isRegularFile(file) && Files.isExecutable(file));
   }
 }

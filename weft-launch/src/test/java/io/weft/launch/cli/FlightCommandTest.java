@@ -51,7 +51,14 @@ class FlightCommandTest {
     assertThat(weft.run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
     assertThat(weft.err()).contains(directory + " has no flight file");
     assertThat(weft.run("trace", "flight", "/nowhere")).isEqualTo(ExitCodes.WRONG_USAGE);
-    assertThat(weft.err()).contains("cannot read /nowhere");
+    assertThat(weft.err()).contains("cannot read /nowhere: no such file or directory\n");
+  }
+
+  @Test
+  void bytesThatAreNoTextAreTold() throws Exception {
+    Files.write(directory.resolve("rank-0.flight"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0});
+    assertThat(weft.run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
+    assertThat(weft.err()).contains("rank-0.flight: it is no text in UTF-8\n");
   }
 
   @Test

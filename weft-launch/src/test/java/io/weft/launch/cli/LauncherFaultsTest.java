@@ -87,7 +87,21 @@ class LauncherFaultsTest {
         .content()
         .isEqualTo(
             "weft: standard output takes nothing more, since its reader has gone or its disk is"
-                + " full; ending 1 ranks\n");
+                + " full; ending 1 rank\n");
+  }
+
+  @Test
+  void standardOutputThatWasClosedBeforeIsToldAsThat() throws Exception {
+    ProcessBuilder builder = CommandProcess.of("run", "-np", "1");
+    builder.command().addAll(0, List.of("sh", "-c", "exec \"$@\" >&-", "sh"));
+    builder.redirectError(directory.resolve("err").toFile());
+    Process launcher = start(builder, "echo said");
+    assertThat(launcher.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isEqualTo(ExitCodes.FAILED);
+    assertThat(directory.resolve("err"))
+        .content()
+        .contains("standard output: it was closed before this command began")
+        .doesNotContain("disk");
   }
 
   /// As behind a pager that is not looked at.

@@ -61,6 +61,7 @@ class PipesForFilesTest {
   @CsvSource({
     "run -np 1 --secret-file PIPE -- true",
     "run --hostfile PIPE -- true",
+    "run -np 1 --algorithms PIPE -- true",
     "train adult-dnn -np 1 --epochs 1 --algorithms PIPE"
   })
   void isRefusedWithItsName(String arguments) throws Exception {
@@ -68,6 +69,15 @@ class PipesForFilesTest {
         CommandProcess.of(arguments.replace("PIPE", pipe.toString()).split(" "));
     builder.environment().put(RehearsedTraining.REAL, "1");
     assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "FIFO");
+  }
+
+  /// `PIPE` stands for the pipe.
+  @ParameterizedTest
+  @CsvSource({"run -np 1 --flight-dir PIPE -- true", "trace flight PIPE"})
+  void isNoDirectory(String arguments) throws Exception {
+    String[] words = arguments.replace("PIPE", pipe.toString()).split(" ");
+    Process command = start(CommandProcess.of(words));
+    assertEnds(command, ExitCodes.WRONG_USAGE, pipe + ": not a directory");
   }
 
   @Test

@@ -4,6 +4,7 @@ package io.weft.perf.traffic;
 import io.weft.cluster.SecureMode;
 import io.weft.comm.CommException;
 import io.weft.perf.process.CarrierOptions;
+import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.JsonLines;
@@ -155,6 +156,7 @@ public final class TrafficCommand implements Callable<Integer> {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter out = command.commandLine().getOut();
     PrintWriter err = command.commandLine().getErr();
+    Interruption interruption = Interruption.toldTo(err);
     try {
       TrafficPlan plan = plan();
       List<TrafficFigure> drawn = new ArrayList<>();
@@ -175,8 +177,10 @@ public final class TrafficCommand implements Callable<Integer> {
       err.println("weft: " + e.getMessage());
       return 3;
     } catch (PerfException.Failed e) {
-      err.println("weft: " + e.getMessage());
+      interruption.tell(e);
       return 1;
+    } finally {
+      interruption.close();
     }
   }
 
