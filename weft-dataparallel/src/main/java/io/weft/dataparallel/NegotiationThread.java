@@ -53,8 +53,8 @@ final class NegotiationThread extends Thread {
   private static final long STALLED_PAUSE_NANOS = 20_000_000;
   private static final long STALLED_NANOS = 1_000_000_000;
 
-  /// While a program submits one tensor after the other, a round waits for the next one, but not for
-  /// longer than this: it would find few of them, on this rank or another.
+  /// While a program submits one tensor after the other, a round waits for the next one, but not
+  /// for longer than this: it would find few of them, on this rank or another.
   private static final long GATHER_NANOS = 200_000;
 
   private final Shared shared;
@@ -251,8 +251,7 @@ final class NegotiationThread extends Thread {
         if (outcome != null) {
           work++;
           CommException end =
-              apply(
-                  outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
+              apply(outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
           if (end != null) {
             return end;
           }

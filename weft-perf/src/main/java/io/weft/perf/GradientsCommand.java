@@ -246,9 +246,11 @@ final class GradientsCommand implements Callable<Integer> {
           "--plot: " + plot + " must end in .svg or .png, and needs --simulate");
     }
     for (Path file : files()) {
-      if (!NewFile.canBegin(file)) {
-        throw new IllegalArgumentException("cannot write " + file);
-      }
+      NewFile.obstacle(file)
+          .ifPresent(
+              why -> {
+                throw new IllegalArgumentException("cannot write " + file + ": " + why);
+              });
     }
   }
 

@@ -7,9 +7,11 @@ import org.jspecify.annotations.Nullable;
 
 /// Loads the classes below `io.weft` anew and instrumented; all others come from its parent, also
 /// the tensors, which decode nothing, and the testkit, which the fuzzer shares with its targets.
+/// What declares settings there is loaded anew all the same: it implements an interface that is.
 final class CoverageLoader extends ClassLoader {
 
   private static final String OURS = "io.weft.";
+  private static final String SETTINGS = "Config";
   private static final String[] SHARED = {"io.weft.qa.", "io.weft.testkit.", "io.weft.tensor."};
 
   private final Instrumentation instrumentation;
@@ -42,6 +44,9 @@ final class CoverageLoader extends ClassLoader {
   private static boolean isOurs(String name) {
     if (!name.startsWith(OURS)) {
       return false;
+    }
+    if (name.endsWith(SETTINGS)) {
+      return true;
     }
     for (String shared : SHARED) {
       if (name.startsWith(shared)) {
