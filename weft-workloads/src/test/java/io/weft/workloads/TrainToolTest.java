@@ -77,7 +77,8 @@ class TrainToolTest {
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",
         "mnist-dnn --plot p.gif      | --plot p.gif: expected a name that ends in .svg or .png",
-        "mnist-dnn --json /nowhere/x | --json /nowhere/x: expected a file in a directory",
+        "mnist-dnn --json /nowhere/x | --json: cannot write /nowhere/x: there is no directory"
+            + " /nowhere",
         "mnist-dnn --frobnicate      | Unknown option: '--frobnicate'",
         "mnist-dnn --timeline /dev/null/t | --timeline /dev/null/t: expected a directory that can",
       })
