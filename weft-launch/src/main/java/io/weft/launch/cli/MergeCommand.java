@@ -104,13 +104,14 @@ final class MergeCommand implements Callable<Integer> {
   }
 
   private static void requireWritable(CommandSpec command, String option, @Nullable Path file) {
-    if (file != null && NewFile.obstacle(file).isPresent()) {
-      throw new ParameterException(
-          command.commandLine(),
-          option
-              + ": cannot write "
-              + file
-              + ": expected a file in a directory that exists and can be written");
+    if (file == null) {
+      return;
     }
+    NewFile.obstacle(file)
+        .ifPresent(
+            why -> {
+              throw new ParameterException(
+                  command.commandLine(), option + ": cannot write " + file + ": " + why);
+            });
   }
 }
