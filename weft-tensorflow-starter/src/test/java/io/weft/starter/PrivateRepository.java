@@ -27,6 +27,7 @@ record PrivateRepository(Path directory) implements AutoCloseable {
           "weft-shm",
           "weft-verbs",
           "weft-comm",
+          "weft-dataparallel",
           "weft-starter",
           "weft-tensorflow",
           "weft-tensorflow-starter");
