@@ -14,6 +14,7 @@ import io.weft.flight.FlightLog.State;
 import io.weft.observer.OperationStage;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -176,6 +177,7 @@ class FlightRecorderTest {
   @Test
   void logTakenWhileOthersRecordIsConsistent() throws Exception {
     var ended = new AtomicBoolean();
+    var begun = new CountDownLatch(1);
     CompletableFuture<Long> writer =
         CompletableFuture.supplyAsync(
             () -> {
@@ -187,9 +189,11 @@ class FlightRecorderTest {
                 Submission number = begin(operation, count);
                 recorder.reached(number, OperationStage.EXCHANGE, 0, count);
                 recorder.ended(number, null, count);
+                begun.countDown();
               }
               return count;
             });
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     for (int i = 0; i < 2_000; i++) {
       for (Flight flight : flights()) {
         assertThat(flight.name()).isEqualTo("g" + flight.number());
