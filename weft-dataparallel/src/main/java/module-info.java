@@ -4,6 +4,9 @@
 module io.weft.dataparallel {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
+  requires io.prometheus.metrics.core;
+  requires io.prometheus.metrics.exporter.httpserver;
+  requires io.prometheus.metrics.model;
   requires jdk.jfr;
   requires org.slf4j;
 
@@ -11,6 +14,7 @@ module io.weft.dataparallel {
   exports io.weft.dataparallel.adasum;
   exports io.weft.dataparallel.compress;
   exports io.weft.dataparallel.local;
+  exports io.weft.dataparallel.metrics;
   exports io.weft.dataparallel.rate;
   exports io.weft.dataparallel.sentinel;
   exports io.weft.dataparallel.sparse;
@@ -18,5 +22,6 @@ module io.weft.dataparallel {
 
   provides io.weft.config.OptionProvider with
       io.weft.dataparallel.DataParallelConfig,
+      io.weft.dataparallel.metrics.MetricsConfig,
       io.weft.dataparallel.timeline.TimelineConfig;
 }

@@ -5,6 +5,9 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
+import io.weft.dataparallel.metrics.GoodputMeter;
+import io.weft.dataparallel.metrics.MetricsConfig;
+import io.weft.dataparallel.metrics.RankMetrics;
 import io.weft.dataparallel.timeline.RankTimeline;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensorflow.session.StepException;
@@ -154,11 +157,21 @@ public final class TrainTool implements ToolProvider {
       TrainOptions options, Weft weft, Timeline timeline, PrintWriter out, PrintWriter err)
       throws IOException {
     var job = TrainingJob.of(weft, options.threads(), timeline);
-    var training = TrainingThread.start(() -> train(options, job, out, err));
-    if (weft.config().onFailure() == OnFailure.END) {
-      weft.onFailure(training::giveUp);
+    try (var _ = metrics(weft, job.goodput())) {
+      var training = TrainingThread.start(() -> train(options, job, out, err));
+      if (weft.config().onFailure() == OnFailure.END) {
+        weft.onFailure(training::giveUp);
+      }
+      training.await();
     }
-    training.await();
+  }
+
+  /// Null where nobody asked for them.
+  private static @Nullable RankMetrics metrics(Weft weft, GoodputMeter goodput) {
+    return weft.config()
+        .value(MetricsConfig.ADDRESS)
+        .map(address -> RankMetrics.open(weft, goodput, address))
+        .orElse(null);
   }
 
   private static void requireSameOptions(Weft weft, TrainOptions options) {

@@ -80,7 +80,8 @@ record RunFinalizer(
             new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
             rows.stream().mapToLong(WorkerResults.Row::bytesSent).sum(),
             List.of(),
-            OptionalLong.empty());
+            OptionalLong.empty(),
+            Optional.empty());
     return new ServedResult(outcome, facts(rows, updates, lost));
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import io.weft.dataparallel.metrics.Goodput;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
@@ -43,7 +44,7 @@ public final class Summary {
         report.samplesPerSecond(),
         report.stepMillis().p50(),
         report.stepMillis().p99(),
-        shares(timing),
+        shares(timing) + goodput(outcome),
         bytes(report.bytesSent()),
         digests(report.weightsDigest()),
         losses(report.shrinks()) + serving(report.serving()));
@@ -131,6 +132,41 @@ public final class Summary {
         100 * timing.communicationSeconds() / all,
         100 * timing.waitSeconds() / all,
         100 * timing.inFlightSeconds() / all);
+  }
+
+  private static String goodput(TrainingOutcome outcome) {
+    return outcome.goodput().map(Summary::goodput).orElse("");
+  }
+
+  private static String goodput(Goodput goodput) {
+    double wall = goodput.wallSeconds();
+    if (wall <= 0) {
+      return "";
+    }
+    String waiting =
+        goodput.waitingSeconds().entrySet().stream()
+            .map(
+                rank ->
+                    String.format(
+                        Locale.ROOT,
+                        ", %.0f %% waiting for rank %d",
+                        100 * rank.getValue() / wall,
+                        rank.getKey()))
+            .collect(Collectors.joining());
+    return String.format(
+        Locale.ROOT,
+        "  goodput        %.0f %% of %.1f s computing; %.0f %% start-up, %.0f %% exposed"
+            + " communication%s, %.0f %% input, %.0f %% checkpoints, %.0f %% tests, %.0f %%"
+            + " other%n",
+        100 * goodput.share(),
+        wall,
+        100 * goodput.startUpSeconds() / wall,
+        100 * goodput.exposedSeconds() / wall,
+        waiting,
+        100 * goodput.inputSeconds() / wall,
+        100 * goodput.checkpointSeconds() / wall,
+        100 * goodput.evaluationSeconds() / wall,
+        100 * goodput.otherSeconds() / wall);
   }
 
   private static String bytes(long bytes) {

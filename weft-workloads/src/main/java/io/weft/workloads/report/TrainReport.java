@@ -3,6 +3,7 @@ package io.weft.workloads.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.weft.dataparallel.metrics.Goodput;
 import io.weft.file.NewFile;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
@@ -15,6 +16,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param bytesSent by all ranks; with parameter servers, by the workers
 /// @param outerSteps of local SGD; left out where it is another training
 /// @param transport scheme, "none" for one rank
+/// @param goodput where the time of the job went; left out where it is not known
 /// @param serving what only a training with parameter servers reports, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -66,6 +69,7 @@ public record TrainReport(
     long bytesSent,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
     @JsonUnwrapped @Nullable ServingFacts serving,
     TrainingHost host,
     String weftVersion) {
@@ -112,6 +116,7 @@ public record TrainReport(
         outcome.bytesSent(),
         outcome.outerSteps(),
         transport,
+        outcome.goodput(),
         serving,
         TrainingHost.here(),
         version());

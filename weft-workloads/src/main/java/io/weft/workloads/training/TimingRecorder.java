@@ -13,6 +13,7 @@ import java.util.List;
 final class TimingRecorder {
 
   private final RankExchange exchange;
+  private final TrainingJob job;
   private final List<StepMeter.MeteredStep> epoch = new ArrayList<>();
   private final List<Long> totals = new ArrayList<>();
   private double compute;
@@ -20,8 +21,9 @@ final class TimingRecorder {
   private double wait;
   private double inFlight;
 
-  TimingRecorder(RankExchange exchange) {
+  TimingRecorder(RankExchange exchange, TrainingJob job) {
     this.exchange = exchange;
+    this.job = job;
   }
 
   void add(StepMeter.MeteredStep step) {
@@ -34,10 +36,16 @@ final class TimingRecorder {
     Arrays.setAll(ready, s -> epoch.get(s).ready());
     double[] slowest =
         ready.length == 0 ? ready : exchange.combine("timing/ready", ReduceOp.MAX, ready);
+    double[] who = new double[ready.length];
+    Arrays.setAll(who, s -> ready[s] == slowest[s] ? job.rank() : job.size());
+    double[] slow = ready.length == 0 ? who : exchange.combine("timing/slowest", ReduceOp.MIN, who);
     for (int s = 0; s < epoch.size(); s++) {
       StepMeter.MeteredStep step = epoch.get(s);
       double late = Math.min((double) step.exposed(), slowest[s] - step.ready());
       wait += late / 1e9;
+      if ((int) slow[s] < job.size()) {
+        job.goodput().addWaiting(job.members().get((int) slow[s]), (long) late);
+      }
       communication += (step.exposed() - late) / 1e9;
       compute += (step.total() - step.exposed()) / 1e9;
       inFlight += step.inFlight() / 1e9;

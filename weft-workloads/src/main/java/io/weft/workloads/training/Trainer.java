@@ -4,6 +4,8 @@ package io.weft.workloads.training;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
+import io.weft.dataparallel.metrics.Goodput;
+import io.weft.dataparallel.metrics.TimeUse;
 import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
@@ -15,6 +17,7 @@ import io.weft.workloads.model.Ranking;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
@@ -53,7 +56,7 @@ public final class Trainer {
     this.meter = new StepMeter(Ticker.SYSTEM);
     this.job = job;
     this.exchange = new RankExchange(job);
-    this.recorder = new TimingRecorder(exchange);
+    this.recorder = new TimingRecorder(exchange, job);
     this.recovery = new Recovery(job, exchange, Ticker.SYSTEM);
   }
 
@@ -154,9 +157,11 @@ public final class Trainer {
   }
 
   private void save(Resume resume, Engine model, TrainingProgress run) {
+    long begun = job.timeline().nanos();
     try (var _ = job.timeline().span(SpanCategory.CHECKPOINT, "checkpoint")) {
       resume.save(model, run.history(), observer);
     }
+    job.goodput().add(TimeUse.CHECKPOINT, job.timeline().nanos() - begun);
   }
 
   /// What is left of one pass over the data; returns the mean loss of each global batch.
@@ -174,11 +179,14 @@ public final class Trainer {
       int s = run.next();
       Engine.StepLoss step;
       StepMeter.MeteredStep measured;
+      long input = timeline.nanos();
+      job.goodput().start(input - job.begunNanos());
       try (var _ = timeline.step(run.steps())) {
         meter.begin();
         try (var _ = timeline.span(SpanCategory.INPUT, "input")) {
           feed.fill(order, s * width);
         }
+        input = timeline.nanos() - input;
         step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
         run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
         averageWeights(model, run);
@@ -190,6 +198,7 @@ public final class Trainer {
         }
         measured = meter.end();
       }
+      job.goodput().step(measured.total(), measured.exposed(), input);
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       observer.onStep(
@@ -268,10 +277,13 @@ public final class Trainer {
 
   private double accuracy(Engine model, DataShard shard) {
     double correct;
+    long begun = job.timeline().nanos();
     try (var _ = job.timeline().span(SpanCategory.EVALUATION, "test")) {
       correct = model.judge(shard.test()).correct();
     }
-    return exchange.combine("correct", ReduceOp.SUM, correct)[0] / shard.testCount();
+    double all = exchange.combine("correct", ReduceOp.SUM, correct)[0];
+    job.goodput().add(TimeUse.EVALUATION, job.timeline().nanos() - begun);
+    return all / shard.testCount();
   }
 
   private OptionalDouble auc(Engine model, DataShard shard) {
@@ -295,6 +307,14 @@ public final class Trainer {
         recorder.result(settings.batch()),
         (long) sent[0],
         recovery.shrinks(),
-        settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty());
+        settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
+        Optional.of(goodput()));
+  }
+
+  private Goodput goodput() {
+    double[] mine = job.goodput().nanos();
+    double[] sums = exchange.combine("goodput", ReduceOp.SUM, mine);
+    double wall = (double) (job.timeline().nanos() - job.begunNanos());
+    return Goodput.ofSums(sums, exchange.combine("wall", ReduceOp.SUM, wall)[0], job.size());
   }
 }

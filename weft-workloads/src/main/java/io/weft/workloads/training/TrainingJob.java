@@ -4,10 +4,13 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.metrics.GoodputMeter;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 
 /// The ranks that train together, seen from one of them.
 public interface TrainingJob {
@@ -17,11 +20,23 @@ public interface TrainingJob {
   /// @param threads that compute; empty: this rank's share of the host's cores
   /// @param timeline where its steps are recorded
   static TrainingJob of(Weft weft, OptionalInt threads, Timeline timeline) {
-    return new WeftJob(weft, threads, timeline);
+    long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
+    return new WeftJob(
+        weft,
+        threads,
+        timeline,
+        new GoodputMeter(weft.size()),
+        timeline.nanos() - TimeUnit.MILLISECONDS.toNanos(uptime));
   }
 
   /// Where steps, input, tests and checkpoints are recorded.
   Timeline timeline();
+
+  /// Where its time goes.
+  GoodputMeter goodput();
+
+  /// When its process began, by the clock of its timeline.
+  long begunNanos();
 
   /// This rank among the present ones, from 0.
   int rank();

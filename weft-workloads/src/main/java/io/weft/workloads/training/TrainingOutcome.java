@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.dataparallel.metrics.Goodput;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
@@ -17,6 +19,7 @@ import java.util.OptionalLong;
 /// @param bytesSent by all ranks that are left
 /// @param shrinks in order of time; empty if no rank was lost
 /// @param outerSteps of local SGD; empty where it was another training
+/// @param goodput where the time of the job went; empty where it is not known
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -27,7 +30,8 @@ public record TrainingOutcome(
     Timing timing,
     long bytesSent,
     List<Shrink> shrinks,
-    OptionalLong outerSteps) {
+    OptionalLong outerSteps,
+    Optional<Goodput> goodput) {
 
   /// Copies the lists.
   public TrainingOutcome {

@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.metrics.GoodputMeter;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
 import io.weft.tensorflow.OpLibrary;
@@ -14,7 +15,11 @@ import java.util.OptionalInt;
 ///
 /// @param wanted how many threads compute; empty: the ranks of a host share its cores
 /// @param timeline where its steps are recorded
-record WeftJob(Weft weft, OptionalInt wanted, Timeline timeline) implements TrainingJob {
+/// @param goodput where its time goes
+/// @param begunNanos when the process began
+record WeftJob(
+    Weft weft, OptionalInt wanted, Timeline timeline, GoodputMeter goodput, long begunNanos)
+    implements TrainingJob {
 
   @Override
   public int rank() {

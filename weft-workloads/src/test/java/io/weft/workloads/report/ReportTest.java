@@ -3,6 +3,7 @@ package io.weft.workloads.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.dataparallel.metrics.Goodput;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.ReadMode;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -52,7 +54,8 @@ class ReportTest {
           new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
           2_000_000_000L,
           List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
-          OptionalLong.empty());
+          OptionalLong.empty(),
+          Optional.empty());
 
   @TempDir Path directory;
 
@@ -111,13 +114,21 @@ class ReportTest {
             OUTCOME.timing(),
             0,
             List.of(),
-            OptionalLong.of(9));
+            OptionalLong.of(9),
+            Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)));
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
     JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
     assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
     assertThat(json.get("outerSteps").longValue()).isEqualTo(9);
+    assertThat(json.get("goodput").get("computeSeconds").doubleValue()).isEqualTo(6);
+    assertThat(json.get("goodput").get("waitingSeconds").get("1").doubleValue()).isEqualTo(0.5);
+    assertThat(Summary.of(area, ranked))
+        .contains(
+            "  goodput        60 % of 10.0 s computing; 10 % start-up, 10 % exposed communication,"
+                + " 5 % waiting for rank 1, 3 % input, 3 % checkpoints, 5 % tests, 5 % other");
+    assertThat(Summary.of(report, OUTCOME)).doesNotContain("goodput");
     assertThat(Summary.of(area, ranked)).contains("test accuracy  0.7500, AUC 0.8125");
     assertThat(Summary.of(report, OUTCOME)).doesNotContain("AUC");
   }
@@ -197,7 +208,8 @@ class ReportTest {
             OUTCOME.timing(),
             0,
             List.of(),
-            OptionalLong.empty());
+            OptionalLong.empty(),
+            Optional.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);

@@ -4,12 +4,17 @@ package io.weft.workloads.training;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.metrics.GoodputMeter;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
 import java.util.List;
 
 /// A job of one rank.
-public record SoloJob() implements TrainingJob {
+public record SoloJob(GoodputMeter goodput) implements TrainingJob {
+
+  public SoloJob() {
+    this(new GoodputMeter(1));
+  }
 
   @Override
   public int rank() {
@@ -54,6 +59,16 @@ public record SoloJob() implements TrainingJob {
   @Override
   public Timeline timeline() {
     return new Timeline(Ticker.SYSTEM, Timeline.FEWEST);
+  }
+
+  @Override
+  public GoodputMeter goodput() {
+    return goodput;
+  }
+
+  @Override
+  public long begunNanos() {
+    return Ticker.SYSTEM.nanos();
   }
 
   @Override

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.metrics;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+
+/// The setting of metrics. Stateless; any thread.
+public final class MetricsConfig implements OptionProvider {
+
+  /// Where the ranks of a host serve their metrics; empty = nowhere.
+  public static final ConfigOption<MetricsAddress> ADDRESS =
+      ConfigOption.withoutDefault(
+          "metrics",
+          OptionType.of(
+              MetricsAddress.class, "HOST:PORT", "HOST:PORT, or PORT", MetricsAddress::parse),
+          "where the ranks of a host serve their metrics, in the text format of Prometheus: local"
+              + " rank 0 at this port, the others at those above; PORT alone: on loopback");
+
+  /// For `ServiceLoader`.
+  public MetricsConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(ADDRESS);
+  }
+}
