@@ -82,6 +82,7 @@ final class SameOptions {
     facts.put("--lr", "" + settings.rate());
     facts.put("--seed", "" + settings.seed());
     facts.put("--sync", settings.sync().toString());
+    facts.put(GradientFlags.option(settings.exchange()), settings.exchange().toString());
     facts.put("--check-weights", settings.check().map(WeightCheck::toString).orElse("none"));
     facts.put("--read", settings.read().toString());
     facts.put("--checkpoint", settings.checkpoint().isPresent() ? "DIR" : "none");

@@ -78,6 +78,7 @@ final class TrainCommandLine {
     option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
+    GradientFlags.addTo(spec);
     option(spec, WeightCheckFlag.NAME, "K[,POLICY]", WeightCheckFlag.DESCRIPTION);
     ServerFlags.addTo(spec);
     option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
@@ -154,8 +155,10 @@ final class TrainCommandLine {
                 : SyncFlag.parse(text(parsed, SyncFlag.NAME)),
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"),
-            WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)));
+            WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
+            GradientFlags.parse(parsed));
     WeightCheckFlag.requireFits(settings, servers.isPresent());
+    GradientFlags.requireFits(settings, servers.isPresent());
     DataSource source =
         path(parsed, "--data")
             .map(directory -> files(workload, directory))

@@ -25,6 +25,7 @@ class SameOptionsTest {
         "--seed 1 | --seed 2 | --seed 1, rank 1 with 2",
         "--epochs 2 | --epochs 3 | --epochs 2, rank 1 with 3",
         "--sync gradients | --sync weights:4 | --sync gradients, rank 1 with weights:4",
+        "--compression int8 | --seed 1 | --compression int8, rank 1 with none",
         "--read root | --read sharded | --read root, rank 1 with sharded",
         "--optimizer sgd | --optimizer adam | --optimizer sgd, rank 1 with adam",
         "--checkpoint /tmp/a | --seed 1 | --checkpoint DIR, rank 1 with none",

@@ -73,6 +73,12 @@ class TrainToolTest {
         "mnist-dnn --check-weights 5 --sync local:9 | --check-weights 5,warn: expected it only"
             + " with",
         "mnist-dnn --check-weights 5 --via weft | --check-weights 5,warn: expected it only with",
+        "mnist-dnn --compression zip | --compression zip: expected none, fp16, bf16, int8, int4, or"
+            + " topk:RATIO",
+        "mnist-dnn --compression topk:2 | --compression topk:2: expected none, fp16",
+        "mnist-dnn --compression int8 --sync local:9 | --compression int8: expected it only with"
+            + " --sync gradients",
+        "mnist-dnn --compression int8 --via weft | --compression int8: expected it only with",
         "mnist-dnn --via ps          | --via ps: expected allreduce",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",

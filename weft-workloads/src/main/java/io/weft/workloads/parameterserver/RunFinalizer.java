@@ -79,6 +79,7 @@ record RunFinalizer(
             List.of(digest()),
             new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
             rows.stream().mapToLong(WorkerResults.Row::bytesSent).sum(),
+            OptionalDouble.empty(),
             List.of(),
             OptionalLong.empty(),
             Optional.empty());

@@ -26,7 +26,7 @@ public final class Summary {
           test accuracy  %.4f%s
           final loss     %.5f
           speed          %.0f samples/s, step p50 %.1f ms, p99 %.1f ms
-        %s  sent           %s
+        %s  sent           %s%s
           weights        %s
         %s\
         """,
@@ -46,6 +46,9 @@ public final class Summary {
         report.stepMillis().p99(),
         shares(timing) + goodput(outcome),
         bytes(report.bytesSent()),
+        report.bytesPerStep().isPresent()
+            ? ", " + bytes((long) report.bytesPerStep().getAsDouble()) + " a step"
+            : "",
         digests(report.weightsDigest()),
         losses(report.shrinks()) + serving(report.serving()));
   }

@@ -43,6 +43,8 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
 /// @param bytesSent by all ranks; with parameter servers, by the workers
+/// @param bytesPerStep sent by all ranks in a step, what they send at the ends of epochs not
+///   included; left out for one rank and with parameter servers
 /// @param outerSteps of local SGD; left out where it is another training
 /// @param transport scheme, "none" for one rank
 /// @param goodput where the time of the job went; left out where it is not known
@@ -67,6 +69,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble communicationSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble waitSeconds,
     long bytesSent,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble bytesPerStep,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
@@ -114,6 +117,7 @@ public record TrainReport(
         known(timing.communicationSeconds()),
         known(timing.waitSeconds()),
         outcome.bytesSent(),
+        outcome.bytesPerStep(),
         outcome.outerSteps(),
         transport,
         outcome.goodput(),

@@ -2,6 +2,7 @@
 package io.weft.workloads.training;
 
 import io.weft.cluster.elastic.OnFailure;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;
@@ -57,7 +58,9 @@ final class Engine implements AutoCloseable {
     if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
       Updates updates =
           job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
-      optimizer = new DistributedOptimizer(job.communicator(), optimizer, updates);
+      optimizer =
+          new DistributedOptimizer(
+              job.communicator(), reducers(settings.exchange()), optimizer, updates);
     }
     Ops tf = Ops.create(model.graph());
     Placeholder<TFloat32> factor =
@@ -69,6 +72,12 @@ final class Engine implements AutoCloseable {
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
     return new Engine(model, train, factor, state, session);
+  }
+
+  private static GradientReducer.Factory reducers(GradientExchange exchange) {
+    return switch (exchange) {
+      case GradientExchange.Averaged averaged -> averaged.compression().reducers();
+    };
   }
 
   ModelState state() {

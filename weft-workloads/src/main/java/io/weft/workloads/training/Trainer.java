@@ -45,6 +45,8 @@ public final class Trainer {
   private @Nullable CheckedWeights checked;
   private long outerSteps;
   private double trainedSeconds;
+  private double stepBytes;
+  private long stepsTaken;
   private boolean announced;
 
   /// A run that begins with `run`. Borrows the job.
@@ -175,6 +177,7 @@ public final class Trainer {
     if (checked == null && settings.check().isPresent() && !exchange.alone()) {
       checked = new CheckedWeights(settings.check().get(), job.communicator(), model, run.steps());
     }
+    long sentBefore = job.bytesSent();
     while (run.next() < columns.steps()) {
       int s = run.next();
       Engine.StepLoss step;
@@ -201,10 +204,12 @@ public final class Trainer {
       job.goodput().step(measured.total(), measured.exposed(), input);
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
+      stepsTaken++;
       observer.onStep(
           new TrainingObserver.TrainedStep(
               epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));
     }
+    stepBytes += job.bytesSent() - sentBefore;
     return global(run, epoch);
   }
 
@@ -296,7 +301,7 @@ public final class Trainer {
 
   private TrainingOutcome outcome(Engine model, History history, OptionalDouble auc) {
     endLocal();
-    double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent());
+    double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent(), stepBytes);
     return new TrainingOutcome(
         source.name(),
         history.losses(),
@@ -306,6 +311,9 @@ public final class Trainer {
         exchange.gather("digest", model.digest()),
         recorder.result(settings.batch()),
         (long) sent[0],
+        exchange.alone() || stepsTaken == 0
+            ? OptionalDouble.empty()
+            : OptionalDouble.of(sent[1] / stepsTaken),
         recovery.shrinks(),
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
         Optional.of(goodput()));

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
 /// @param digests of the weights, by rank
 /// @param timing of the steps of this run
 /// @param bytesSent by all ranks that are left
+/// @param bytesPerStep what they sent in a step of this run; empty where it is not known
 /// @param shrinks in order of time; empty if no rank was lost
 /// @param outerSteps of local SGD; empty where it was another training
 /// @param goodput where the time of the job went; empty where it is not known
@@ -29,6 +30,7 @@ public record TrainingOutcome(
     List<String> digests,
     Timing timing,
     long bytesSent,
+    OptionalDouble bytesPerStep,
     List<Shrink> shrinks,
     OptionalLong outerSteps,
     Optional<Goodput> goodput) {

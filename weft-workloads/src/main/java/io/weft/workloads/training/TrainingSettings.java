@@ -20,6 +20,7 @@ import java.util.Optional;
 /// @param read who reads the data
 /// @param checkpoint directory to save to and resume from
 /// @param check that ranks compare their weights; with `Sync.Gradients` alone
+/// @param exchange of gradients; other than plain with `Sync.Gradients` alone
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -30,9 +31,10 @@ public record TrainingSettings(
     Sync sync,
     ReadMode read,
     Optional<Path> checkpoint,
-    Optional<WeightCheck> check) {
+    Optional<WeightCheck> check,
+    GradientExchange exchange) {
 
-  /// The same without a check of weights.
+  /// The same without a check of weights, and with gradients that travel as they are.
   public TrainingSettings(
       Workload workload,
       int epochs,
@@ -43,7 +45,40 @@ public record TrainingSettings(
       Sync sync,
       ReadMode read,
       Optional<Path> checkpoint) {
-    this(workload, epochs, batch, rate, optimizer, seed, sync, read, checkpoint, Optional.empty());
+    this(
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        Optional.empty(),
+        GradientExchange.PLAIN);
+  }
+
+  /// The same with other checks of weights.
+  public TrainingSettings with(WeightCheck other) {
+    return new TrainingSettings(
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        Optional.of(other),
+        exchange);
+  }
+
+  /// The same with another exchange of gradients.
+  public TrainingSettings with(GradientExchange other) {
+    return new TrainingSettings(
+        workload, epochs, batch, rate, optimizer, seed, sync, read, checkpoint, check, other);
   }
 
   /// What a checkpoint of a run with these settings says of it.

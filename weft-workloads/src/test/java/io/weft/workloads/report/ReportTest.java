@@ -53,6 +53,7 @@ class ReportTest {
           List.of("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"),
           new Timing(1234, List.of(1_000_000L, 3_000_000L, 2_000_000L, 9_000_000L), 6, 3, 1, 5),
           2_000_000_000L,
+          OptionalDouble.empty(),
           List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
           OptionalLong.empty(),
           Optional.empty());
@@ -113,6 +114,7 @@ class ReportTest {
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
             0,
+            OptionalDouble.of(1_500_000),
             List.of(),
             OptionalLong.of(9),
             Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)));
@@ -129,7 +131,10 @@ class ReportTest {
             "  goodput        60 % of 10.0 s computing; 10 % start-up, 10 % exposed communication,"
                 + " 5 % waiting for rank 1, 3 % input, 3 % checkpoints, 5 % tests, 5 % other");
     assertThat(Summary.of(report, OUTCOME)).doesNotContain("goodput");
-    assertThat(Summary.of(area, ranked)).contains("test accuracy  0.7500, AUC 0.8125");
+    assertThat(json.get("bytesPerStep").doubleValue()).isEqualTo(1_500_000);
+    assertThat(Summary.of(area, ranked))
+        .contains("test accuracy  0.7500, AUC 0.8125")
+        .contains("0 bytes, 1.5 MB a step");
     assertThat(Summary.of(report, OUTCOME)).doesNotContain("AUC");
   }
 
@@ -207,6 +212,7 @@ class ReportTest {
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
             0,
+            OptionalDouble.empty(),
             List.of(),
             OptionalLong.empty(),
             Optional.empty());

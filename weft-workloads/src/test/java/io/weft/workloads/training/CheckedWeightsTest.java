@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.dataparallel.sentinel.DivergencePolicy;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -16,18 +15,7 @@ import org.junit.jupiter.api.Timeout;
 class CheckedWeightsTest {
 
   private static TrainingSettings settings(DivergencePolicy policy) {
-    TrainingSettings s = Runs.settings(1);
-    return new TrainingSettings(
-        s.workload(),
-        s.epochs(),
-        s.batch(),
-        s.rate(),
-        s.optimizer(),
-        s.seed(),
-        s.sync(),
-        s.read(),
-        s.checkpoint(),
-        Optional.of(new WeightCheck(3, policy)));
+    return Runs.settings(1).with(new WeightCheck(3, policy));
   }
 
   private record Recording(List<String> heard) implements TrainingObserver {

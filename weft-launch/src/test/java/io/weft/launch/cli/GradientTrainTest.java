@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/// How gradients become one, in trainings of several processes.
+@Timeout(900)
+class GradientTrainTest {
+
+  @TempDir private Path directory;
+
+  @Test
+  void eightBitGradientsOfTwoProcessesTakeAQuarterOfTheBytes() throws Exception {
+    RealTraining training = RealTraining.in(directory);
+    JsonNode plain = training.run("plain", 2, "--transport", "tcp");
+    JsonNode int8 = training.run("int8", 2, "--transport", "tcp", "--compression", "int8");
+    assertThat(int8.get("weightsDigest").get(0)).isEqualTo(int8.get("weightsDigest").get(1));
+    assertThat(int8.get("bytesPerStep").doubleValue())
+        .isBetween(
+            0.2 * plain.get("bytesPerStep").doubleValue(),
+            0.3 * plain.get("bytesPerStep").doubleValue());
+  }
+}

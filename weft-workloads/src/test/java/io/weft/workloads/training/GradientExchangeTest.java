@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.dataparallel.compress.Compression;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(180)
+class GradientExchangeTest {
+
+  private static TrainingOutcome trained(int ranks, GradientExchange exchange) {
+    return Runs.together(ranks, Runs.settings(2).with(exchange)).getFirst();
+  }
+
+  private static GradientExchange compressed(String how) {
+    return new GradientExchange.Averaged(Compression.parse(how));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"fp16, 0.51", "bf16, 0.51", "int8, 0.3", "int4, 0.2", "topk:0.1, 0.3"})
+  void compressedGradientsTrainAlikeInFewerBytes(String how, double part) {
+    TrainingOutcome plain = trained(2, GradientExchange.PLAIN);
+    TrainingOutcome compressed = trained(2, compressed(how));
+    assertThat(compressed.digests()).hasSize(2).containsOnly(compressed.digests().getFirst());
+    assertThat(compressed.digests().getFirst()).isNotEqualTo(plain.digests().getFirst());
+    assertThat(compressed.losses().getLast()).isLessThan(0.7 * compressed.losses().getFirst());
+    assertThat(compressed.bytesPerStep().orElseThrow())
+        .isPositive()
+        .isLessThan(part * plain.bytesPerStep().orElseThrow());
+  }
+
+  @Test
+  void aStepSendsEachGradientOnceToEachOfTwoRanks() {
+    TrainingOutcome plain = trained(2, GradientExchange.PLAIN);
+    long parameters = 784 * 200 + 200 + 200 * 100 + 100 + 100 * 10 + 10;
+    assertThat(plain.bytesPerStep().orElseThrow())
+        .isBetween(1.95 * 4 * parameters, 2.1 * 4 * parameters);
+    assertThat(Runs.alone(Runs.settings(1)).bytesPerStep()).isEmpty();
+  }
+
+  @Test
+  void aGradientThatIsNoNumberEndsACompressedTrainingWithItsName() {
+    TrainingSettings s = Runs.settings(2);
+    var wild =
+        new TrainingSettings(
+                s.workload(), 2, 50, 1000f, s.optimizer(), 1, s.sync(), s.read(), s.checkpoint())
+            .with(compressed("int8"));
+    List<String> messages =
+        Runs.onAll(
+            2,
+            job -> {
+              try {
+                return new Trainer(wild, Runs.DIGITS, job, TrainingObserver.SILENT)
+                    .run()
+                    .toString();
+              } catch (RuntimeException e) {
+                return String.valueOf(e.getMessage());
+              }
+            });
+    assertThat(messages)
+        .allSatisfy(message -> assertThat(message).contains("NaN").contains("weft/gradient/"));
+  }
+}
