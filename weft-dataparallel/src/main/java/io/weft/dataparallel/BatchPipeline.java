@@ -104,6 +104,7 @@ final class BatchPipeline {
     ReadyTensor first = batch.first();
     if (batch.bytes() == 0) {
       batch.tensors().forEach(tensor -> complete(tensor.name()));
+      lastOperation = first.name();
       return;
     }
     PendingTensor own = pending.get(first.name());
@@ -175,22 +176,31 @@ final class BatchPipeline {
         scratch.close();
       }
     }
+    TensorView memory = ended.memory();
+    if (memory != null) {
+      copyOut(ended.batch(), memory);
+    }
+    // A thread that awaits one after the other wakes up once, for the last of these.
+    for (ReadyTensor tensor : ended.batch().tensors().reversed()) {
+      complete(tensor.name());
+    }
+    lastOperation = ended.batch().tensors().getLast().name();
+  }
+
+  private void copyOut(Batch batch, TensorView buffer) {
     long at = 0;
-    for (ReadyTensor tensor : ended.batch().tensors()) {
-      TensorView memory = ended.memory();
-      PendingTensor own = pending.get(tensor.name());
+    for (ReadyTensor tensor : batch.tensors()) {
       long bytes = tensor.signature().bytes();
-      if (memory != null && own != null) {
-        own.request().output().data().copyFrom(memory.data().asSlice(at, bytes));
+      PendingTensor own = pending.get(tensor.name());
+      if (own != null) {
+        own.request().output().data().copyFrom(buffer.data().asSlice(at, bytes));
       }
       at += bytes;
-      complete(tensor.name());
     }
   }
 
   private void complete(String name) {
     PendingTensor own = pending.remove(name);
-    lastOperation = name;
     if (own != null) {
       own.handle().complete(own.request().output());
     }

@@ -428,16 +428,18 @@ final class NegotiationThread extends Thread {
     return shared.communicator().members().ranks().get(rank);
   }
 
+  /// While anything is under way this thread runs the progress engine, as a user's that waits does.
   private void park(long now) {
     boolean blocked = round != null || pipeline.isFull();
     idle = !blocked;
-    Duration longest = Duration.ofNanos(IDLE_NANOS);
-    if (blocked) {
-      if (!shared.communicator().progress(() -> signalled, longest)) {
-        LockSupport.parkNanos(this, IDLE_NANOS); // what ends wakes it
+    if (blocked || shared.submissions().isEmpty()) {
+      long longest = blocked ? IDLE_NANOS : Math.max(1, untilNext(now) - (now - lastRound));
+      boolean driven =
+          (blocked || !pipeline.isIdle())
+              && shared.communicator().progress(() -> signalled, Duration.ofNanos(longest));
+      if (!driven && !signalled) {
+        LockSupport.parkNanos(this, longest); // what ends wakes it
       }
-    } else if (shared.submissions().isEmpty()) {
-      LockSupport.parkNanos(this, Math.max(1, untilNext(now) - (now - lastRound)));
     }
     idle = false;
     if (Thread.interrupted()) {
