@@ -11,11 +11,13 @@ import io.weft.dataparallel.fusion.FusionBuffer;
 import io.weft.dataparallel.fusion.FusionPlan.Batch;
 import io.weft.dataparallel.fusion.Neutral;
 import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -32,16 +34,22 @@ final class BatchPipeline {
   private final Map<String, PendingTensor> pending;
   private final BiFunction<DType, Shape, TensorLease> allocator;
   private final Runnable onDone;
+  private final LayerSpans spans;
   private final FusionBuffer[] buffers = new FusionBuffer[UNDER_WAY];
   private final ArrayDeque<Batch> waiting = new ArrayDeque<>();
   private final ArrayDeque<Running> running = new ArrayDeque<>(UNDER_WAY);
   private long started;
   private String lastOperation = "";
 
+  /// When those that wait were ready: all at once, since no round begins while some wait.
+  private long readyNanos;
+
+  /// @param name of the operation
   /// @param memory where the batch lies, if not in its tensor
   /// @param scratch closed with the batch
   private record Running(
       Batch batch,
+      String name,
       Handle<TensorView> handle,
       @Nullable TensorView memory,
       @Nullable TensorLease scratch) {}
@@ -50,24 +58,42 @@ final class BatchPipeline {
   /// @param allocator memory of the transport
   /// @param threshold longest buffer
   /// @param onDone called on any thread when a batch may have ended
+  /// @param spans where what it does is recorded
   BatchPipeline(
       Communicator communicator,
       Map<String, PendingTensor> pending,
       BiFunction<DType, Shape, TensorLease> allocator,
       long threshold,
-      Runnable onDone) {
+      Runnable onDone,
+      LayerSpans spans) {
     this.communicator = communicator;
     this.pending = pending;
     this.allocator = allocator;
     this.onDone = onDone;
+    this.spans = spans;
     for (int i = 0; i < UNDER_WAY; i++) {
       buffers[i] = new FusionBuffer(allocator, threshold);
     }
   }
 
-  /// The next one to go.
-  void add(Batch batch) {
-    waiting.add(batch);
+  /// The next ones to go: their tensors are ready on all ranks from now on.
+  void add(List<Batch> batches) {
+    waiting.addAll(batches);
+    readyNanos = spans.now();
+    if (readyNanos != 0) {
+      for (Batch batch : batches) {
+        negotiated(batch);
+      }
+    }
+  }
+
+  private void negotiated(Batch batch) {
+    for (ReadyTensor tensor : batch.tensors()) {
+      PendingTensor own = pending.get(tensor.name());
+      if (own != null) {
+        spans.record(SpanCategory.NEGOTIATE, own.name(), own.submittedNanos(), readyNanos);
+      }
+    }
   }
 
   /// Whether some have not started. What becomes ready meanwhile can still go before them only if
@@ -108,16 +134,21 @@ final class BatchPipeline {
       return;
     }
     PendingTensor own = pending.get(first.name());
+    spans.record(SpanCategory.QUEUE, first.name(), readyNanos);
     if (batch.isFused()) {
       // Batches end in the order of their starts, so the one before the last has left its buffer.
       int turn = (int) (started++ % UNDER_WAY);
       TensorView buffer = buffers[turn].of(first.signature().dtype(), batch.bytes());
+      String name = "weft/fusion-" + turn;
+      long begun = spans.now();
       copyIn(batch, buffer);
-      run(batch, request("weft/fusion-" + turn, buffer, buffer, first.signature()), buffer, null);
+      spans.record(SpanCategory.FUSE, name, begun);
+      run(batch, name, request(name, buffer, buffer, first.signature()), buffer, null);
     } else if (own != null) {
       ReductionRequest asked = own.request();
       run(
           batch,
+          first.name(),
           request(first.name(), asked.input(), asked.output(), first.signature()),
           null,
           null);
@@ -125,17 +156,19 @@ final class BatchPipeline {
       TensorSignature signature = first.signature();
       TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
       Neutral.fill(scratch.view().data(), signature.dtype(), signature.op());
-      run(batch, request(first.name(), scratch.view(), scratch.view(), signature), null, scratch);
+      AllreduceRequest request = request(first.name(), scratch.view(), scratch.view(), signature);
+      run(batch, first.name(), request, null, scratch);
     }
   }
 
   private void run(
       Batch batch,
+      String name,
       AllreduceRequest request,
       @Nullable TensorView memory,
       @Nullable TensorLease scratch) {
     Handle<TensorView> handle = communicator.allreduce(request);
-    running.add(new Running(batch, handle, memory, scratch));
+    running.add(new Running(batch, name, handle, memory, scratch));
     handle.whenDone((result, cause) -> onDone.run());
   }
 
@@ -178,7 +211,9 @@ final class BatchPipeline {
     }
     TensorView memory = ended.memory();
     if (memory != null) {
+      long begun = spans.now();
       copyOut(ended.batch(), memory);
+      spans.record(SpanCategory.COPY_OUT, ended.name(), begun);
     }
     // A thread that awaits one after the other wakes up once, for the last of these.
     for (ReadyTensor tensor : ended.batch().tensors().reversed()) {

@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.timeline.Timeline;
 import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,15 +25,17 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
 
   private final Weft weft;
   private final DataParallelOptions options;
+  private final LayerSpans spans;
 
   /// Guarded by this.
   private final Map<Communicator, Reducer> reducers = new HashMap<>();
 
   private boolean closed;
 
-  private DataParallel(Weft weft, DataParallelOptions options) {
+  private DataParallel(Weft weft, DataParallelOptions options, LayerSpans spans) {
     this.weft = weft;
     this.options = options;
+    this.spans = spans;
   }
 
   /// As the settings of this rank say.
@@ -42,7 +45,14 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
 
   /// With these options.
   public static DataParallel over(Weft weft, DataParallelOptions options) {
-    return new DataParallel(weft, options);
+    return new DataParallel(weft, options, LayerSpans.NONE);
+  }
+
+  /// The same, and records into `timeline` how long tensors are negotiated and queued, copies into
+  /// and out of fusion buffers, and how long the program waits. The operations themselves are
+  /// recorded where the timeline observes the `Weft`.
+  public static DataParallel over(Weft weft, DataParallelOptions options, Timeline timeline) {
+    return new DataParallel(weft, options, new LayerSpans(timeline));
   }
 
   /// The reducer of this communicator, which must be of this `Weft`: the same object at each call.
@@ -76,7 +86,8 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
         options,
         weft::allocate,
         rank -> weft.topology().describe(world.get(rank)),
-        why);
+        why,
+        spans);
   }
 
   /// What is taken for the communicator of all ranks, and why, in words.

@@ -45,7 +45,7 @@ final class DirectReducer implements Reducer {
   @Override
   public Handle<Integer> join() {
     if (size() == 1) {
-      ReductionHandle<Integer> joined = new ReductionHandle<>("join");
+      ReductionHandle<Integer> joined = new ReductionHandle<>("join", LayerSpans.NONE);
       joined.complete(0);
       return joined;
     }

@@ -43,6 +43,7 @@ final class NegotiatedReducer implements Reducer {
   private final IntFunction<String> describe;
   private final ObjectExchange objects;
   private final String why;
+  private final LayerSpans spans;
   private final BlockingQueue<Submission> submissions = new ArrayBlockingQueue<>(MOST_SUBMISSIONS);
   private final Map<String, PendingTensor> pending = new ConcurrentHashMap<>();
   private final AtomicBoolean joining = new AtomicBoolean();
@@ -53,17 +54,20 @@ final class NegotiatedReducer implements Reducer {
   /// @param allocator memory of the transport
   /// @param describe a rank of the communicator for people
   /// @param why the reason, for `describe`
+  /// @param spans where what it does is recorded
   NegotiatedReducer(
       Communicator communicator,
       DataParallelOptions options,
       BiFunction<DType, Shape, TensorLease> allocator,
       IntFunction<String> describe,
-      String why) {
+      String why,
+      LayerSpans spans) {
     this.communicator = communicator;
     this.options = options;
     this.describe = describe;
     this.objects = new ObjectExchange(communicator);
     this.why = why;
+    this.spans = spans;
     this.threshold = options.fusionThreshold();
     var shared =
         new NegotiationThread.Shared(
@@ -74,7 +78,7 @@ final class NegotiatedReducer implements Reducer {
             shared,
             wake ->
                 new BatchPipeline(
-                    communicator, pending, allocator, options.fusionThreshold(), wake));
+                    communicator, pending, allocator, options.fusionThreshold(), wake, spans));
     thread.start();
   }
 
@@ -90,7 +94,7 @@ final class NegotiatedReducer implements Reducer {
 
   @Override
   public Handle<TensorView> allreduce(ReductionRequest request) {
-    PendingTensor tensor = PendingTensor.of(request, "", 0);
+    PendingTensor tensor = PendingTensor.of(request, "", 0, spans);
     take(tensor);
     submit(List.of(tensor));
     return tensor.handle();
@@ -101,7 +105,8 @@ final class NegotiatedReducer implements Reducer {
     List<PendingTensor> taken = new ArrayList<>(group.size());
     try {
       for (ReductionRequest request : group) {
-        PendingTensor tensor = PendingTensor.of(request, group.getFirst().name(), group.size());
+        PendingTensor tensor =
+            PendingTensor.of(request, group.getFirst().name(), group.size(), spans);
         take(tensor);
         taken.add(tensor);
       }
@@ -114,6 +119,7 @@ final class NegotiatedReducer implements Reducer {
     }
     return ReductionHandle.of(
         "group of " + group.size() + " tensors",
+        spans,
         taken.stream().map(PendingTensor::handle).toList());
   }
 
@@ -207,7 +213,7 @@ final class NegotiatedReducer implements Reducer {
     if (!joining.compareAndSet(false, true)) {
       throw new IllegalStateException(self() + " has joined already; await the join's handle");
     }
-    ReductionHandle<Integer> handle = new ReductionHandle<>("join of " + self());
+    ReductionHandle<Integer> handle = new ReductionHandle<>("join of " + self(), spans);
     handle.whenDone((last, cause) -> joining.set(false));
     if (!offer(new Submission.Join(handle), options.deadline())) {
       handle.fail(new CommException.TimedOut(self() + ": there was no room for join", List.of()));

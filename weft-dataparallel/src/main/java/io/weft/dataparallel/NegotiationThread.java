@@ -13,6 +13,7 @@ import io.weft.dataparallel.negotiation.FailedTensor;
 import io.weft.dataparallel.negotiation.Negotiation;
 import io.weft.dataparallel.negotiation.Outcome;
 import io.weft.dataparallel.negotiation.Round;
+import io.weft.dataparallel.timeline.LayerOperations;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -38,9 +39,6 @@ import org.slf4j.LoggerFactory;
 final class NegotiationThread extends Thread {
 
   private static final Logger LOG = LoggerFactory.getLogger(NegotiationThread.class);
-
-  private static final String ROUND = "weft/round";
-  private static final String REPORTS = "weft/reports";
 
   /// How long the first round waits for ranks that have not made their reducer.
   private static final Duration FIRST_LIMIT = Duration.ofMinutes(10);
@@ -124,8 +122,8 @@ final class NegotiationThread extends Thread {
                 shared.describe()));
     this.pipeline = pipelines.create(this::wake);
     Duration limit = longer(options.deadline(), Duration.ofSeconds(60));
-    this.roundOptions = CollectiveOptions.named(ROUND).within(limit);
-    this.reportOptions = CollectiveOptions.named(REPORTS).within(limit);
+    this.roundOptions = CollectiveOptions.named(LayerOperations.ROUND).within(limit);
+    this.reportOptions = CollectiveOptions.named(LayerOperations.REPORTS).within(limit);
     this.deadlineNanos = Span.nanos(options.deadline());
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
@@ -399,7 +397,7 @@ final class NegotiationThread extends Thread {
 
   /// Returns why the thread ends, if it does.
   private @Nullable CommException apply(Outcome outcome, long threshold) {
-    FusionPlan.of(outcome.ready(), threshold).forEach(pipeline::add);
+    pipeline.add(FusionPlan.of(outcome.ready(), threshold));
     for (FailedTensor failed : outcome.failed()) {
       pipeline.fail(failed.name(), cause(failed));
     }

@@ -7,12 +7,17 @@ import io.weft.tensor.TensorView;
 /// A tensor from its submission until its handle is done.
 ///
 /// @param signature what ranks must agree on
+/// @param submittedNanos by the clock of the timeline; 0 = not recorded
 record PendingTensor(
-    ReductionRequest request, TensorSignature signature, ReductionHandle<TensorView> handle) {
+    ReductionRequest request,
+    TensorSignature signature,
+    ReductionHandle<TensorView> handle,
+    long submittedNanos) {
 
   /// @param group name of its group; empty = none
   /// @param groupSize tensors in the group; 0 = none
-  static PendingTensor of(ReductionRequest request, String group, int groupSize) {
+  /// @param spans where the program's waiting is recorded
+  static PendingTensor of(ReductionRequest request, String group, int groupSize, LayerSpans spans) {
     TensorSignature signature =
         new TensorSignature(
             request.input().dtype(),
@@ -24,7 +29,10 @@ record PendingTensor(
             group,
             groupSize);
     return new PendingTensor(
-        request, signature, new ReductionHandle<>("allreduce '" + request.name() + "'"));
+        request,
+        signature,
+        new ReductionHandle<>("allreduce '" + request.name() + "'", spans),
+        spans.now());
   }
 
   String name() {

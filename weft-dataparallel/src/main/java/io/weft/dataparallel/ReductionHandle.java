@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,16 +24,20 @@ final class ReductionHandle<T> implements Handle<T> {
   private static final Logger LOG = LoggerFactory.getLogger(ReductionHandle.class);
 
   private final String words;
+  private final LayerSpans spans;
   private final CompletableFuture<T> future = new CompletableFuture<>();
 
   /// @param words what it is, for messages
-  ReductionHandle(String words) {
+  /// @param spans where waiting for it is recorded
+  ReductionHandle(String words, LayerSpans spans) {
     this.words = words;
+    this.spans = spans;
   }
 
   /// One handle for all of these: over when all are; fails with the cause of the first that failed.
-  static <T> ReductionHandle<List<T>> of(String words, List<ReductionHandle<T>> parts) {
-    ReductionHandle<List<T>> all = new ReductionHandle<>(words);
+  static <T> ReductionHandle<List<T>> of(
+      String words, LayerSpans spans, List<ReductionHandle<T>> parts) {
+    ReductionHandle<List<T>> all = new ReductionHandle<>(words, spans);
     AtomicInteger left = new AtomicInteger(parts.size() + 1);
     Runnable countdown =
         () -> {
@@ -85,16 +90,20 @@ final class ReductionHandle<T> implements Handle<T> {
   @Override
   public T await() throws InterruptedException {
     checkThread();
+    long begun = future.isDone() ? 0 : spans.now();
     try {
       return future.get();
     } catch (ExecutionException failed) {
       throw cause(failed);
+    } finally {
+      spans.record(SpanCategory.WAIT, words, begun);
     }
   }
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
     checkThread();
+    long begun = future.isDone() ? 0 : spans.now();
     try {
       return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failed) {
@@ -106,6 +115,8 @@ final class ReductionHandle<T> implements Handle<T> {
               + Span.millis(timeout)
               + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
           List.of());
+    } finally {
+      spans.record(SpanCategory.WAIT, words, begun);
     }
   }
 

@@ -15,11 +15,11 @@ public enum SpanCategory {
   CHECKPOINT(4),
   /// The program tested what it had trained.
   EVALUATION(5),
-  /// Ranks agreed on what is ready.
+  /// A tensor was submitted, and the ranks had not agreed yet that it is ready on all of them.
   NEGOTIATE(6),
   /// Something ready waited for its turn.
   QUEUE(7),
-  /// Tensors were copied into a fusion buffer.
+  /// Tensors were copied into a fusion buffer. (Out of it: `COPY_OUT`.)
   FUSE(8),
   /// Bytes left this rank.
   SEND(9),
@@ -27,7 +27,8 @@ public enum SpanCategory {
   REDUCE(10),
   /// Results were copied to where they belong.
   COPY_OUT(11),
-  /// This rank waited for another one; its detail is that rank.
+  /// This rank waited: for another one, and its detail is that rank; or, with detail -1, the
+  /// program waited until what it had submitted was done.
   WAIT(12);
 
   private static final SpanCategory[] BY_CODE = new SpanCategory[13];

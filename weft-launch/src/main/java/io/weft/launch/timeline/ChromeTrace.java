@@ -5,6 +5,8 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.TimelineEvent;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -18,6 +20,9 @@ public final class ChromeTrace implements AutoCloseable {
 
   /// Threads of this number and more are lanes of operations.
   private static final int FIRST_LANE = 1000;
+
+  /// Above all lanes of operations: those of tensors that wait for other ranks or for their turn.
+  private static final int FIRST_TENSOR_LANE = 10_000;
 
   private final JsonGenerator json;
   private long events;
@@ -74,6 +79,7 @@ public final class ChromeTrace implements AutoCloseable {
     private final JobTimelines.Track track;
     private final long origin;
     private final OpenOperations open = new OpenOperations();
+    private final List<Long> tensors = new ArrayList<>();
     private int lanes;
 
     RankTrack(JobTimelines.Track track, long origin) {
@@ -112,11 +118,36 @@ public final class ChromeTrace implements AutoCloseable {
       String name =
           switch (category) {
             case STEP -> "step " + event.detail();
-            case WAIT -> event.name() + ": wait for rank " + event.detail();
+            case WAIT ->
+                event.detail() < 0
+                    ? event.name()
+                    : event.name() + ": wait for rank " + event.detail();
             default -> event.name();
           };
-      begin(name, category.name(), event.thread(), event.nanos(), event.value());
+      int thread =
+          switch (category) {
+            case NEGOTIATE, QUEUE -> tensorThread(event.nanos(), event.value());
+            default -> event.thread();
+          };
+      begin(name, category.name(), thread, event.nanos(), event.value());
       json.writeEndObject();
+    }
+
+    /// Tensors are under way at the same time, while spans of one thread lie within each other or
+    /// apart. They come in the order of their ends: the first lane whose last one has ended is
+    /// free.
+    private int tensorThread(long begun, long ended) {
+      int lane = 0;
+      while (lane < tensors.size() && tensors.get(lane) > begun) {
+        lane++;
+      }
+      if (lane == tensors.size()) {
+        tensors.add(ended);
+        name("thread_name", FIRST_TENSOR_LANE + lane, "tensors " + (lane + 1));
+      } else {
+        tensors.set(lane, ended);
+      }
+      return FIRST_TENSOR_LANE + lane;
     }
 
     private void operation(TracedOperation operation) {

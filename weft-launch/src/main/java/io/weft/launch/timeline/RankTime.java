@@ -14,6 +14,11 @@ import java.util.TreeMap;
 /// operation that was submitted in it; where the program records what it computes, it is the time
 /// during which operations run and nothing is computed. Of that, *waiting* is the time before the
 /// last rank had submitted the same operation.
+///
+/// Where a `DataParallel` records what it does, communication begins with a tensor's submission to
+/// it and ends when its result is copied. Of the exposed time that is not waiting, time in which no
+/// tensor is on the wire is told apart: *copies* into and out of fusion buffers; else in the
+/// *queue*, ready on all ranks; else in *negotiation*.
 final class RankTime {
 
   private final int rank;
@@ -22,6 +27,9 @@ final class RankTime {
   private long stepNanos;
   private long exposedNanos;
   private long waitingNanos;
+  private long negotiationNanos;
+  private long queueNanos;
+  private long copyNanos;
 
   RankTime(int rank) {
     this.rank = rank;
@@ -31,20 +39,27 @@ final class RankTime {
   ///
   /// @param lastNanos when the last rank submitted it
   /// @param lastRank which one that was
-  record Sent(long submittedNanos, long endedNanos, long lastNanos, int lastRank) {}
+  /// @param negotiates whether it moves no tensor of the program
+  record Sent(
+      long submittedNanos, long endedNanos, long lastNanos, int lastRank, boolean negotiates) {}
+
+  /// What the layer of data parallelism did; times by rank 0's clock.
+  record Layer(List<Interval> negotiated, List<Interval> queued, List<Interval> copied) {}
 
   /// Counts a step.
   ///
-  /// @param sent operations that were submitted in it
+  /// @param sent operations that were submitted before its end and ended after its beginning
   /// @param computed what the program recorded of itself in it; perhaps nothing
-  void step(long from, long to, List<Sent> sent, List<Interval> computed) {
+  /// @param layer what data parallelism recorded in it; perhaps nothing
+  void step(long from, long to, List<Sent> sent, List<Interval> computed, Layer layer) {
     steps++;
     stepNanos += Math.max(0, to - from);
     if (sent.isEmpty() || to <= from) {
       return;
     }
-    Intervals exposed = exposed(from, to, sent, computed);
+    Intervals exposed = exposed(from, to, sent, computed, layer);
     exposedNanos += exposed.nanos();
+    List<Interval> waits = new ArrayList<>();
     long counted = from;
     List<Sent> inOrder =
         sent.stream().sorted(Comparator.comparingLong(Sent::submittedNanos)).toList();
@@ -52,6 +67,7 @@ final class RankTime {
       long begin = Math.max(counted, operation.submittedNanos());
       long end = Math.min(operation.endedNanos(), operation.lastNanos());
       if (operation.lastRank() != rank && end > begin) {
+        waits.add(new Interval(begin, end));
         long waited = exposed.overlap(begin, end);
         if (waited > 0) {
           waitedFor.merge(operation.lastRank(), waited, Long::sum);
@@ -60,18 +76,48 @@ final class RankTime {
         counted = end;
       }
     }
+    if (!layer.negotiated().isEmpty()) {
+      Intervals own = exposed.without(Intervals.union(waits, from, to));
+      split(own.without(Intervals.union(moving(sent), from, to)), from, to, layer);
+    }
   }
 
-  private static Intervals exposed(long from, long to, List<Sent> sent, List<Interval> computed) {
-    List<Interval> running = new ArrayList<>();
-    if (computed.isEmpty()) {
-      long last = sent.stream().mapToLong(Sent::submittedNanos).max().orElse(to);
-      long end = sent.stream().mapToLong(Sent::endedNanos).max().orElse(to);
-      running.add(new Interval(last, end));
-      return Intervals.union(running, from, to);
+  /// @param beside exposed time in which nothing is on the wire
+  private void split(Intervals beside, long from, long to, Layer layer) {
+    Intervals notCopied = beside.without(Intervals.union(layer.copied(), from, to));
+    Intervals notQueued = notCopied.without(Intervals.union(layer.queued(), from, to));
+    Intervals rest = notQueued.without(Intervals.union(layer.negotiated(), from, to));
+    copyNanos += beside.nanos() - notCopied.nanos();
+    queueNanos += notCopied.nanos() - notQueued.nanos();
+    negotiationNanos += notQueued.nanos() - rest.nanos();
+  }
+
+  /// Operations that move tensors.
+  private static List<Interval> moving(List<Sent> sent) {
+    return sent.stream()
+        .filter(each -> !each.negotiates())
+        .map(each -> new Interval(each.submittedNanos(), each.endedNanos()))
+        .toList();
+  }
+
+  private static Intervals exposed(
+      long from, long to, List<Sent> sent, List<Interval> computed, Layer layer) {
+    boolean layered = !layer.negotiated().isEmpty();
+    List<Interval> running = new ArrayList<>(layer.negotiated());
+    running.addAll(layer.queued());
+    running.addAll(layer.copied());
+    if (layered) {
+      running.addAll(moving(sent));
+    } else {
+      sent.forEach(each -> running.add(new Interval(each.submittedNanos(), each.endedNanos())));
     }
-    sent.forEach(each -> running.add(new Interval(each.submittedNanos(), each.endedNanos())));
-    return Intervals.union(running, from, to).without(Intervals.union(computed, from, to));
+    if (!computed.isEmpty()) {
+      return Intervals.union(running, from, to).without(Intervals.union(computed, from, to));
+    }
+    List<Interval> submissions = layered ? layer.negotiated() : running;
+    long last = submissions.stream().mapToLong(Interval::from).max().orElse(to);
+    long end = running.stream().mapToLong(Interval::to).max().orElse(to);
+    return Intervals.union(List.of(new Interval(last, end)), from, to);
   }
 
   int rank() {
@@ -93,6 +139,21 @@ final class RankTime {
 
   long waitingNanos() {
     return waitingNanos;
+  }
+
+  /// Of exposed time: nothing was on the wire, and the ranks had not agreed on a tensor yet.
+  long negotiationNanos() {
+    return negotiationNanos;
+  }
+
+  /// Of exposed time: nothing was on the wire, and a tensor that was ready had not been started.
+  long queueNanos() {
+    return queueNanos;
+  }
+
+  /// Of exposed time: nothing was on the wire, and tensors were copied.
+  long copyNanos() {
+    return copyNanos;
   }
 
   /// By rank.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
+import io.weft.dataparallel.timeline.LayerOperations;
 import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.TimelineEvent;
 import io.weft.launch.timeline.Intervals.Interval;
@@ -67,6 +68,9 @@ final class TimeAnalysis {
     private final OpenOperations open = new OpenOperations();
     private List<RankTime.Sent> sent = new ArrayList<>();
     private List<Interval> computed = new ArrayList<>();
+    private List<Interval> negotiated = new ArrayList<>();
+    private List<Interval> queued = new ArrayList<>();
+    private List<Interval> copied = new ArrayList<>();
     private boolean computes;
 
     RankReading(JobTimelines.Track track) {
@@ -89,7 +93,8 @@ final class TimeAnalysis {
     RankTime end() {
       if (time.steps() == 0) {
         long from = zero(track.header().firstNanos());
-        time.step(from, zero(track.header().lastNanos()), sent, computed(computed));
+        long to = zero(track.header().lastNanos());
+        time.step(from, to, sent, computed(computed), layer(from, to));
       }
       return time;
     }
@@ -99,10 +104,22 @@ final class TimeAnalysis {
         case STEP -> step(zero(event.nanos()), zero(event.value()));
         case COMPUTE, INPUT, CHECKPOINT, EVALUATION -> {
           computes |= category == SpanCategory.COMPUTE;
-          computed.add(new Interval(zero(event.nanos()), zero(event.value())));
+          computed.add(interval(event));
         }
-        case NEGOTIATE, QUEUE, FUSE, SEND, REDUCE, COPY_OUT, WAIT -> {}
+        case NEGOTIATE -> negotiated.add(interval(event));
+        case QUEUE -> queued.add(interval(event));
+        case FUSE, COPY_OUT -> copied.add(interval(event));
+        case SEND, REDUCE, WAIT -> {}
       }
+    }
+
+    private Interval interval(TimelineEvent span) {
+      return new Interval(zero(span.nanos()), zero(span.value()));
+    }
+
+    private RankTime.Layer layer(long from, long to) {
+      return new RankTime.Layer(
+          within(negotiated, from, to), within(queued, from, to), within(copied, from, to));
     }
 
     private void step(long from, long to) {
@@ -111,15 +128,21 @@ final class TimeAnalysis {
       for (RankTime.Sent operation : sent) {
         if (operation.submittedNanos() >= to) {
           later.add(operation);
-        } else if (operation.submittedNanos() >= from) {
+        } else if (operation.endedNanos() > from) {
           within.add(operation);
         }
       }
-      List<Interval> here =
-          computed.stream().filter(span -> span.to() > from && span.from() < to).toList();
-      time.step(from, to, within, computed(here));
+      List<Interval> here = within(computed, from, to);
+      time.step(from, to, within, computed(here), layer(from, to));
       sent = later;
       computed = new ArrayList<>();
+      negotiated = new ArrayList<>();
+      queued = new ArrayList<>();
+      copied = new ArrayList<>();
+    }
+
+    private static List<Interval> within(List<Interval> spans, long from, long to) {
+      return spans.stream().filter(span -> span.to() > from && span.from() < to).toList();
     }
 
     /// A program that records no computing has not told what it did all the time.
@@ -132,9 +155,10 @@ final class TimeAnalysis {
           last.get(new Use(operation.communicator(), operation.name(), operation.use()));
       long submitted = zero(operation.submittedNanos());
       long ended = zero(operation.endedNanos());
+      boolean negotiates = LayerOperations.isNegotiation(operation.name());
       return latest == null
-          ? new RankTime.Sent(submitted, ended, submitted, track.rank())
-          : new RankTime.Sent(submitted, ended, latest.nanos(), latest.rank());
+          ? new RankTime.Sent(submitted, ended, submitted, track.rank(), negotiates)
+          : new RankTime.Sent(submitted, ended, latest.nanos(), latest.rank(), negotiates);
     }
 
     private long zero(long nanos) {

@@ -19,6 +19,11 @@ import org.jspecify.annotations.Nullable;
 /// @param computeShare neither of the next two; communication that is hidden counts here
 /// @param exposedShare communicating while nothing is computed
 /// @param waitingShare of a rank that had submitted an operation, for another that had not
+/// @param negotiationShare part of the exposed share: nothing was on the wire, and the ranks had
+///   not agreed on a tensor yet; as the next two 0 where no `DataParallel` has recorded what it
+///   does
+/// @param queueShare the same, and a tensor that was ready had not been started
+/// @param copyShare the same, and tensors were copied into or out of fusion buffers
 /// @param slowestRank the one that was waited for longest; null where nobody was waited for
 /// @param verdict in words
 /// @param byRank the same for each of them
@@ -30,6 +35,9 @@ public record TimelineReport(
     double computeShare,
     double exposedShare,
     double waitingShare,
+    double negotiationShare,
+    double queueShare,
+    double copyShare,
     @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable Integer slowestRank,
     String verdict,
     List<OfRank> byRank,
@@ -65,6 +73,9 @@ public record TimelineReport(
     double all = 0;
     double exposed = 0;
     double waiting = 0;
+    double negotiation = 0;
+    double queue = 0;
+    double copy = 0;
     for (int i = 0; i < times.size(); i++) {
       RankTime time = times.get(i);
       byRank.add(of(job.tracks().get(i), time));
@@ -72,6 +83,9 @@ public record TimelineReport(
       all += time.stepNanos();
       exposed += time.exposedNanos();
       waiting += time.waitingNanos();
+      negotiation += time.negotiationNanos();
+      queue += time.queueNanos();
+      copy += time.copyNanos();
       time.waitedFor().forEach((rank, nanos) -> waitedFor.merge(rank, nanos, Long::sum));
     }
     double compute = all == 0 ? 1 : 1 - (exposed + waiting) / all;
@@ -91,6 +105,9 @@ public record TimelineReport(
         compute,
         exposedShare,
         waitingShare,
+        part(negotiation, all),
+        part(queue, all),
+        part(copy, all),
         slowest,
         verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
         byRank,
@@ -172,6 +189,16 @@ public record TimelineReport(
             100 * computeShare,
             100 * exposedShare,
             100 * waitingShare));
+    if (negotiationShare + queueShare + copyShare > 0) {
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "  of the exposed communication: %.0f %% negotiation, %.0f %% queue, %.0f %% copies"
+                  + " into and out of fusion buffers, the rest on the wire",
+              100 * part(negotiationShare, exposedShare),
+              100 * part(queueShare, exposedShare),
+              100 * part(copyShare, exposedShare)));
+    }
     for (OfRank each : byRank) {
       String most =
           each.waitedSeconds().entrySet().stream()

@@ -59,6 +59,44 @@ class TimelineCommandsTest {
   }
 
   @Test
+  void negotiationQueueAndCopiesAreToldApart() throws IOException {
+    Recorded.fusedJob(directory, 3, 30, 15);
+    Path json = directory.resolve("report.json");
+    assertThat(weft.run("trace", "report", directory.toString(), "--json", json.toString()))
+        .as(weft.err())
+        .isZero();
+    JsonNode report = json(json);
+    assertThat(report.get("slowestRank").intValue()).as(report.toString()).isEqualTo(2);
+    assertThat(report.get("waitingShare").doubleValue()).as(report.toString()).isGreaterThan(0.2);
+    double parts = 0;
+    for (String part : List.of("negotiationShare", "queueShare", "copyShare")) {
+      assertThat(report.get(part).doubleValue()).as(part).isNotNegative();
+      parts += report.get(part).doubleValue();
+    }
+    assertThat(parts)
+        .as(report.toString())
+        .isPositive()
+        .isLessThanOrEqualTo(report.get("exposedShare").doubleValue() + 1e-9);
+    assertThat(weft.out())
+        .containsPattern(
+            "  of the exposed communication: \\d+ % negotiation, \\d+ % queue, \\d+ % copies into"
+                + " and out of fusion buffers, the rest on the wire");
+    Path out = directory.resolve("merged.json");
+    assertThat(weft.run("trace", "merge", directory.toString(), "--out", out.toString())).isZero();
+    var threads = new TreeSet<String>();
+    var categories = new TreeSet<String>();
+    for (JsonNode event : json(out).get("traceEvents")) {
+      if (event.get("name").stringValue().equals("thread_name")) {
+        threads.add(event.get("args").get("name").stringValue());
+      } else if (event.has("cat")) {
+        categories.add(event.get("cat").stringValue());
+      }
+    }
+    assertThat(threads).contains("tensors 1", "tensors 8", "weft-negotiation-0");
+    assertThat(categories).contains("NEGOTIATE", "QUEUE", "FUSE", "COPY_OUT", "WAIT");
+  }
+
+  @Test
   void mergedTraceHasTrackForEachRankAndThread() throws IOException {
     Recorded.job(directory, "inproc", 3, 4, 0);
     Path out = directory.resolve("merged.json");
