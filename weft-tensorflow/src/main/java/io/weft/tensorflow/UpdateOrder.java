@@ -17,14 +17,14 @@ import org.tensorflow.op.core.NoOp;
 /// read them: which value an update sees depends on timing, and so ranks would drift apart. Here
 /// those state changes are made again with an edge from every weight's update; the old ones stay in
 /// the graph, where nothing runs them. (AdaGradDA counts before and after a step; here twice
-/// after.)
-final class UpdateOrder {
+/// after.) For those who apply gradients without `DistributedOptimizer`.
+public final class UpdateOrder {
 
   private UpdateOrder() {}
 
   /// An op that does what `step` does, state changes last; `step` itself if it has none. `step` is
   /// a `NoOp` with a control edge from each part.
-  static Op stateLast(Graph graph, Op step) {
+  public static Op stateLast(Graph graph, Op step) {
     List<Operation> updates = new ArrayList<>();
     List<GraphOperation> states = new ArrayList<>();
     GraphOperation group = graph.operationOrThrow(step.op().name());

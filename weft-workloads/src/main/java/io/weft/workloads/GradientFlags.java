@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
+import io.weft.dataparallel.compress.Compression;
 import io.weft.workloads.training.GradientExchange;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
 /// The options that say how gradients become one in synchronous training.
@@ -14,12 +20,34 @@ final class GradientFlags {
 
   static void addTo(CommandSpec spec) {
     TrainCommandLine.option(spec, CompressionFlag.NAME, "HOW", CompressionFlag.DESCRIPTION);
+    spec.addOption(
+        OptionSpec.builder(ShardsFlag.NAME)
+            .arity("0..1")
+            .fallbackValue(ShardsFlag.DEFAULT)
+            .paramLabel("HOW")
+            .type(String.class)
+            .description(ShardsFlag.DESCRIPTION)
+            .build());
   }
 
   /// Reads them. Throws `BadOption`.
   static GradientExchange parse(ParseResult parsed) {
-    return new GradientExchange.Averaged(
-        CompressionFlag.parse(TrainCommandLine.text(parsed, CompressionFlag.NAME)));
+    Compression compression =
+        CompressionFlag.parse(TrainCommandLine.text(parsed, CompressionFlag.NAME));
+    Optional<GradientExchange.Shards> shards =
+        ShardsFlag.parse(TrainCommandLine.text(parsed, ShardsFlag.NAME));
+    if (shards.isEmpty()) {
+      return new GradientExchange.Averaged(compression);
+    }
+    if (!(compression instanceof Compression.None)) {
+      throw BadOption.of(
+          CompressionFlag.NAME,
+          compression.toString(),
+          "none with "
+              + ShardsFlag.NAME
+              + ": what compression leaves out depends on the number of ranks");
+    }
+    return shards.get();
   }
 
   /// Throws `BadOption` for a training in which ranks exchange no gradients.
@@ -34,10 +62,30 @@ final class GradientFlags {
     }
   }
 
+  /// Threads that compute: with more than one, or another number on some rank, bits may differ.
+  ///
+  /// @param given by the user
+  static OptionalInt threads(TrainingSettings settings, OptionalInt given) {
+    boolean one = settings.exchange() instanceof GradientExchange.Shards && given.isEmpty();
+    return one ? OptionalInt.of(1) : given;
+  }
+
+  /// What ranks must have been told alike, by option.
+  static Map<String, String> facts(TrainingSettings settings, OptionalInt threads) {
+    Map<String, String> facts = new LinkedHashMap<>();
+    facts.put(CompressionFlag.NAME, "none");
+    facts.put(ShardsFlag.NAME, "none");
+    facts.put(option(settings.exchange()), settings.exchange().toString());
+    boolean shards = settings.exchange() instanceof GradientExchange.Shards;
+    facts.put("--threads", shards ? "" + threads.orElseThrow() : "any");
+    return facts;
+  }
+
   /// The name of the option that asks for this.
   static String option(GradientExchange exchange) {
     return switch (exchange) {
       case GradientExchange.Averaged _ -> CompressionFlag.NAME;
+      case GradientExchange.Shards _ -> ShardsFlag.NAME;
     };
   }
 }

@@ -82,7 +82,7 @@ final class SameOptions {
     facts.put("--lr", "" + settings.rate());
     facts.put("--seed", "" + settings.seed());
     facts.put("--sync", settings.sync().toString());
-    facts.put(GradientFlags.option(settings.exchange()), settings.exchange().toString());
+    facts.putAll(GradientFlags.facts(settings, options.threads()));
     facts.put("--check-weights", settings.check().map(WeightCheck::toString).orElse("none"));
     facts.put("--read", settings.read().toString());
     facts.put("--checkpoint", settings.checkpoint().isPresent() ? "DIR" : "none");

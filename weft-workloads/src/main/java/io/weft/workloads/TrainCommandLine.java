@@ -169,7 +169,7 @@ final class TrainCommandLine {
         configured,
         source,
         transport,
-        threads(parsed),
+        GradientFlags.threads(settings, threads(parsed)),
         plot(parsed),
         output(parsed, "--json"),
         timeline(parsed));

@@ -79,6 +79,14 @@ class TrainToolTest {
         "mnist-dnn --compression int8 --sync local:9 | --compression int8: expected it only with"
             + " --sync gradients",
         "mnist-dnn --compression int8 --via weft | --compression int8: expected it only with",
+        "mnist-dnn --reproducible rows | --reproducible rows: expected shards, or shards:N with N a"
+            + " power of two from 1 to 1024",
+        "mnist-dnn --reproducible shards:6 | --reproducible shards:6: expected shards, or shards:N",
+        "mnist-dnn --reproducible=shards:2048 | --reproducible shards:2048: expected shards, or",
+        "mnist-dnn --reproducible --sync weights:3 | --reproducible shards:8: expected it only"
+            + " with",
+        "mnist-dnn --reproducible --compression int8 | --compression int8: expected none with"
+            + " --reproducible",
         "mnist-dnn --via ps          | --via ps: expected allreduce",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",

@@ -4,6 +4,8 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,5 +27,21 @@ class GradientTrainTest {
         .isBetween(
             0.2 * plain.get("bytesPerStep").doubleValue(),
             0.3 * plain.get("bytesPerStep").doubleValue());
+  }
+
+  @Test
+  void shardsGiveOneTwoAndFourProcessesTheSameWeights() throws Exception {
+    RealTraining training = RealTraining.in(directory);
+    var digests = new HashSet<String>();
+    for (int ranks : new int[] {1, 2, 4}) {
+      for (String transport : List.of("tcp", "auto")) {
+        JsonNode report =
+            training.run(
+                transport + ranks, ranks, "--reproducible=shards:4", "--transport", transport);
+        assertThat(report.get("weightsDigest")).hasSize(ranks);
+        report.get("weightsDigest").forEach(digest -> digests.add(digest.asString()));
+      }
+    }
+    assertThat(digests).hasSize(1);
   }
 }

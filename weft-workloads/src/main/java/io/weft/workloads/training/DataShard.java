@@ -2,6 +2,7 @@
 package io.weft.workloads.training;
 
 import io.weft.workloads.batch.Columns;
+import io.weft.workloads.batch.RankShards;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
@@ -42,7 +43,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
   private static DataShard local(TrainingSettings settings, DataSource source, TrainingJob job) {
     Examples train = source.train();
     Columns columns = columns(settings, train.count());
-    Examples mine = train.select(columns.rows(job.rank(), job.size()));
+    Examples mine = train.select(shards(settings, columns, job.rank(), job.size()).rows());
     Examples test = source.test();
     return new DataShard(mine, part(test, job.rank(), job.size()), columns, test.count());
   }
@@ -117,7 +118,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
       var trainSplits = new ArrayList<Long>();
       var testSplits = new ArrayList<Long>();
       for (int r = 0; r < size; r++) {
-        int[] rows = columns.rows(r, size);
+        int[] rows = shards(settings, columns, r, size).rows();
         System.arraycopy(rows, 0, all, filled, rows.length);
         filled += rows.length;
         trainSplits.add((long) rows.length);
@@ -145,6 +146,12 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     return (int) ((long) rank * count / size);
   }
 
+  /// Which columns a rank has.
+  static RankShards shards(TrainingSettings settings, Columns columns, int rank, int size) {
+    int count = settings.exchange() instanceof GradientExchange.Shards fixed ? fixed.count() : size;
+    return new RankShards(columns, count, rank, size);
+  }
+
   private static Columns columns(TrainingSettings settings, int examples) {
     if (settings.batch() > examples) {
       throw new TrainingException.Unfit(
@@ -158,6 +165,9 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
   }
 
   private static void requireRanks(TrainingSettings settings, TrainingJob job) {
+    if (settings.exchange() instanceof GradientExchange.Shards shards) {
+      requireShards(settings, shards.count(), job.size());
+    }
     if (settings.batch() < job.size()) {
       throw new TrainingException.Unfit(
           "--batch "
@@ -166,6 +176,20 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
               + job.size()
               + " ranks without an example in each step; give at least "
               + job.size());
+    }
+  }
+
+  private static void requireShards(TrainingSettings settings, int shards, int ranks) {
+    if (shards % ranks != 0) {
+      throw new TrainingException.Unfit(
+          "%d shards are not to be divided among %d ranks; train on a number of ranks that divides"
+                  .formatted(shards, ranks)
+              + " them, or give --reproducible shards:N with another N");
+    }
+    if (settings.batch() < shards) {
+      throw new TrainingException.Unfit(
+          "--batch %d leaves some of %d shards without an example in each step; give at least %d"
+              .formatted(settings.batch(), shards, shards));
     }
   }
 }

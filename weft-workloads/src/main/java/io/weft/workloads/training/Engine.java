@@ -2,7 +2,6 @@
 package io.weft.workloads.training;
 
 import io.weft.cluster.elastic.OnFailure;
-import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;
@@ -14,6 +13,7 @@ import io.weft.workloads.model.Ranking;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
@@ -32,22 +32,36 @@ final class Engine implements AutoCloseable {
   private static final int TEST_BATCH = 500;
 
   private final Model model;
-  private final Op train;
+  private final Updating updating;
   private final Placeholder<TFloat32> factor;
   private final ModelState state;
   private final Session session;
 
+  /// How a step changes the variables.
+  private sealed interface Updating {
+
+    /// In the run that computes the gradients.
+    record AtOnce(Op train) implements Updating {}
+
+    /// In a run of its own, after those that compute the gradients of shards.
+    record ByShards(ShardGradients gradients) implements Updating {}
+  }
+
   private Engine(
-      Model model, Op train, Placeholder<TFloat32> factor, ModelState state, Session session) {
+      Model model,
+      Updating updating,
+      Placeholder<TFloat32> factor,
+      ModelState state,
+      Session session) {
     this.model = model;
-    this.train = train;
+    this.updating = updating;
     this.factor = factor;
     this.state = state;
     this.session = session;
   }
 
   /// What a step brought: loss summed over this rank's slice, and right answers in it.
-  record StepLoss(float lossSum, int correct) {}
+  record StepLoss(double lossSum, int correct) {}
 
   /// Builds the graph and initializes its variables, from the seed alone.
   ///
@@ -55,29 +69,40 @@ final class Engine implements AutoCloseable {
   static Engine start(TrainingSettings settings, Examples data, TrainingJob job) {
     Model model = Model.of(settings.workload(), data.features(), settings.seed(), data.scale());
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
-    if (settings.sync() instanceof Sync.Gradients && job.size() > 1) {
-      Updates updates =
-          job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
-      optimizer =
-          new DistributedOptimizer(
-              job.communicator(), reducers(settings.exchange()), optimizer, updates);
-    }
     Ops tf = Ops.create(model.graph());
     Placeholder<TFloat32> factor =
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
-    Op train = optimizer.minimize(loss);
+    Updating updating = updating(settings, job, model.graph(), optimizer, loss);
     var state = new ModelState(model.graph());
     var session =
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
-    return new Engine(model, train, factor, state, session);
+    return new Engine(model, updating, factor, state, session);
   }
 
-  private static GradientReducer.Factory reducers(GradientExchange exchange) {
-    return switch (exchange) {
-      case GradientExchange.Averaged averaged -> averaged.compression().reducers();
+  private static Updating updating(
+      TrainingSettings settings,
+      TrainingJob job,
+      Graph graph,
+      Optimizer optimizer,
+      Operand<TFloat32> loss) {
+    boolean averages = settings.sync() instanceof Sync.Gradients && job.size() > 1;
+    return switch (settings.exchange()) {
+      case GradientExchange.Averaged averaged ->
+          new Updating.AtOnce(
+              (averages ? averaging(averaged, job, optimizer) : optimizer).minimize(loss));
+      case GradientExchange.Shards _ ->
+          new Updating.ByShards(new ShardGradients(graph, optimizer, loss, new RankExchange(job)));
     };
+  }
+
+  private static Optimizer averaging(
+      GradientExchange.Averaged how, TrainingJob job, Optimizer optimizer) {
+    Updates updates =
+        job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
+    return new DistributedOptimizer(
+        job.communicator(), how.compression().reducers(), optimizer, updates);
   }
 
   ModelState state() {
@@ -98,20 +123,51 @@ final class Engine implements AutoCloseable {
   /// One step of training on what is in `feed`.
   ///
   /// @param lossFactor what the sum of the losses is multiplied by
-  StepLoss step(Feed feed, float lossFactor) {
-    try (TFloat32 scalar = TFloat32.scalarOf(lossFactor);
-        Result result =
-            session
-                .runner()
-                .feed(factor, scalar)
-                .feed(model.features(), feed.features())
-                .feed(model.labels(), feed.labels())
-                .addTarget(train)
-                .fetch(model.lossSum())
-                .fetch(model.correct())
-                .run()) {
-      return new StepLoss(((TFloat32) result.get(0)).getFloat(), ((TInt32) result.get(1)).getInt());
+  StepLoss step(RankFeed feed, float lossFactor) {
+    try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
+      return switch (updating) {
+        case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
+        case Updating.ByShards parts -> byShards(feed.feeds(), scalar, parts.gradients());
+      };
     }
+  }
+
+  private StepLoss atOnce(Feed feed, TFloat32 lossFactor, Op train) {
+    Session.Runner runner = runner(feed, lossFactor).addTarget(train);
+    try (Result result = runner.fetch(model.lossSum()).fetch(model.correct()).run()) {
+      return loss(result, 0);
+    }
+  }
+
+  private StepLoss byShards(List<Feed> feeds, TFloat32 lossFactor, ShardGradients gradients) {
+    double[] losses = new double[feeds.size()];
+    int correct = 0;
+    for (int turn = 0; turn < losses.length; turn++) {
+      Feed feed = feeds.get(ShardTree.shard(turn, losses.length));
+      Session.Runner runner = runner(feed, lossFactor);
+      gradients.fetch(runner);
+      try (Result result = runner.fetch(model.lossSum()).fetch(model.correct()).run()) {
+        gradients.add(result, turn);
+        StepLoss shard = loss(result, gradients.count());
+        losses[turn] = shard.lossSum();
+        correct += shard.correct();
+      }
+    }
+    gradients.apply(session, losses.length);
+    return new StepLoss(ShardTree.sum(losses), correct);
+  }
+
+  private Session.Runner runner(Feed feed, TFloat32 lossFactor) {
+    return session
+        .runner()
+        .feed(factor, lossFactor)
+        .feed(model.features(), feed.features())
+        .feed(model.labels(), feed.labels());
+  }
+
+  private static StepLoss loss(Result result, int at) {
+    return new StepLoss(
+        ((TFloat32) result.get(at)).getFloat(), ((TInt32) result.get(at + 1)).getInt());
   }
 
   /// What the model says of examples.
@@ -163,6 +219,9 @@ final class Engine implements AutoCloseable {
   public void close() {
     session.close();
     state.close();
+    if (updating instanceof Updating.ByShards parts) {
+      parts.gradients().close();
+    }
     model.close();
   }
 }

@@ -19,4 +19,23 @@ public sealed interface GradientExchange {
       return compression.toString();
     }
   }
+
+  /// The batch is cut into shards, however many ranks there are; each rank computes a gradient of
+  /// each of its shards, and all are added in one order: the same bits for each number of ranks
+  /// that divides the shards.
+  ///
+  /// @param count of shards, a power of two
+  record Shards(int count) implements GradientExchange {
+    /// Throws `IllegalArgumentException` for another number.
+    public Shards {
+      if (Integer.bitCount(count) != 1 || count < 1) {
+        throw new IllegalArgumentException(count + " shards; expected a power of two");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "shards:" + count;
+    }
+  }
 }

@@ -36,7 +36,7 @@ final class RankExchange {
     return job.size() == 1;
   }
 
-  /// Element by element over all ranks, in the same bits on each.
+  /// Element by element over all ranks, in the same bits on each, in one order of ranks.
   double[] combine(String what, ReduceOp op, double... values) {
     if (alone()) {
       return values.clone();
@@ -44,7 +44,7 @@ final class RankExchange {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_DOUBLE, values);
       var view = new TensorView(DType.FLOAT64, Shape.of(values.length), memory);
-      await(communicator().allreduce(view, view, op, named(what)));
+      await(communicator().allreduce(view, view, op, named(what).inFixedOrder()));
       return memory.toArray(ValueLayout.JAVA_DOUBLE);
     }
   }
@@ -149,6 +149,19 @@ final class RankExchange {
     var requests = new ArrayList<AllreduceRequest>();
     for (int i = 0; i < tensors.size(); i++) {
       requests.add(new AllreduceRequest(tensors.get(i), ReduceOp.AVERAGE, named(what + "/" + i)));
+    }
+    var unused = await(communicator().allreduceAll(requests));
+  }
+
+  /// Adds each of these in place over all ranks, all at the same time, in one order of ranks.
+  void sum(String what, List<TensorView> tensors) {
+    if (alone()) {
+      return;
+    }
+    var requests = new ArrayList<AllreduceRequest>();
+    for (int i = 0; i < tensors.size(); i++) {
+      CollectiveOptions options = named(what + "/" + i).inFixedOrder();
+      requests.add(new AllreduceRequest(tensors.get(i), ReduceOp.SUM, options));
     }
     var unused = await(communicator().allreduceAll(requests));
   }

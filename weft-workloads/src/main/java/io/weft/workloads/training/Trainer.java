@@ -10,7 +10,6 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
 import io.weft.workloads.batch.Columns;
-import io.weft.workloads.batch.Feed;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.Ranking;
@@ -118,17 +117,17 @@ public final class Trainer {
       engine = Engine.start(settings, shard.train(), job);
       progress = new TrainingProgress(shard.columns().steps());
     }
-    int slice = shard.columns().width(job.rank(), job.size());
-    try (var feed = new Feed(shard.train(), slice)) {
+    var shards = DataShard.shards(settings, shard.columns(), job.rank(), job.size());
+    try (var feed = new RankFeed(shard.train(), shards)) {
       return train(shard, feed, engine, Objects.requireNonNull(progress));
     }
   }
 
-  private TrainingOutcome train(DataShard shard, Feed feed, Engine model, TrainingProgress run) {
-    int slice = shard.columns().width(job.rank(), job.size());
+  private TrainingOutcome train(
+      DataShard shard, RankFeed feed, Engine model, TrainingProgress run) {
     var resume = new Resume(settings, source.name(), shard.columns().steps(), job, exchange);
     boolean goesOn =
-        recovery.isUnderWay() && recovery.agree(run, model.state(), model.session(), slice);
+        recovery.isUnderWay() && recovery.agree(run, model.state(), model.session(), feed.width());
     if (!goesOn) {
       run.begin(resume.begin(model));
     } else if (run.epochs() > 0 && run.next() == 0) {
@@ -147,7 +146,7 @@ public final class Trainer {
     }
     recovery.done(run, observer);
     while (run.epochs() < settings.epochs()) {
-      double[] losses = epoch(run, shard.columns(), model, feed, slice);
+      double[] losses = epoch(run, shard.columns().steps(), model, feed);
       recorder.endEpoch();
       run.endEpoch(losses, accuracy(model, shard));
       save(resume, model, run);
@@ -167,10 +166,10 @@ public final class Trainer {
   }
 
   /// What is left of one pass over the data; returns the mean loss of each global batch.
-  private double[] epoch(
-      TrainingProgress run, Columns columns, Engine model, Feed feed, int width) {
+  private double[] epoch(TrainingProgress run, int steps, Engine model, RankFeed feed) {
     int epoch = run.epochs();
-    int[] order = columns.order(epoch, job.rank(), job.size());
+    int width = feed.width();
+    feed.begin(epoch);
     Timeline timeline = job.timeline();
     averageWeights(model, run);
     beginLocal(model);
@@ -178,7 +177,7 @@ public final class Trainer {
       checked = new CheckedWeights(settings.check().get(), job.communicator(), model, run.steps());
     }
     long sentBefore = job.bytesSent();
-    while (run.next() < columns.steps()) {
+    while (run.next() < steps) {
       int s = run.next();
       Engine.StepLoss step;
       StepMeter.MeteredStep measured;
@@ -187,14 +186,14 @@ public final class Trainer {
       try (var _ = timeline.step(run.steps())) {
         meter.begin();
         try (var _ = timeline.span(SpanCategory.INPUT, "input")) {
-          feed.fill(order, s * width);
+          feed.fill(s);
         }
         input = timeline.nanos() - input;
-        step = model.step(feed, rateFactor(run.steps(), columns.steps()) * weight(width));
-        run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == columns.steps()));
+        step = model.step(feed, rateFactor(run.steps(), steps) * weight(width));
+        run.step(step.lossSum(), width, !averages(run.steps() + 1, s + 1 == steps));
         averageWeights(model, run);
         if (local != null) {
-          local.step(s + 1 == columns.steps());
+          local.step(s + 1 == steps);
         }
         if (checked != null) {
           checked.step(observer);
@@ -214,8 +213,12 @@ public final class Trainer {
   }
 
   /// What a sum of losses is multiplied by. Gradients are averaged over the ranks; with slices of
-  /// different size, the mean over the batch is that of lossSum * ranks / batch.
+  /// different size, the mean over the batch is that of lossSum * ranks / batch. Gradients of
+  /// shards are added.
   private float weight(int width) {
+    if (settings.exchange() instanceof GradientExchange.Shards) {
+      return 1f / settings.batch();
+    }
     return settings.sync() instanceof Sync.Gradients && job.size() > 1
         ? (float) job.size() / settings.batch()
         : 1f / width;

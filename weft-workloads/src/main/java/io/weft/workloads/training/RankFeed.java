@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.batch.Feed;
+import io.weft.workloads.batch.RankShards;
+import io.weft.workloads.data.Examples;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What one rank computes in a step: the examples of each of its shards. One thread. Owns the
+/// tensors.
+final class RankFeed implements AutoCloseable {
+
+  private final RankShards shards;
+  private final int[] widths;
+  private final List<Feed> feeds = new ArrayList<>();
+  private int[][] orders = new int[0][];
+
+  /// @param examples of this rank, as `RankShards.rows` orders them
+  RankFeed(Examples examples, RankShards shards) {
+    this.shards = shards;
+    int[] numbers = shards.shards();
+    this.widths = new int[numbers.length];
+    for (int i = 0; i < numbers.length; i++) {
+      widths[i] = shards.columns().width(numbers[i], shards.count());
+      feeds.add(new Feed(examples, widths[i]));
+    }
+  }
+
+  /// Examples in a step.
+  int width() {
+    return shards.width();
+  }
+
+  /// Takes the order of this epoch, from 0.
+  void begin(int epoch) {
+    orders = shards.orders(epoch);
+  }
+
+  /// Takes the examples of this step of the epoch, from 0.
+  void fill(int step) {
+    for (int i = 0; i < widths.length; i++) {
+      feeds.get(i).fill(orders[i], step * widths[i]);
+    }
+  }
+
+  /// One for each shard, ascending; borrowed.
+  List<Feed> feeds() {
+    return List.copyOf(feeds);
+  }
+
+  @Override
+  public void close() {
+    feeds.forEach(Feed::close);
+  }
+}
