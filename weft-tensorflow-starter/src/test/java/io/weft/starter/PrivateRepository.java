@@ -28,6 +28,7 @@ record PrivateRepository(Path directory) implements AutoCloseable {
           "weft-verbs",
           "weft-comm",
           "weft-dataparallel",
+          "weft-kv",
           "weft-starter",
           "weft-tensorflow",
           "weft-tensorflow-starter");

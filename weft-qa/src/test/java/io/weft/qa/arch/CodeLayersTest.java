@@ -48,6 +48,7 @@ class CodeLayersTest {
             "shm",
             "verbs",
             "cluster",
+            "kv",
             "tensorflow",
             "workloads",
             "launch",

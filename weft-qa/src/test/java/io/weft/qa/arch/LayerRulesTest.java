@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import io.weft.kv.schedule.OffenderHelper;
+import io.weft.rendezvous.schedule.OffenderHelper;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.kv.schedule;
+package io.weft.rendezvous.schedule;
 
 import io.weft.Weft;
 import io.weft.collective.Communicator;
