@@ -6,6 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionBuffer;
 import io.weft.dataparallel.fusion.FusionPlan.Batch;
@@ -16,22 +17,28 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Batches on their way: copied into a buffer, reduced, copied out. Two are under way, so that what
 /// is copied for one goes on while the other is on the wire; they start and end in the same order
 /// on all ranks. Confined to the layer's thread.
 final class BatchPipeline {
 
+  private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
+
   /// How many batches may be under way, each with a buffer.
   private static final int UNDER_WAY = 2;
 
   private final Communicator communicator;
-  private final Map<String, PendingTensor> pending;
+  private final Map<String, Pending> pending;
   private final BiFunction<DType, Shape, TensorLease> allocator;
   private final Runnable onDone;
   private final LayerSpans spans;
@@ -50,7 +57,7 @@ final class BatchPipeline {
   private record Running(
       Batch batch,
       String name,
-      Handle<TensorView> handle,
+      Handle<?> handle,
       @Nullable TensorView memory,
       @Nullable TensorLease scratch) {}
 
@@ -61,7 +68,7 @@ final class BatchPipeline {
   /// @param spans where what it does is recorded
   BatchPipeline(
       Communicator communicator,
-      Map<String, PendingTensor> pending,
+      Map<String, Pending> pending,
       BiFunction<DType, Shape, TensorLease> allocator,
       long threshold,
       Runnable onDone,
@@ -89,7 +96,7 @@ final class BatchPipeline {
 
   private void negotiated(Batch batch) {
     for (ReadyTensor tensor : batch.tensors()) {
-      PendingTensor own = pending.get(tensor.name());
+      Pending own = pending.get(tensor.name());
       if (own != null) {
         spans.record(SpanCategory.NEGOTIATE, own.name(), own.submittedNanos(), readyNanos);
       }
@@ -128,58 +135,114 @@ final class BatchPipeline {
 
   private void start(Batch batch) {
     ReadyTensor first = batch.first();
+    if (first.signature().collective() != Collective.ALLREDUCE) {
+      spans.record(SpanCategory.QUEUE, first.name(), readyNanos);
+      run(batch, first.name(), submit(first), null, null);
+      return;
+    }
     if (batch.bytes() == 0) {
       batch.tensors().forEach(tensor -> complete(tensor.name()));
       lastOperation = first.name();
       return;
     }
-    PendingTensor own = pending.get(first.name());
+    PendingTensor own = allreduce(first.name());
     spans.record(SpanCategory.QUEUE, first.name(), readyNanos);
     if (batch.isFused()) {
       // Batches end in the order of their starts, so the one before the last has left its buffer.
       int turn = (int) (started++ % UNDER_WAY);
-      TensorView buffer = buffers[turn].of(first.signature().dtype(), batch.bytes());
       String name = "weft/fusion-" + turn;
+      TensorView buffer;
+      try {
+        buffer = buffers[turn].of(first.signature().dtype(), batch.bytes());
+      } catch (OutOfMemoryError noRoom) {
+        LOG.error("there is no memory for {}", words(batch), noRoom);
+        refuse(batch, name);
+        return;
+      }
       long begun = spans.now();
       copyIn(batch, buffer);
       spans.record(SpanCategory.FUSE, name, begun);
-      run(batch, name, request(name, buffer, buffer, first.signature()), buffer, null);
+      run(batch, name, allreduce(name, buffer, buffer, first.signature()), buffer, null);
     } else if (own != null) {
       ReductionRequest asked = own.request();
       run(
           batch,
           first.name(),
-          request(first.name(), asked.input(), asked.output(), first.signature()),
+          allreduce(first.name(), asked.input(), asked.output(), first.signature()),
           null,
           null);
     } else {
       TensorSignature signature = first.signature();
       TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
       Neutral.fill(scratch.view().data(), signature.dtype(), signature.op());
-      AllreduceRequest request = request(first.name(), scratch.view(), scratch.view(), signature);
-      run(batch, first.name(), request, null, scratch);
+      Handle<?> handle = allreduce(first.name(), scratch.view(), scratch.view(), signature);
+      run(batch, first.name(), handle, null, scratch);
     }
+  }
+
+  private @Nullable PendingTensor allreduce(String name) {
+    return pending.get(name) instanceof PendingTensor own ? own : null;
+  }
+
+  private Handle<?> submit(ReadyTensor tensor) {
+    CollectiveRequest<?> request =
+        pending.get(tensor.name()) instanceof PendingCollective<?> own
+            ? own.request()
+            : JoinedRequest.of(tensor, communicator);
+    return CollectiveStart.submit(communicator, request, Duration.ZERO);
+  }
+
+  /// Of another length than that of the other ranks: so it fails on all, and the communicator works
+  /// on.
+  private void refuse(Batch batch, String name) {
+    TensorSignature signature = batch.first().signature();
+    TensorView one =
+        new TensorView(
+            signature.dtype(), Shape.of(1), Arena.ofAuto().allocate(signature.dtype().bytes(), 64));
+    run(batch, name, allreduce(name, one, one, signature), null, null);
+  }
+
+  private static String words(Batch batch) {
+    return "a fusion buffer of "
+        + batch.bytes()
+        + " bytes for '"
+        + batch.first().name()
+        + "' to '"
+        + batch.tensors().getLast().name()
+        + "'";
+  }
+
+  /// Ranks have agreed on the tensors of a buffer, so only its length can differ.
+  private static CommException failure(Batch batch, CommException cause) {
+    return batch.isFused() && cause instanceof CommException.Mismatch
+        ? new CommException.Mismatch(
+            "a rank, whose log says which, has no memory for "
+                + words(batch)
+                + "; lower fusion-threshold on all ranks, or give the processes more memory; the"
+                + " reducer works on: "
+                + cause.getMessage())
+        : cause;
   }
 
   private void run(
       Batch batch,
       String name,
-      AllreduceRequest request,
+      Handle<?> handle,
       @Nullable TensorView memory,
       @Nullable TensorLease scratch) {
-    Handle<TensorView> handle = communicator.allreduce(request);
     running.add(new Running(batch, name, handle, memory, scratch));
     handle.whenDone((result, cause) -> onDone.run());
   }
 
-  private static AllreduceRequest request(
+  private Handle<TensorView> allreduce(
       String name, TensorView input, TensorView output, TensorSignature signature) {
-    return new AllreduceRequest(
-        input,
-        output,
-        signature.op(),
-        ReductionRequest.hook(signature.prescale(), signature.postscale()),
-        CollectiveOptions.named(name).inFixedOrder());
+    return communicator.allreduce(
+        new AllreduceRequest(
+            input,
+            output,
+            signature.op(),
+            ReductionRequest.hook(signature.prescale(), signature.postscale()),
+            CollectiveOptions.named(name).inFixedOrder()));
   }
 
   private void copyIn(Batch batch, TensorView buffer) {
@@ -187,7 +250,7 @@ final class BatchPipeline {
     for (ReadyTensor tensor : batch.tensors()) {
       long bytes = tensor.signature().bytes();
       var part = buffer.data().asSlice(at, bytes);
-      PendingTensor own = pending.get(tensor.name());
+      PendingTensor own = allreduce(tensor.name());
       if (own != null) {
         part.copyFrom(own.request().input().data());
       } else {
@@ -198,16 +261,23 @@ final class BatchPipeline {
   }
 
   private void end(Running ended) throws InterruptedException {
+    Object result;
     try {
-      var unused = ended.handle().await();
+      result = ended.handle().await();
     } catch (CommException.Mismatch | CommException.Broken cause) {
-      ended.batch().tensors().forEach(tensor -> fail(tensor.name(), cause));
+      CommException told = failure(ended.batch(), cause);
+      ended.batch().tensors().forEach(tensor -> fail(tensor.name(), told));
       return;
     } finally {
       TensorLease scratch = ended.scratch();
       if (scratch != null) {
         scratch.close();
       }
+    }
+    ReadyTensor first = ended.batch().first();
+    if (first.signature().collective() != Collective.ALLREDUCE) {
+      complete(first.name(), result);
+      return;
     }
     TensorView memory = ended.memory();
     if (memory != null) {
@@ -226,7 +296,7 @@ final class BatchPipeline {
     long at = 0;
     for (ReadyTensor tensor : batch.tensors()) {
       long bytes = tensor.signature().bytes();
-      PendingTensor own = pending.get(tensor.name());
+      PendingTensor own = allreduce(tensor.name());
       if (own != null) {
         own.request().output().data().copyFrom(buffer.data().asSlice(at, bytes));
       }
@@ -235,17 +305,25 @@ final class BatchPipeline {
   }
 
   private void complete(String name) {
-    PendingTensor own = pending.remove(name);
-    if (own != null) {
+    if (pending.remove(name) instanceof PendingTensor own) {
       own.handle().complete(own.request().output());
+    }
+  }
+
+  private void complete(String name, Object result) {
+    lastOperation = name;
+    if (pending.remove(name) instanceof PendingCollective<?> own) {
+      own.complete(result);
+    } else {
+      CollectiveStart.discard(result);
     }
   }
 
   /// The tensor is not reduced.
   void fail(String name, CommException cause) {
-    PendingTensor own = pending.remove(name);
+    Pending own = pending.remove(name);
     if (own != null) {
-      own.handle().fail(cause);
+      own.fail(cause);
     }
   }
 

@@ -6,30 +6,19 @@ import io.weft.collective.Communicator;
 import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /// Each tensor as an allreduce of its own, which ranks match by its name. Any thread.
-final class DirectReducer implements Reducer {
+final class DirectReducer extends CommunicatorReducer {
 
-  private final Communicator communicator;
-  private final ObjectExchange objects;
   private final String why;
 
   /// @param why the reason, for `describe`
   DirectReducer(Communicator communicator, String why) {
-    this.communicator = communicator;
-    this.objects = new ObjectExchange(communicator);
+    super(communicator);
     this.why = why;
-  }
-
-  @Override
-  public int rank() {
-    return communicator.rank();
-  }
-
-  @Override
-  public int size() {
-    return communicator.size();
   }
 
   @Override
@@ -40,6 +29,51 @@ final class DirectReducer implements Reducer {
   @Override
   public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
     return communicator.allreduceAll(group.stream().map(ReductionRequest::asAllreduce).toList());
+  }
+
+  @Override
+  public <T> Handle<T> submit(CollectiveRequest<T> request) {
+    Handle<T> handle = CollectiveStart.submit(communicator, request, request.deadline());
+    if (!CollectiveStart.isScaledAfter(request)) {
+      return handle;
+    }
+    ReductionHandle<T> scaled =
+        new ReductionHandle<>("reduceScatter '" + request.name() + "'", LayerSpans.NONE);
+    handle.whenDone(
+        (result, cause) -> {
+          if (result == null) {
+            scaled.fail(Objects.requireNonNull(cause));
+          } else {
+            CollectiveStart.finish(request);
+            scaled.complete(result);
+          }
+        });
+    return scaled;
+  }
+
+  @Override
+  public <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group) {
+    List<Handle<T>> handles = new ArrayList<>(group.size());
+    try {
+      for (CollectiveRequest<T> request : group) {
+        handles.add(submit(request));
+      }
+    } catch (RuntimeException refused) {
+      handles.forEach(
+          handle ->
+              handle.whenDone(
+                  (result, cause) -> {
+                    if (result != null) {
+                      CollectiveStart.discard(result);
+                    }
+                  }));
+      throw refused;
+    }
+    return ReductionHandle.of(
+        "group of " + group.size() + " tensors",
+        LayerSpans.NONE,
+        handles,
+        CollectiveStart::discard);
   }
 
   @Override
@@ -57,18 +91,6 @@ final class DirectReducer implements Reducer {
   public void barrier(Duration limit) throws InterruptedException {
     var unused =
         communicator.barrier(CollectiveOptions.named("weft/barrier").within(limit)).await();
-  }
-
-  @Override
-  public <T> T broadcastObject(String name, T value, ObjectCodec<T> codec, int root)
-      throws InterruptedException {
-    return objects.broadcast(name, value, codec, root);
-  }
-
-  @Override
-  public <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
-      throws InterruptedException {
-    return objects.allgather(name, value, codec);
   }
 
   @Override

@@ -5,6 +5,9 @@ import io.weft.agent.Ticker;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Broadcast;
+import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -28,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Tensors go when all ranks have submitted them, together with others that are ready. User
 /// threads; a thread of its own does the rest.
-final class NegotiatedReducer implements Reducer {
+final class NegotiatedReducer extends CommunicatorReducer {
 
   /// Submissions that the thread has not seen; who submits more waits for room.
   private static final int MOST_SUBMISSIONS = 16_384;
@@ -38,14 +41,12 @@ final class NegotiatedReducer implements Reducer {
   private static final TensorView NOTHING =
       new TensorView(DType.UINT8, Shape.of(0), Arena.global().allocate(0));
 
-  private final Communicator communicator;
   private final DataParallelOptions options;
   private final IntFunction<String> describe;
-  private final ObjectExchange objects;
   private final String why;
   private final LayerSpans spans;
   private final BlockingQueue<Submission> submissions = new ArrayBlockingQueue<>(MOST_SUBMISSIONS);
-  private final Map<String, PendingTensor> pending = new ConcurrentHashMap<>();
+  private final Map<String, Pending> pending = new ConcurrentHashMap<>();
   private final AtomicBoolean joining = new AtomicBoolean();
   private final NegotiationThread thread;
   private volatile @Nullable CommException ended;
@@ -62,10 +63,9 @@ final class NegotiatedReducer implements Reducer {
       IntFunction<String> describe,
       String why,
       LayerSpans spans) {
-    this.communicator = communicator;
+    super(communicator);
     this.options = options;
     this.describe = describe;
-    this.objects = new ObjectExchange(communicator);
     this.why = why;
     this.spans = spans;
     this.threshold = options.fusionThreshold();
@@ -83,16 +83,6 @@ final class NegotiatedReducer implements Reducer {
   }
 
   @Override
-  public int rank() {
-    return communicator.rank();
-  }
-
-  @Override
-  public int size() {
-    return communicator.size();
-  }
-
-  @Override
   public Handle<TensorView> allreduce(ReductionRequest request) {
     PendingTensor tensor = PendingTensor.of(request, "", 0, spans);
     take(tensor);
@@ -102,13 +92,47 @@ final class NegotiatedReducer implements Reducer {
 
   @Override
   public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
-    List<PendingTensor> taken = new ArrayList<>(group.size());
+    List<PendingTensor> all = new ArrayList<>(group.size());
+    group.forEach(
+        each -> all.add(PendingTensor.of(each, group.getFirst().name(), group.size(), spans)));
+    submitGroup(all);
+    return ReductionHandle.of(
+        "group of " + group.size() + " tensors",
+        spans,
+        all.stream().map(PendingTensor::handle).toList(),
+        CollectiveStart::discard);
+  }
+
+  @Override
+  public <T> Handle<T> submit(CollectiveRequest<T> request) {
+    checkRanks(request);
+    PendingCollective<T> tensor = PendingCollective.of(request, "", 0, spans);
+    take(tensor);
+    submit(List.of(tensor));
+    return tensor.handle();
+  }
+
+  @Override
+  public <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group) {
+    List<PendingCollective<T>> all = new ArrayList<>(group.size());
+    for (CollectiveRequest<T> each : group) {
+      checkRanks(each);
+      all.add(PendingCollective.of(each, group.getFirst().name(), group.size(), spans));
+    }
+    submitGroup(all);
+    return ReductionHandle.of(
+        "group of " + group.size() + " tensors",
+        spans,
+        all.stream().map(PendingCollective::handle).toList(),
+        CollectiveStart::discard);
+  }
+
+  private void submitGroup(List<? extends Pending> group) {
+    List<Pending> taken = new ArrayList<>(group.size());
     try {
-      for (ReductionRequest request : group) {
-        PendingTensor tensor =
-            PendingTensor.of(request, group.getFirst().name(), group.size(), spans);
-        take(tensor);
-        taken.add(tensor);
+      for (Pending each : group) {
+        take(each);
+        taken.add(each);
       }
     } catch (RuntimeException refused) {
       taken.forEach(tensor -> pending.remove(tensor.name(), tensor));
@@ -117,22 +141,39 @@ final class NegotiatedReducer implements Reducer {
     if (!taken.isEmpty()) {
       submit(taken);
     }
-    return ReductionHandle.of(
-        "group of " + group.size() + " tensors",
-        spans,
-        taken.stream().map(PendingTensor::handle).toList());
+  }
+
+  /// What depends on the ranks of the communicator.
+  private void checkRanks(CollectiveRequest<?> request) {
+    switch (request) {
+      case Broadcast broadcast when broadcast.root() >= size() ->
+          throw new IllegalArgumentException(
+              "broadcast '%s': root %d is not a rank of %d"
+                  .formatted(broadcast.name(), broadcast.root(), size()));
+      case ReduceScatter scatter -> {
+        Shape rows = JoinedRequest.rows(scatter.input().shape(), communicator);
+        if (!scatter.output().shape().equals(rows)) {
+          throw new IllegalArgumentException(
+              "reduceScatter '%s' of %s: the output is %s, expected %s%s"
+                  .formatted(
+                      scatter.name(),
+                      self(),
+                      scatter.output().signature(),
+                      scatter.input().dtype(),
+                      rows));
+        }
+      }
+      case Broadcast broadcast -> {}
+      case Allgather gather -> {}
+    }
   }
 
   /// From now on there is a tensor of this name.
-  private void take(PendingTensor tensor) {
+  private void take(Pending tensor) {
     check(tensor);
     if (joining.get()) {
       throw new IllegalStateException(
-          "allreduce '"
-              + tensor.name()
-              + "' of "
-              + self()
-              + " after its join; await the join's handle first");
+          tensor.words() + " of " + self() + " after its join; await the join's handle first");
     }
     if (pending.putIfAbsent(tensor.name(), tensor) != null) {
       throw new IllegalStateException(
@@ -144,31 +185,28 @@ final class NegotiatedReducer implements Reducer {
     }
   }
 
-  private static void check(PendingTensor tensor) {
+  private static void check(Pending tensor) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(tensor.name())) {
       throw new IllegalArgumentException("the tensor's name is not Unicode: " + tensor.name());
     }
     int dims = tensor.signature().shape().dims().size();
     if (dims > MOST_DIMS) {
       throw new IllegalArgumentException(
-          "allreduce '" + tensor.name() + "': " + dims + " dimensions, at most " + MOST_DIMS);
+          tensor.words() + ": " + dims + " dimensions, at most " + MOST_DIMS);
     }
-    checkMemory(tensor.name(), "input", tensor.request().input());
-    checkMemory(tensor.name(), "output", tensor.request().output());
-    if (tensor.request().output().data().isReadOnly()) {
-      throw new IllegalArgumentException(
-          "allreduce '" + tensor.name() + "': the output is read-only");
+    tensor.tensors().forEach(each -> checkMemory(tensor, each));
+    if (tensor.written().stream().anyMatch(each -> each.data().isReadOnly())) {
+      throw new IllegalArgumentException(tensor.words() + ": the output is read-only");
     }
   }
 
   /// Other threads work on tensors.
-  private static void checkMemory(String name, String role, TensorView tensor) {
-    if (!tensor.data().scope().isAlive() || !tensor.data().isAccessibleBy(NOBODY)) {
+  private static void checkMemory(Pending tensor, TensorView memory) {
+    if (!memory.data().scope().isAlive() || !memory.data().isAccessibleBy(NOBODY)) {
       throw new IllegalArgumentException(
-          "allreduce '"
-              + name
-              + "': the "
-              + role
+          tensor.words()
+              + ": the "
+              + (memory.equals(tensor.tensors().getFirst()) ? "input" : "output")
               + " is in an arena that is closed or confined to a thread; use Weft.allocate,"
               + " Arena.ofShared() or Arena.ofAuto()");
     }
@@ -180,8 +218,8 @@ final class NegotiatedReducer implements Reducer {
     return describe.apply(communicator.rank());
   }
 
-  private void submit(List<PendingTensor> tensors) {
-    Duration own = tensors.getFirst().request().deadline();
+  private void submit(List<? extends Pending> tensors) {
+    Duration own = tensors.getFirst().deadline();
     if (!offer(new Submission.Tensors(tensors), own.isZero() ? options.deadline() : own)) {
       CommException full =
           new CommException.TimedOut(
@@ -228,18 +266,6 @@ final class NegotiatedReducer implements Reducer {
   }
 
   @Override
-  public <T> T broadcastObject(String name, T value, ObjectCodec<T> codec, int root)
-      throws InterruptedException {
-    return objects.broadcast(name, value, codec, root);
-  }
-
-  @Override
-  public <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
-      throws InterruptedException {
-    return objects.allgather(name, value, codec);
-  }
-
-  @Override
   public long fusionThreshold() {
     return threshold;
   }
@@ -274,9 +300,9 @@ final class NegotiatedReducer implements Reducer {
     pending.values().forEach(tensor -> fail(tensor, cause));
   }
 
-  private void fail(PendingTensor tensor, CommException cause) {
+  private void fail(Pending tensor, CommException cause) {
     if (pending.remove(tensor.name(), tensor)) {
-      tensor.handle().fail(cause);
+      tensor.fail(cause);
     }
   }
 

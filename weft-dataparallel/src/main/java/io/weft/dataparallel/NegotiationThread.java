@@ -267,9 +267,9 @@ final class NegotiationThread extends Thread {
     while (next != null) {
       work++;
       switch (next) {
-        case Submission.Tensors(List<PendingTensor> tensors) -> {
-          for (PendingTensor tensor : tensors) {
-            Duration own = tensor.request().deadline();
+        case Submission.Tensors(List<? extends Pending> tensors) -> {
+          for (Pending tensor : tensors) {
+            Duration own = tensor.deadline();
             long limit = own.isZero() ? deadlineNanos : Span.nanos(own);
             negotiation.submit(tensor.name(), tensor.signature(), now, now + limit);
           }

@@ -16,7 +16,7 @@ import java.util.List;
 /// transport. Where ranks negotiate, what one rank asks in another way, or never, fails on all
 /// ranks that asked it, with `Mismatch` or `Broken`, and the rest works on; without negotiation, as
 /// `Communicator` says.
-public sealed interface Reducer extends GradientReducer permits DirectReducer, NegotiatedReducer {
+public sealed interface Reducer extends GradientReducer permits CommunicatorReducer {
 
   /// This process's rank in the communicator.
   int rank();
@@ -38,9 +38,17 @@ public sealed interface Reducer extends GradientReducer permits DirectReducer, N
     return allreduce(ReductionRequest.of(name, gradient, average, ReduceOp.AVERAGE));
   }
 
+  /// An allgather, reduceScatter or broadcast. As `allreduce`, but each travels by itself.
+  <T> Handle<T> submit(CollectiveRequest<T> request);
+
+  /// The same for a group, which all ranks submit as one, as with `reduceAll`. Completes with the
+  /// results in the order of the requests; where it fails, results that have arrived are closed.
+  <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group);
+
   /// This rank has no more data: from now on it contributes what changes nothing (zeros to sums,
-  /// and to averages, which are divided by all ranks) to what the others reduce. Completes when all
-  /// ranks have called it, with the rank that did last; then all may go on. Throws
+  /// and to averages, which are divided by all ranks; no rows to allgathers) to what the others
+  /// submit; a broadcast from a rank that has joined fails with `Broken`. Completes when all ranks
+  /// have called it, with the rank that did last; then all may go on. Throws
   /// `IllegalStateException` where ranks do not negotiate: set `fusion` to `on`.
   Handle<Integer> join();
 

@@ -7,6 +7,7 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,44 +36,65 @@ final class ReductionHandle<T> implements Handle<T> {
     this.spans = spans;
   }
 
-  /// One handle for all of these: over when all are; fails with the cause of the first that failed.
+  /// One handle for all of these: over when all are; fails with the cause of the first that failed,
+  /// and gives the results of the others to `discard`.
   static <T> ReductionHandle<List<T>> of(
-      String words, LayerSpans spans, List<ReductionHandle<T>> parts) {
+      String words,
+      LayerSpans spans,
+      List<? extends Handle<T>> parts,
+      Consumer<? super T> discard) {
     ReductionHandle<List<T>> all = new ReductionHandle<>(words, spans);
-    AtomicInteger left = new AtomicInteger(parts.size() + 1);
-    Runnable countdown =
-        () -> {
-          if (left.decrementAndGet() == 0) {
-            end(all, parts);
-          }
-        };
-    parts.forEach(part -> part.whenDone((result, cause) -> countdown.run()));
-    countdown.run();
+    Parts<T> ended = new Parts<>(all, parts.size(), discard);
+    for (int i = 0; i < parts.size(); i++) {
+      int place = i;
+      parts.get(i).whenDone((result, cause) -> ended.end(place, result, cause));
+    }
+    ended.countDown();
     return all;
   }
 
-  private static <T> void end(ReductionHandle<List<T>> all, List<ReductionHandle<T>> parts) {
-    for (ReductionHandle<T> part : parts) {
-      CommException cause = failure(part);
-      if (cause != null) {
-        all.fail(cause);
+  /// The parts of a group as they end. Any thread; `left` orders what they write before what the
+  /// last one reads.
+  private static final class Parts<T> {
+    private final ReductionHandle<List<T>> all;
+    private final List<@Nullable T> results;
+    private final @Nullable CommException[] causes;
+    private final Consumer<? super T> discard;
+    private final AtomicInteger left;
+
+    Parts(ReductionHandle<List<T>> all, int parts, Consumer<? super T> discard) {
+      this.all = all;
+      this.results = new ArrayList<>(Collections.nCopies(parts, null));
+      this.causes = new CommException[parts];
+      this.discard = discard;
+      this.left = new AtomicInteger(parts + 1);
+    }
+
+    void end(int place, @Nullable T result, @Nullable CommException cause) {
+      results.set(place, result);
+      causes[place] = cause;
+      countDown();
+    }
+
+    void countDown() {
+      if (left.decrementAndGet() > 0) {
         return;
       }
+      List<T> arrived = new ArrayList<>();
+      for (T result : results) {
+        if (result != null) {
+          arrived.add(result);
+        }
+      }
+      for (CommException cause : causes) {
+        if (cause != null) {
+          arrived.forEach(discard);
+          all.fail(cause);
+          return;
+        }
+      }
+      all.complete(List.copyOf(arrived));
     }
-    all.complete(results(parts));
-  }
-
-  private static <T> @Nullable CommException failure(ReductionHandle<T> part) {
-    return part.future.isCompletedExceptionally()
-            && part.future.exceptionNow() instanceof CommException cause
-        ? cause
-        : null;
-  }
-
-  private static <T> List<T> results(List<ReductionHandle<T>> parts) {
-    List<T> results = new ArrayList<>(parts.size());
-    parts.forEach(part -> results.add(part.future.resultNow()));
-    return List.copyOf(results);
   }
 
   void complete(T result) {

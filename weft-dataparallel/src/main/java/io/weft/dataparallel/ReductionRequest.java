@@ -4,6 +4,7 @@ package io.weft.dataparallel;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.WireHook;
+import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
@@ -37,11 +38,18 @@ public record ReductionRequest(
     AllreduceRequest plain =
         new AllreduceRequest(input, output, op, CollectiveOptions.named(name).within(deadline));
     if (prescale != 1 || postscale != 1) {
-      if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
-        throw new IllegalArgumentException(
-            "operation '" + plain.name() + "': only SUM and AVERAGE are scaled, not " + op);
-      }
-      var unused = WireHook.scaling(prescale, postscale).wireType(input.dtype());
+      checkScaled("operation '" + plain.name() + "'", input.dtype(), op);
+    }
+  }
+
+  /// Throws `IllegalArgumentException`, which begins with `what`, unless such tensors are scaled.
+  static void checkScaled(String what, DType dtype, ReduceOp op) {
+    if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
+      throw new IllegalArgumentException(what + ": only SUM and AVERAGE are scaled, not " + op);
+    }
+    if (!dtype.floating()) {
+      throw new IllegalArgumentException(
+          what + ": only floating types are scaled, not " + dtype + "; convert it before");
     }
   }
 

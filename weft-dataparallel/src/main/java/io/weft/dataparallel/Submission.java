@@ -7,7 +7,7 @@ import java.util.List;
 sealed interface Submission {
 
   /// One tensor, or a group.
-  record Tensors(List<PendingTensor> tensors) implements Submission {}
+  record Tensors(List<? extends Pending> tensors) implements Submission {}
 
   /// This rank has no more data.
   record Join(ReductionHandle<Integer> handle) implements Submission {}

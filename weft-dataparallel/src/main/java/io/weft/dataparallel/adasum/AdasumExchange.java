@@ -36,7 +36,7 @@ final class AdasumExchange {
     this.tensor = tensor;
     this.row = tensor.reshaped(Shape.of(tensor.shape().elements()));
     this.handle =
-        new WorkerHandle<>("Adasum of '%s' on rank %d".formatted(name, communicator.rank()));
+        new WorkerHandle<>("Adasum of '%s' on rank %d".formatted(name, world(communicator.rank())));
   }
 
   Handle<TensorView> start() {
@@ -74,8 +74,13 @@ final class AdasumExchange {
       }
       exchange(2 * distance);
     } catch (RuntimeException | Error thrown) {
-      handle.fail(thrown, communicator.rank());
+      handle.fail(thrown, world(communicator.rank()));
     }
+  }
+
+  /// The job's rank.
+  private int world(int rank) {
+    return communicator.members().ranks().get(rank);
   }
 
   private void requireSame(TensorView other, int rank) {
@@ -84,9 +89,9 @@ final class AdasumExchange {
           "gradient '%s': rank %d has %d elements, rank %d %d; give all ranks the same shape"
               .formatted(
                   name,
-                  rank,
+                  world(rank),
                   other.shape().elements(),
-                  communicator.rank(),
+                  world(communicator.rank()),
                   row.shape().elements()));
     }
   }

@@ -16,7 +16,7 @@ public sealed interface Compression {
   /// As they are.
   record None() implements Compression {
     @Override
-    public GradientReducer.Factory reducers() {
+    public GradientReducer.Factory reducers(Element.Source source) {
       return GradientReducer.ALLREDUCE;
     }
 
@@ -43,7 +43,7 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers() {
+    public GradientReducer.Factory reducers(Element.Source source) {
       return GradientReducer.allreduce(WireHook.narrowing(type));
     }
 
@@ -72,13 +72,13 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers() {
+    public GradientReducer.Factory reducers(Element.Source source) {
       var quantizer = new Quantizer(bits);
       return communicator ->
           new FeedbackReducer(
               communicator,
               (name, elements, worker) ->
-                  new QuantizedExchange(communicator, worker, name, elements, quantizer));
+                  new QuantizedExchange(communicator, worker, name, elements, quantizer, source));
     }
 
     @Override
@@ -106,12 +106,12 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers() {
+    public GradientReducer.Factory reducers(Element.Source source) {
       return communicator ->
           new FeedbackReducer(
               communicator,
               (name, elements, worker) ->
-                  new TopKExchange(communicator, worker, name, elements, ratio));
+                  new TopKExchange(communicator, worker, name, elements, ratio, source));
     }
 
     @Override
@@ -159,7 +159,12 @@ public sealed interface Compression {
   /// for as long as it lives; a name is always of one length. A NaN or an infinity in a gradient
   /// fails that exchange on all ranks with `Broken`, which names tensor, rank and index; residuals
   /// and gradients are then as they were, and the communicator works on.
-  GradientReducer.Factory reducers();
+  default GradientReducer.Factory reducers() {
+    return reducers(Element.Source.GRADIENT);
+  }
+
+  /// The same for tensors that consist of parts of others, which errors then name.
+  GradientReducer.Factory reducers(Element.Source source);
 
   /// What a rank sends to average a tensor of so many FLOAT32 over so many ranks where no rank
   /// sends twice what it need send once: in bytes, without the heads of messages, the mean over the

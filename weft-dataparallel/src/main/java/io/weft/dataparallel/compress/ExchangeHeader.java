@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /// What stands before the elements that a rank sends, so that all ranks find the same errors: 32
 /// bytes. Bytes 0 to 7: number of elements of the tensor. 8 to 15: how many of them travel. 16 to
@@ -17,7 +18,10 @@ import java.lang.foreign.MemorySegment;
 /// @param elements of it
 /// @param sent of them
 /// @param bits of one that travels
-record ExchangeHeader(String name, long elements, long sent, int bits) {
+/// @param ranks of the job, by rank of the communicator
+/// @param source where elements come from
+record ExchangeHeader(
+    String name, long elements, long sent, int bits, List<Integer> ranks, Element.Source source) {
 
   /// Its length.
   static final int BYTES = 32;
@@ -57,7 +61,7 @@ record ExchangeHeader(String name, long elements, long sent, int bits) {
           "gradient '%s': rank %d sends %s, here it has %d elements, of which %d travel in %d bits each"
                   .formatted(
                       name,
-                      rank,
+                      ranks.get(rank),
                       headed ? words(from, offset) : length + " bytes",
                       elements,
                       sent,
@@ -74,19 +78,27 @@ record ExchangeHeader(String name, long elements, long sent, int bits) {
             from.get(JAVA_INT_UNALIGNED, offset + BITS));
   }
 
-  /// Throws `Broken`, with the rank as culprit, if that rank has met an element that is no number.
+  /// Throws `Broken`, with the job's rank as culprit, if that rank has met an element that is no
+  /// number.
   ///
   /// Hot path.
   ///
-  /// @param what the rank has looked at, in words
+  /// @param what the rank has looked at, in words that the tensor follows
   void requireNumbers(MemorySegment from, long offset, int rank, String what) {
     long bad = from.get(JAVA_LONG_UNALIGNED, offset + BAD);
     if (bad >= 0) {
+      Element element = source.of(name, bad);
+      int culprit = ranks.get(rank);
       throw new CommException.Broken(
-          "rank %d: %s '%s' has %s at index %d; the exchange is undone on all ranks, residuals and gradients are as before"
-                  .formatted(rank, what, name, from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE), bad)
+          "rank %d: %s%s has %s at index %d; the exchange is undone on all ranks, residuals and gradients are as before"
+                  .formatted(
+                      culprit,
+                      what,
+                      element.tensor(),
+                      from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE),
+                      element.index())
               + "; lower the learning rate, clip gradients, or leave out compression",
-          rank,
+          culprit,
           null);
     }
   }

@@ -4,59 +4,49 @@ package io.weft.dataparallel.compress;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
-import io.weft.comm.CommException;
-import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
-import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /// The mean of the largest elements of each rank's gradient plus residual: indices (INT32,
 /// ascending), then values, of each rank, by one allgather. Every rank adds them up in the order of
 /// ranks. What a rank has sent leaves its residual. Of equal magnitudes the lower index goes first.
-final class TopKExchange implements TensorExchange {
+final class TopKExchange extends FeedbackExchange {
 
   /// Of an element that travels: its index and its value.
   static final int BYTES = Integer.BYTES + Float.BYTES;
 
-  private final Communicator communicator;
-  private final Worker worker;
-  private final String name;
   private final int elements;
   private final int sent;
   private final ExchangeHeader header;
-  private final Residual residual;
   private final TensorView outgoing;
   private final Largest largest = new Largest();
-  private final AtomicBoolean busy = new AtomicBoolean();
 
   /// Throws `IllegalArgumentException` for a tensor whose indices are no INT32.
-  TopKExchange(Communicator communicator, Worker worker, String name, long elements, double ratio) {
+  TopKExchange(
+      Communicator communicator,
+      Worker worker,
+      String name,
+      long elements,
+      double ratio,
+      Element.Source source) {
     if (elements > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "gradient '%s' has %d elements; of at most %d the largest can be sent: cut it in two"
               .formatted(name, elements, Integer.MAX_VALUE));
     }
-    this.communicator = communicator;
-    this.worker = worker;
-    this.name = name;
+    super(communicator, worker, name, elements);
     this.elements = (int) elements;
     this.sent = (int) sent(elements, ratio);
-    this.header = new ExchangeHeader(name, elements, sent, BYTES * Byte.SIZE);
-    this.residual = new Residual(elements);
-    long length = length();
-    this.outgoing =
-        new TensorView(DType.UINT8, Shape.of(length), Arena.ofAuto().allocate(length, 64));
+    this.header =
+        new ExchangeHeader(
+            name, elements, sent, BYTES * Byte.SIZE, communicator.members().ranks(), source);
+    this.outgoing = bytes(Arena.ofAuto(), length());
   }
 
   /// How many elements travel.
@@ -69,36 +59,20 @@ final class TopKExchange implements TensorExchange {
   }
 
   @Override
-  public long elements() {
-    return elements;
+  String words() {
+    return "the mean of the largest elements";
   }
 
   @Override
-  public Handle<TensorView> start(TensorView gradient, TensorView average) {
-    if (!busy.compareAndSet(false, true)) {
-      throw new IllegalStateException(
-          "gradient '%s' is being averaged already on rank %d; await that first, or give this one another name"
-              .formatted(name, communicator.rank()));
+  void begin(TensorView gradient, Running running) {
+    long bad = add(gradient.data());
+    float value = bad < 0 ? 0 : gradient.data().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
+    header.write(outgoing.data(), 0, bad, value);
+    if (bad < 0) {
+      select();
     }
-    var handle =
-        new WorkerHandle<TensorView>(
-            "the mean of the largest elements of '%s' on rank %d"
-                .formatted(name, communicator.rank()));
-    try {
-      long bad = add(gradient.data());
-      float value = bad < 0 ? 0 : gradient.data().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
-      header.write(outgoing.data(), 0, bad, value);
-      if (bad < 0) {
-        select();
-      }
-      worker.after(
-          communicator.allgather(outgoing, CollectiveOptions.named(name + "/largest")),
-          (all, failure) -> arrived(all, failure, average, handle));
-      return handle;
-    } catch (RuntimeException | Error refused) {
-      busy.set(false);
-      throw refused;
-    }
+    then(
+        communicator.allgather(outgoing, named("/largest")), running, all -> arrived(all, running));
   }
 
   /// Gradient plus residual. Returns the place of the first that is no number, or -1.
@@ -143,24 +117,11 @@ final class TopKExchange implements TensorExchange {
     }
   }
 
-  private void arrived(
-      @Nullable TensorLease all,
-      @Nullable CommException failure,
-      TensorView average,
-      WorkerHandle<TensorView> handle) {
-    if (failure != null) {
-      end(handle, failure);
-      return;
+  private void arrived(TensorLease all, Running running) {
+    try (all) {
+      addUp(all.view().data(), running.average().data());
     }
-    try (TensorLease parts = Objects.requireNonNull(all)) {
-      addUp(parts.view().data(), average.data());
-      residual.commit();
-    } catch (RuntimeException | Error thrown) {
-      end(handle, thrown);
-      return;
-    }
-    busy.set(false);
-    handle.complete(average);
+    succeed(running);
   }
 
   /// Hot path.
@@ -174,7 +135,7 @@ final class TopKExchange implements TensorExchange {
       header.requireSame(parts, rank * length, rest, length, rank);
     }
     for (int rank = 0; rank < ranks; rank++) {
-      header.requireNumbers(parts, rank * length, rank, "gradient");
+      header.requireNumbers(parts, rank * length, rank, "");
     }
     average.fill((byte) 0);
     for (int rank = 0; rank < ranks; rank++) {
@@ -188,10 +149,5 @@ final class TopKExchange implements TensorExchange {
       }
     }
     Kernels.divide(DType.FLOAT32, average, 0, elements, ranks);
-  }
-
-  private void end(WorkerHandle<TensorView> handle, Throwable cause) {
-    busy.set(false);
-    handle.fail(cause, communicator.rank());
   }
 }

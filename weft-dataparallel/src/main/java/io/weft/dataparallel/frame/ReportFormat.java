@@ -21,7 +21,7 @@ import java.util.List;
 /// and UTF-8. Every length is checked before anything is allocated for it.
 public final class ReportFormat {
 
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
   private static final byte SUBMITTED = 1;
   private static final byte EXPIRED = 2;
   private static final byte JOINED = 3;
@@ -31,8 +31,8 @@ public final class ReportFormat {
   private static final int MOST_TEXT_BYTES = 4 * MOST_CHARACTERS;
   private static final int MOST_DIMS = 64;
 
-  /// Two factors, priority, number of extents, group size.
-  private static final int SIGNATURE_BYTES = 8 + 8 + 4 + 1 + 4;
+  /// Root, two factors, priority, number of extents, group size.
+  private static final int SIGNATURE_BYTES = 4 + 8 + 8 + 4 + 1 + 4;
 
   private static final int HEAD_BYTES = 1 + 2 + 8 + 4;
 
@@ -113,6 +113,8 @@ public final class ReportFormat {
   }
 
   private static void putSignature(ByteBuffer out, TensorSignature signature) {
+    putText(out, signature.collective().name());
+    out.putInt(signature.root());
     putText(out, signature.dtype().name());
     putText(out, signature.op().name());
     out.putDouble(signature.prescale()).putDouble(signature.postscale());
@@ -124,6 +126,11 @@ public final class ReportFormat {
   }
 
   private static TensorSignature signature(ByteBuffer in) {
+    Collective collective = one(Collective.values(), text(in), "collective");
+    int root = in.getInt();
+    if (root < 0) {
+      throw new IllegalArgumentException("root " + root);
+    }
     DType dtype = one(DType.values(), text(in), "element type");
     ReduceOp op = one(ReduceOp.values(), text(in), "reduction");
     double prescale = in.getDouble();
@@ -144,7 +151,8 @@ public final class ReportFormat {
       throw new IllegalArgumentException("group '" + group + "' of " + groupSize + " tensors");
     }
     var signature =
-        new TensorSignature(dtype, shape, op, prescale, postscale, priority, group, groupSize);
+        new TensorSignature(
+            collective, root, dtype, shape, op, prescale, postscale, priority, group, groupSize);
     var unused = signature.bytes(); // refuses what no memory has
     return signature;
   }
@@ -195,6 +203,7 @@ public final class ReportFormat {
             case Submitted(String name, TensorSignature signature) ->
                 textBytes(name)
                     + textBytes(signature.group())
+                    + textBytes(signature.collective().name())
                     + textBytes(signature.dtype().name())
                     + textBytes(signature.op().name())
                     + 8L * signature.shape().dims().size()

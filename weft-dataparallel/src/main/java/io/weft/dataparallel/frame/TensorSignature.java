@@ -8,12 +8,18 @@ import io.weft.tensor.TensorView;
 
 /// What ranks must agree on for a tensor.
 ///
+/// @param collective what is done with it
+/// @param root rank that a broadcast comes from; 0 where there is none
+/// @param shape of an allgather without rows, since their number may differ
+/// @param op SUM where nothing is combined
 /// @param prescale factor before the reduction
 /// @param postscale factor after it
 /// @param priority the highest goes first
 /// @param group name of the group that it belongs to; empty = none
 /// @param groupSize tensors in that group; 0 = none
 public record TensorSignature(
+    Collective collective,
+    int root,
     DType dtype,
     Shape shape,
     ReduceOp op,
@@ -22,6 +28,20 @@ public record TensorSignature(
     int priority,
     String group,
     int groupSize) {
+
+  /// Of an allreduce.
+  public TensorSignature(
+      DType dtype,
+      Shape shape,
+      ReduceOp op,
+      double prescale,
+      double postscale,
+      int priority,
+      String group,
+      int groupSize) {
+    this(
+        Collective.ALLREDUCE, 0, dtype, shape, op, prescale, postscale, priority, group, groupSize);
+  }
 
   /// Length of the tensor.
   public long bytes() {
@@ -33,10 +53,19 @@ public record TensorSignature(
     return groupSize > 0;
   }
 
+  private String what() {
+    return switch (collective) {
+      case ALLREDUCE -> op + " of ";
+      case ALLGATHER -> "allgather of any number of rows of ";
+      case REDUCE_SCATTER -> "reduceScatter by " + op + " of ";
+      case BROADCAST -> "broadcast from rank " + root + " of ";
+    };
+  }
+
   /// For people: all that another rank may have asked in another way.
   public String words() {
     StringBuilder words = new StringBuilder();
-    words.append(op).append(" of ").append(dtype).append(shape);
+    words.append(what()).append(dtype).append(shape);
     if (prescale != 1 || postscale != 1) {
       words.append(" scaled by ").append(prescale).append(" and ").append(postscale);
     }

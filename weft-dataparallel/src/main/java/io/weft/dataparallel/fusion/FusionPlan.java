@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.fusion;
 
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -15,9 +16,9 @@ import java.util.Map;
 ///
 /// Higher priorities go first, else the order in which tensors became ready; the tensors of a group
 /// stand together, by the highest of their priorities. A buffer has tensors of one type, operation
-/// and scale, and at most the threshold; a tensor that is longer has a buffer to itself. Tensors of
-/// different priorities share a buffer only as long as it is short, since the higher one arrives
-/// with the lower one.
+/// and scale, and at most the threshold; a tensor that is longer has a buffer to itself, and so has
+/// one that is not for an allreduce. Tensors of different priorities share a buffer only as long as
+/// it is short, since the higher one arrives with the lower one.
 public final class FusionPlan {
 
   /// Up to here the time of a buffer is that of its messages, not of its bytes.
@@ -88,10 +89,10 @@ public final class FusionPlan {
       long bytes = tensor.signature().bytes();
       Key key = Key.of(tensor);
       Filling into = open.get(key);
-      if (into == null || !into.takes(bytes, priority, threshold)) {
+      if (into == null || !isFusible(tensor) || !into.takes(bytes, priority, threshold)) {
         into = new Filling(priority);
         all.add(into);
-        if (bytes < threshold) {
+        if (bytes < threshold && isFusible(tensor)) {
           open.put(key, into);
         }
       }
@@ -99,6 +100,10 @@ public final class FusionPlan {
       into.bytes += bytes;
     }
     return all.stream().map(each -> new Batch(each.tensors, each.bytes)).toList();
+  }
+
+  private static boolean isFusible(ReadyTensor tensor) {
+    return tensor.signature().collective() == Collective.ALLREDUCE;
   }
 
   private static int priority(ReadyTensor tensor, Map<String, Integer> ofGroup) {

@@ -6,7 +6,9 @@ import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 
 /// Local SGD with an outer optimizer: each rank trains by itself; every H steps the change of its
@@ -48,16 +50,26 @@ public final class LocalSgd {
       LocalSgdOptions options,
       SequencedMap<String, TensorView> weights) {
     this.options = options;
-    this.reducer = options.compression().reducers().over(communicator);
     weights.forEach(LocalSgd::requireFloats);
+    List<String> names = List.copyOf(weights.sequencedKeySet());
     List<TensorView> tensors = List.copyOf(weights.sequencedValues());
     List<Long> elements = tensors.stream().map(tensor -> tensor.shape().elements()).toList();
     var cut = new ArrayList<Fragment>();
+    var sources = new HashMap<String, FragmentSource>();
     for (List<Integer> part : Fragments.cut(elements, options.fragments())) {
-      cut.add(
-          new Fragment("weft/local-sgd/" + cut.size(), part.stream().map(tensors::get).toList()));
+      String name = "weft/local-sgd/" + cut.size();
+      cut.add(new Fragment(name, part.stream().map(tensors::get).toList()));
+      sources.put(
+          name,
+          new FragmentSource(
+              part.stream().map(names::get).toList(), part.stream().map(elements::get).toList()));
     }
     this.fragments = List.copyOf(cut);
+    this.reducer =
+        options
+            .compression()
+            .reducers((name, index) -> Objects.requireNonNull(sources.get(name)).of(index))
+            .over(communicator);
     this.payloads =
         fragments.stream()
             .map(f -> options.compression().payloadBytes(f.elements(), communicator.size()))
@@ -89,7 +101,7 @@ public final class LocalSgd {
 
   /// Counts a step of training, which this rank has taken. Applies the exchanges that are due, for
   /// which it waits, then starts those of this step. Throws `CommException` as a collective does;
-  /// with 8 or 4 bits also `Broken` for a weight that is no number.
+  /// with 8 or 4 bits also `Broken` for a weight that is no number, which it names.
   public void step() throws InterruptedException {
     steps++;
     for (Fragment fragment : fragments) {

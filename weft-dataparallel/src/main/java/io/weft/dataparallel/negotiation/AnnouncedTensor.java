@@ -64,7 +64,7 @@ final class AnnouncedTensor {
     StringJoiner words = new StringJoiner("; ");
     bySignature()
         .forEach((signature, of) -> words.add(names(of, describe) + ": " + signature.words()));
-    return "allreduce '"
+    return "tensor '"
         + name
         + "': ranks disagree: "
         + words

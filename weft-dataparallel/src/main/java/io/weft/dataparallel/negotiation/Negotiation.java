@@ -2,6 +2,7 @@
 package io.weft.dataparallel.negotiation;
 
 import io.weft.dataparallel.frame.Announcement;
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.RankReport;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.negotiation.LocalTensor.State;
@@ -268,6 +269,11 @@ public final class Negotiation {
 
   /// A tensor is ready on all ranks; those of its group perhaps not.
   private void agree(ReadyTensor tensor, List<ReadyTensor> ready, List<FailedTensor> failed) {
+    TensorSignature signature = tensor.signature();
+    if (signature.collective() == Collective.BROADCAST && joined.get(signature.root())) {
+      failRootless(tensor, failed);
+      return;
+    }
     if (!tensor.signature().isGrouped()) {
       ready.add(tensor);
       local.remove(tensor.name());
@@ -280,6 +286,24 @@ public final class Negotiation {
     int before = ready.size();
     groups.add(tensor, ready, failed);
     ready.subList(before, ready.size()).forEach(each -> local.remove(each.name()));
+  }
+
+  private void failRootless(ReadyTensor tensor, List<FailedTensor> failed) {
+    TensorSignature signature = tensor.signature();
+    String message =
+        "broadcast '"
+            + tensor.name()
+            + "': "
+            + settings.describe().apply(signature.root())
+            + ", its root, has joined and has nothing to send; broadcast before join, or from"
+            + " another rank";
+    FailedTensor cause = new FailedTensor(tensor.name(), signature.root(), message);
+    if (local.containsKey(tensor.name())) {
+      failed.add(cause);
+    }
+    if (signature.isGrouped()) {
+      groups.fail(signature.group(), signature.groupSize(), cause, failed);
+    }
   }
 
   private void fail(AnnouncedTensor tensor, FailedTensor cause, List<FailedTensor> failed) {

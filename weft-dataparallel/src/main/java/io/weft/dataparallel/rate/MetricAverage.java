@@ -13,6 +13,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -59,12 +60,13 @@ public final class MetricAverage {
 
   private static void requireSameNames(
       Communicator communicator, String name, MemorySegment all, int width) {
+    List<Integer> ranks = communicator.members().ranks();
     long own = all.get(JAVA_LONG_UNALIGNED, 8L * width * communicator.rank());
     for (int rank = 0; rank < communicator.size(); rank++) {
       if (all.get(JAVA_LONG_UNALIGNED, 8L * width * rank) != own) {
         throw new CommException.Mismatch(
             "metrics '%s': rank %d has other names of metrics than rank %d; give all ranks the same"
-                .formatted(name, rank, communicator.rank()));
+                .formatted(name, ranks.get(rank), ranks.get(communicator.rank())));
       }
     }
   }

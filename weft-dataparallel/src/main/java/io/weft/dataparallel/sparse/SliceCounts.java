@@ -43,13 +43,14 @@ record SliceCounts(long unique, long tableRows, long width, long mean, long badP
   /// `Broken` if a rank has an id that is no row.
   ///
   /// @param all in the order of ranks
-  void requireSame(String name, List<SliceCounts> all) {
+  /// @param ranks of the job, by rank of the communicator
+  void requireSame(String name, List<SliceCounts> all, List<Integer> ranks) {
     for (int rank = 0; rank < all.size(); rank++) {
       SliceCounts its = all.get(rank);
       if (its.tableRows != tableRows || its.width != width || its.mean != mean) {
         throw new CommException.Mismatch(
             "sparse gradient '%s': rank %d has %s, here it has %s; give all ranks the same table and operation"
-                .formatted(name, rank, its.words(), words()));
+                .formatted(name, ranks.get(rank), its.words(), words()));
       }
     }
     for (int rank = 0; rank < all.size(); rank++) {
@@ -57,8 +58,8 @@ record SliceCounts(long unique, long tableRows, long width, long mean, long badP
       if (its.badPlace >= 0) {
         throw new CommException.Broken(
             "rank %d: sparse gradient '%s' has the id %d at place %d; ids of this table are 0 to %d"
-                .formatted(rank, name, its.badId, its.badPlace, tableRows - 1),
-            rank,
+                .formatted(ranks.get(rank), name, its.badId, its.badPlace, tableRows - 1),
+            ranks.get(rank),
             null);
       }
     }

@@ -40,7 +40,7 @@ final class SparseExchange {
   /// @param sums of their rows; none where an id is wrong
   /// @param counts what the other ranks hear first
   record Contribution(
-      String name, IndexedSlices slices, RowSums sums, SliceCounts counts, ReduceOp op) {}
+      String name, SparseGradient slices, RowSums sums, SliceCounts counts, ReduceOp op) {}
 
   SparseExchange(Communicator communicator, Worker worker, Contribution own) {
     this.communicator = communicator;
@@ -50,8 +50,7 @@ final class SparseExchange {
     this.op = own.op();
     this.sums = own.sums();
     this.rowShape = own.slices().rows().shape();
-    this.handle =
-        new WorkerHandle<>("sparse gradient '%s' on rank %d".formatted(name, communicator.rank()));
+    this.handle = new WorkerHandle<>("sparse gradient '%s' on rank %d".formatted(name, self()));
     long stride = Long.BYTES + counts.width() * Float.BYTES;
     this.packed = OwnedTensor.allocate(DType.UINT8, Shape.of(sums.count(), stride));
     sums.add(
@@ -85,7 +84,7 @@ final class SparseExchange {
     }
     try (TensorLease lease = Objects.requireNonNull(gathered)) {
       List<SliceCounts> all = SliceCounts.read(lease.view().data(), communicator.size());
-      counts.requireSame(name, all);
+      counts.requireSame(name, all, communicator.members().ranks());
       long rows = all.stream().mapToLong(SliceCounts::unique).sum();
       if (rows > denseAbove * counts.tableRows()) {
         reduceTable();
@@ -165,6 +164,11 @@ final class SparseExchange {
 
   private void end(Throwable cause) {
     packed.close();
-    handle.fail(cause, communicator.rank());
+    handle.fail(cause, self());
+  }
+
+  /// The job's rank.
+  private int self() {
+    return communicator.members().ranks().get(communicator.rank());
   }
 }

@@ -46,7 +46,7 @@ public final class SparseReducer {
   /// @param tableRows of the table; ids are below it
   /// @param op SUM or AVERAGE
   public Handle<ReducedSlices> reduce(
-      String name, IndexedSlices gradient, long tableRows, ReduceOp op) {
+      String name, SparseGradient gradient, long tableRows, ReduceOp op) {
     if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
       throw new IllegalArgumentException(
           "sparse gradient '" + name + "' is combined by SUM or AVERAGE, not " + op);

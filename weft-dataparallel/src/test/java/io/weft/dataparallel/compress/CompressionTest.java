@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.cluster.ProcessSet;
 import io.weft.comm.CommException;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
@@ -187,6 +188,34 @@ class CompressionTest {
         assertThat(disturbed.get(rank).get(0)).isEqualTo(undisturbed.get(rank).get(0));
         assertThat(disturbed.get(rank).get(1)).isEqualTo(undisturbed.get(rank).get(1));
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"int8", "topk:0.5"})
+  void inAProcessSetTheRankThatIsNamedIsTheJobs(String how) {
+    try (LocalJob job = LocalJob.over("inproc", 3)) {
+      job.run(
+          weft -> {
+            if (weft.rank() == 0) {
+              return true;
+            }
+            var set = new ProcessSet(List.of(1, 2));
+            try (var communicator = weft.communicator(set);
+                var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(10))) {
+              GradientReducer reducer = Compression.parse(how).reducers().over(communicator);
+              if (weft.rank() == 2) {
+                tensor.view().data().setAtIndex(JAVA_FLOAT, 3, Float.NaN);
+              }
+              assertThatThrownBy(() -> reducer.reduce("g", tensor.view()).await())
+                  .isInstanceOfSatisfying(
+                      CommException.Broken.class, cause -> assertThat(cause.culprit()).isEqualTo(2))
+                  .hasMessageContaining("rank 2: gradient 'g' has NaN at index 3");
+              put(tensor, new float[10]);
+              var unused = reducer.reduce("g", tensor.view()).await();
+            }
+            return true;
+          });
     }
   }
 

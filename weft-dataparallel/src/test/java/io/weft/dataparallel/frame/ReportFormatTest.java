@@ -29,6 +29,19 @@ class ReportFormatTest {
                   "x".repeat(512),
                   new TensorSignature(
                       DType.INT64, Shape.of(), ReduceOp.AVERAGE, 0.5, 3, -2, "group", 4)),
+              new Submitted(
+                  "b",
+                  new TensorSignature(
+                      Collective.BROADCAST,
+                      3,
+                      DType.INT8,
+                      Shape.of(2, 0),
+                      ReduceOp.SUM,
+                      1,
+                      1,
+                      0,
+                      "",
+                      0)),
               new Expired("late"),
               new Joined(),
               new Leaving()));
@@ -65,6 +78,6 @@ class ReportFormatTest {
   void anotherVersionIsNamed() {
     byte[] bytes = ReportFormat.encode(RankReport.NONE);
     bytes[0] = 9;
-    assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 1");
+    assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 2");
   }
 }

@@ -42,7 +42,7 @@ class SparseReducerTest {
     return new Given(ids, rows);
   }
 
-  private static IndexedSlices slices(Arena arena, Given given, int width) {
+  private static SparseGradient slices(Arena arena, Given given, int width) {
     long count = given.ids().length;
     var ids = arena.allocate(Math.max(1, count) * 8, 64).asSlice(0, count * 8);
     var rows = arena.allocate(Math.max(1, count * width) * 4, 64).asSlice(0, count * width * 4);
@@ -52,7 +52,7 @@ class SparseReducerTest {
     for (int i = 0; i < given.rows().length; i++) {
       rows.setAtIndex(JAVA_FLOAT, i, given.rows()[i]);
     }
-    return new IndexedSlices(
+    return new SparseGradient(
         new TensorView(DType.INT64, Shape.of(count), ids),
         new TensorView(DType.FLOAT32, Shape.of(count, width), rows));
   }
@@ -196,7 +196,7 @@ class SparseReducerTest {
             for (long wrong : new long[] {-1, 100}) {
               long[] ids = {3, weft.rank() == 1 ? wrong : 4};
               try (Arena arena = Arena.ofShared()) {
-                IndexedSlices slices = slices(arena, new Given(ids, new float[2]), 1);
+                SparseGradient slices = slices(arena, new Given(ids, new float[2]), 1);
                 assertThatThrownBy(() -> reducer.reduce("t", slices, 100, ReduceOp.SUM).await())
                     .isInstanceOf(CommException.Broken.class)
                     .hasMessageContaining(
@@ -233,9 +233,9 @@ class SparseReducerTest {
     try (LocalJob job = LocalJob.over("inproc", 1);
         Arena arena = Arena.ofShared()) {
       var good = slices(arena, new Given(new long[] {1}, new float[] {1}), 1);
-      assertThatThrownBy(() -> new IndexedSlices(good.rows(), good.rows()))
+      assertThatThrownBy(() -> new SparseGradient(good.rows(), good.rows()))
           .hasMessageContaining("ids of rows are INT64[k], got FLOAT32[1, 1]");
-      assertThatThrownBy(() -> new IndexedSlices(good.ids(), good.ids()))
+      assertThatThrownBy(() -> new SparseGradient(good.ids(), good.ids()))
           .hasMessageContaining("rows of INT64[1] are FLOAT32 with as many rows, got INT64[1]");
       var communicator = job.ranks().getFirst().communicator();
       var reducer = new SparseReducer(communicator, 0);

@@ -9,10 +9,10 @@ import io.weft.tensor.TensorView;
 ///
 /// @param ids of the rows; `INT64[k]`
 /// @param rows their gradients; `FLOAT32[k, ...]`
-public record IndexedSlices(TensorView ids, TensorView rows) {
+public record SparseGradient(TensorView ids, TensorView rows) {
 
   /// Throws `IllegalArgumentException` for tensors of other types or lengths.
-  public IndexedSlices {
+  public SparseGradient {
     if (ids.dtype() != DType.INT64 || ids.shape().dims().size() != 1) {
       throw new IllegalArgumentException("ids of rows are INT64[k], got " + ids.signature());
     }

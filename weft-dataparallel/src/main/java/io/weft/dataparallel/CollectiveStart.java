@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Broadcast;
+import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
+import io.weft.dataparallel.frame.Collective;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
+import java.lang.foreign.Arena;
+import java.time.Duration;
+
+/// How requests are submitted to a communicator, and what ranks must agree on before. Any thread.
+final class CollectiveStart {
+
+  private CollectiveStart() {}
+
+  /// Submits it; `finish` follows when it has succeeded.
+  ///
+  /// @param limit of the communicator; zero = its own
+  static <T> Handle<T> submit(
+      Communicator communicator, CollectiveRequest<T> request, Duration limit) {
+    CollectiveOptions options = CollectiveOptions.named(request.name()).within(limit);
+    Handle<?> handle =
+        switch (request) {
+          case Allgather(var name, var input, var deadline) ->
+              communicator.allgather(input, options);
+          case ReduceScatter scatter ->
+              communicator.reduceScatter(scaled(scatter), scatter.output(), scatter.op(), options);
+          case Broadcast(var name, var tensor, int root, var deadline) ->
+              communicator.broadcast(tensor, root, options);
+        };
+    @SuppressWarnings("unchecked") // each record names the type of its handle
+    Handle<T> typed = (Handle<T>) handle;
+    return typed;
+  }
+
+  /// What is to be combined: a copy if it is scaled.
+  private static TensorView scaled(ReduceScatter request) {
+    if (request.prescale() == 1) {
+      return request.input();
+    }
+    TensorView input = request.input();
+    TensorView copy = memory(input);
+    Kernels.scale(input, copy, request.prescale());
+    return copy;
+  }
+
+  /// Memory like this tensor's.
+  static TensorView memory(TensorView like) {
+    return new TensorView(
+        like.dtype(), like.shape(), Arena.ofAuto().allocate(Math.max(1, like.bytes()), 64));
+  }
+
+  /// Whether `finish` has something to do.
+  static boolean isScaledAfter(CollectiveRequest<?> request) {
+    return request instanceof ReduceScatter scatter && scatter.postscale() != 1;
+  }
+
+  /// Scales what has arrived.
+  static void finish(CollectiveRequest<?> request) {
+    if (request instanceof ReduceScatter scatter && scatter.postscale() != 1) {
+      Kernels.scale(scatter.output(), scatter.output(), scatter.postscale());
+    }
+  }
+
+  /// Nobody takes this result.
+  static void discard(Object result) {
+    if (result instanceof TensorLease lease) {
+      lease.close();
+    }
+  }
+
+  /// What ranks must agree on.
+  static TensorSignature signature(CollectiveRequest<?> request, String group, int groupSize) {
+    TensorView in = request.input();
+    return switch (request) {
+      case Allgather gather ->
+          of(Collective.ALLGATHER, 0, in, in.shape().withFirst(0), group, groupSize);
+      case ReduceScatter scatter ->
+          new TensorSignature(
+              Collective.REDUCE_SCATTER,
+              0,
+              in.dtype(),
+              in.shape(),
+              scatter.op(),
+              scatter.prescale(),
+              scatter.postscale(),
+              0,
+              group,
+              groupSize);
+      case Broadcast broadcast ->
+          of(Collective.BROADCAST, broadcast.root(), in, in.shape(), group, groupSize);
+    };
+  }
+
+  private static TensorSignature of(
+      Collective collective, int root, TensorView input, Shape shape, String group, int size) {
+    return new TensorSignature(
+        collective, root, input.dtype(), shape, ReduceOp.SUM, 1, 1, 0, group, size);
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.collective.Communicator;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Broadcast;
+import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.dataparallel.fusion.Neutral;
+import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.Arena;
+
+/// What a rank that has joined contributes to collectives other than allreduces. Pure.
+final class JoinedRequest {
+
+  private JoinedRequest() {}
+
+  /// A contribution that changes nothing: no rows, or rows that are neutral; and memory for what
+  /// arrives, which nobody reads.
+  static CollectiveRequest<?> of(ReadyTensor tensor, Communicator communicator) {
+    TensorSignature signature = tensor.signature();
+    TensorView memory = memory(signature, signature.shape());
+    return switch (signature.collective()) {
+      case ALLREDUCE -> throw new IllegalStateException("an allreduce is started as a batch");
+      case ALLGATHER -> Allgather.of(tensor.name(), memory);
+      case BROADCAST -> Broadcast.of(tensor.name(), memory, signature.root());
+      case REDUCE_SCATTER -> {
+        Neutral.fill(memory.data(), signature.dtype(), signature.op());
+        TensorView output = memory(signature, rows(signature.shape(), communicator));
+        yield ReduceScatter.of(tensor.name(), memory, output, signature.op());
+      }
+    };
+  }
+
+  /// Shape of what a reduceScatter of this shape leaves on this rank.
+  static Shape rows(Shape input, Communicator communicator) {
+    long rows = input.dims().getFirst();
+    int size = communicator.size();
+    return input.withFirst(rows / size + (communicator.rank() < rows % size ? 1 : 0));
+  }
+
+  private static TensorView memory(TensorSignature signature, Shape shape) {
+    long bytes = TensorView.bytes(signature.dtype(), shape);
+    return new TensorView(signature.dtype(), shape, Arena.ofAuto().allocate(bytes, 64));
+  }
+}

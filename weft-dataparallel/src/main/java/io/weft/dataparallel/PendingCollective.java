@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.comm.CommException;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Broadcast;
+import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
+import io.weft.dataparallel.frame.TensorSignature;
+import io.weft.tensor.TensorView;
+import java.time.Duration;
+import java.util.List;
+
+/// A collective other than an allreduce from its submission until its handle is done.
+///
+/// @param signature what ranks must agree on
+/// @param submittedNanos by the clock of the timeline; 0 = not recorded
+record PendingCollective<T>(
+    CollectiveRequest<T> request,
+    TensorSignature signature,
+    ReductionHandle<T> handle,
+    long submittedNanos)
+    implements Pending {
+
+  /// @param group name of its group; empty = none
+  /// @param groupSize tensors in the group; 0 = none
+  static <T> PendingCollective<T> of(
+      CollectiveRequest<T> request, String group, int groupSize, LayerSpans spans) {
+    TensorSignature signature = CollectiveStart.signature(request, group, groupSize);
+    return new PendingCollective<>(
+        request,
+        signature,
+        new ReductionHandle<>(signature.collective() + " '" + request.name() + "'", spans),
+        spans.now());
+  }
+
+  @Override
+  public String name() {
+    return request.name();
+  }
+
+  @Override
+  public Duration deadline() {
+    return request.deadline();
+  }
+
+  @Override
+  public List<TensorView> tensors() {
+    return switch (request) {
+      case ReduceScatter scatter -> List.of(scatter.input(), scatter.output());
+      case Allgather gather -> List.of(gather.input());
+      case Broadcast broadcast -> List.of(broadcast.input());
+    };
+  }
+
+  @Override
+  public List<TensorView> written() {
+    return switch (request) {
+      case ReduceScatter scatter -> List.of(scatter.output());
+      case Allgather gather -> List.of();
+      case Broadcast broadcast -> List.of(broadcast.input());
+    };
+  }
+
+  /// Its communicator has ended it with this result.
+  void complete(Object result) {
+    CollectiveStart.finish(request);
+    @SuppressWarnings("unchecked") // it is what the communicator gave for the request
+    T typed = (T) result;
+    handle.complete(typed);
+  }
+
+  @Override
+  public void fail(CommException cause) {
+    handle.fail(cause);
+  }
+}

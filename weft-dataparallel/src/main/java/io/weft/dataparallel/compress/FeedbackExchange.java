@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.compress;
+
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.worker.Worker;
+import io.weft.dataparallel.worker.WorkerHandle;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.Arena;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// What exchanges with error feedback have in common: one at a time, a residual of the whole
+/// gradient, and collectives one after the other, of which any may fail.
+abstract sealed class FeedbackExchange implements TensorExchange
+    permits QuantizedExchange, TopKExchange {
+
+  final Communicator communicator;
+  final Residual residual;
+  private final Worker worker;
+  private final String name;
+  private final long elements;
+  private final AtomicBoolean busy = new AtomicBoolean();
+
+  FeedbackExchange(Communicator communicator, Worker worker, String name, long elements) {
+    this.communicator = communicator;
+    this.worker = worker;
+    this.name = name;
+    this.elements = elements;
+    this.residual = new Residual(elements);
+  }
+
+  /// An exchange that is under way.
+  ///
+  /// @param average where the result is written
+  record Running(TensorView average, WorkerHandle<TensorView> handle) {}
+
+  /// What is done with the result of a collective, on the worker's thread.
+  @FunctionalInterface
+  interface Arrival<R> {
+
+    /// Whatever it throws fails the exchange.
+    void arrived(R result);
+  }
+
+  static TensorView bytes(Arena arena, long length) {
+    return new TensorView(DType.UINT8, Shape.of(length), arena.allocate(length, 64));
+  }
+
+  @Override
+  public final long elements() {
+    return elements;
+  }
+
+  @Override
+  public final Handle<TensorView> start(TensorView gradient, TensorView average) {
+    if (!busy.compareAndSet(false, true)) {
+      throw new IllegalStateException(
+          "gradient '%s' is being averaged already on rank %d; await that first, or give this one another name"
+              .formatted(name, self()));
+    }
+    var handle =
+        new WorkerHandle<TensorView>("%s of '%s' on rank %d".formatted(words(), name, self()));
+    try {
+      begin(gradient, new Running(average, handle));
+      return handle;
+    } catch (RuntimeException | Error refused) {
+      busy.set(false);
+      throw refused;
+    }
+  }
+
+  /// What it is, for errors.
+  abstract String words();
+
+  /// Compresses and submits the first collective.
+  abstract void begin(TensorView gradient, Running running);
+
+  /// Options of a collective of this exchange.
+  final CollectiveOptions named(String part) {
+    return CollectiveOptions.named(name + part);
+  }
+
+  /// Goes on when the collective is done, or fails with it.
+  final <R> void then(Handle<R> collective, Running running, Arrival<R> next) {
+    worker.after(
+        collective,
+        (result, failure) -> {
+          if (failure != null) {
+            fail(running, failure);
+            return;
+          }
+          try {
+            next.arrived(Objects.requireNonNull(result));
+          } catch (RuntimeException | Error thrown) {
+            fail(running, thrown);
+          }
+        });
+  }
+
+  /// The average is written.
+  final void succeed(Running running) {
+    residual.commit();
+    busy.set(false);
+    running.handle().complete(running.average());
+  }
+
+  private void fail(Running running, Throwable cause) {
+    busy.set(false);
+    running.handle().fail(cause, self());
+  }
+
+  /// The job's rank.
+  private int self() {
+    return communicator.members().ranks().get(communicator.rank());
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.Weft;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import io.weft.testkit.job.LocalJob;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/// What programs do wrong, beside what `ReducerTest` has: each is told what, by whom, and what to
+/// do, and the reducer works on.
+class BadInputTest {
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  @Test
+  void aNameUsedBeforeWithAnotherShapeOnOneRankFailsOnAll() {
+    ReducerTest.negotiated(
+        3,
+        (weft, reducer) -> {
+          for (int step = 0; step < 3; step++) {
+            var unused = reducer.reduce("g", ReducerTest.floats(1, 2)).await(LIMIT);
+          }
+          TensorView mine =
+              weft.rank() == 2 ? ReducerTest.floats(1, 2, 3) : ReducerTest.floats(1, 2);
+          assertThatThrownBy(() -> reducer.reduce("g", mine).await(LIMIT))
+              .isInstanceOf(CommException.Mismatch.class)
+              .hasMessageContaining("'g'")
+              .hasMessageContaining("FLOAT32[2]")
+              .hasMessageContaining("rank 2")
+              .hasMessageContaining("FLOAT32[3]")
+              .hasMessageContaining("make the calls equal");
+          var again = reducer.reduce("g", ReducerTest.floats(1, 2, 3)).await(LIMIT);
+          assertThat(ReducerTest.floats(again)).containsExactly(1, 2, 3);
+          return true;
+        });
+  }
+
+  @Test
+  void aTensorTwiceInAGroupIsRefusedAndNoneOfTheGroupIsSubmitted() {
+    ReducerTest.negotiated(
+        2,
+        (weft, reducer) -> {
+          var twice =
+              List.of(
+                  ReductionRequest.of("a", ReducerTest.floats(1), ReduceOp.SUM),
+                  ReductionRequest.of("a", ReducerTest.floats(1), ReduceOp.SUM));
+          assertThatThrownBy(() -> reducer.reduceAll(twice))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("'a'")
+              .hasMessageContaining("rank " + weft.rank());
+          var once = reducer.reduceAll(twice.subList(0, 1)).await(LIMIT);
+          assertThat(ReducerTest.floats(once.getFirst())).containsExactly(2);
+          return true;
+        });
+  }
+
+  @Test
+  void aFusionBufferBeyondTheMemoryOfARankFailsItsTensorsOnAllRanks() {
+    try (LocalJob job = LocalJob.over("inproc", 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                var options =
+                    DataParallelOptions.of(weft.config())
+                        .with(Fusion.ON)
+                        .withLimits(Duration.ofSeconds(10), LIMIT);
+                var reducer =
+                    new NegotiatedReducer(
+                        weft.communicator(),
+                        options,
+                        (dtype, shape) -> allocate(weft, dtype, shape),
+                        weft.topology()::describe,
+                        "of a test",
+                        LayerSpans.NONE);
+                try {
+                  beyondMemory(reducer);
+                } finally {
+                  reducer.close();
+                }
+                return true;
+              });
+    }
+  }
+
+  /// Of rank 1 there is little.
+  private static TensorLease allocate(Weft weft, DType dtype, Shape shape) {
+    if (weft.rank() == 1 && TensorView.bytes(dtype, shape) > 1 << 20) {
+      throw new OutOfMemoryError("memory of rank 1");
+    }
+    return weft.allocate(dtype, shape);
+  }
+
+  private static void beyondMemory(Reducer reducer) throws InterruptedException {
+    TensorView first = zeros(400_000);
+    TensorView second = zeros(400_000);
+    Handle<List<TensorView>> both =
+        reducer.reduceAll(
+            List.of(
+                ReductionRequest.of("first", first, ReduceOp.SUM),
+                ReductionRequest.of("second", second, ReduceOp.SUM)));
+    assertThatThrownBy(() -> both.await(LIMIT))
+        .isInstanceOf(CommException.Mismatch.class)
+        .hasMessageContaining("no memory for a fusion buffer of 3200000 bytes")
+        .hasMessageContaining("'first' to 'second'")
+        .hasMessageContaining("rank 1")
+        .hasMessageContaining("lower fusion-threshold");
+    for (int step = 0; step < 4; step++) {
+      var small =
+          reducer.reduceAll(
+              List.of(
+                  ReductionRequest.of("first", ReducerTest.floats(1), ReduceOp.SUM),
+                  ReductionRequest.of("second", ReducerTest.floats(2), ReduceOp.SUM)));
+      assertThat(ReducerTest.floats(small.await(LIMIT).get(1))).containsExactly(4);
+    }
+    reducer.barrier(LIMIT);
+  }
+
+  private static TensorView zeros(int elements) {
+    return new TensorView(
+        DType.FLOAT32,
+        Shape.of(elements),
+        Arena.ofAuto().allocate(ValueLayout.JAVA_FLOAT, elements));
+  }
+}
