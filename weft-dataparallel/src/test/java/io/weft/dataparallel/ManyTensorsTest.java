@@ -18,7 +18,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Ten thousand tensors of random type, length, operation and priority, in another order on each
 /// rank, with delays, more names than the cache holds, and buffers that do not hold them all.
@@ -32,9 +33,10 @@ class ManyTensorsTest {
 
   private final long seed = Long.getLong("weft.test.seed", System.nanoTime());
 
-  @Test
-  void tenThousandRandomTensorsInOtherOrdersAreExact() {
-    try (LocalJob job = LocalJob.over("inproc", RANKS)) {
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp"})
+  void tenThousandRandomTensorsInOtherOrdersAreExact(String transport) {
+    try (LocalJob job = LocalJob.over(transport, RANKS)) {
       var unused =
           job.run(
               weft -> {
