@@ -3,18 +3,21 @@ package io.weft.dataparallel.tune;
 
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.comm.Handle;
 import io.weft.dataparallel.Reducer;
+import io.weft.gradient.GradientReducer;
+import io.weft.tensor.TensorView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/// The sizes that an autotuner changes: the longest fusion buffer, and the segments of collectives
-/// with how many of them are in flight. Stateless but for the reducer and communicator that it
-/// holds.
-public final class TunedSizes {
+/// The sizes that an autotuner changes: whether tensors are fused and the longest fusion buffer,
+/// the segments of collectives and how many of them are in flight. It is the reducer whose
+/// gradients travel so. Any thread.
+public final class TunedSizes implements GradientReducer {
 
-  /// The longest fusion buffer, as the setting is called.
+  /// The longest fusion buffer, as the setting is called; 0 = tensors are not fused.
   public static final String FUSION_THRESHOLD = "fusion-threshold";
 
   /// The longest segment, as the setting is called; 0 = as the table of algorithms says.
@@ -23,17 +26,34 @@ public final class TunedSizes {
   /// Segments in flight between two ranks; 0 = as the table of algorithms says.
   public static final String WINDOW = "window";
 
-  private static final List<Long> THRESHOLDS = powers(12, 27);
+  private static final List<Long> THRESHOLDS = withAuto(powers(12, 27));
   private static final List<Long> SEGMENTS = withAuto(powers(14, 22));
   private static final List<Long> WINDOWS = withAuto(powers(1, 5));
 
   private final Communicator communicator;
-  private final Reducer reducer;
+  private final Reducer fused;
+  private final Reducer single;
+  private volatile boolean fuses = true;
 
-  /// Those of `reducer`, which is of this communicator.
-  public TunedSizes(Communicator communicator, Reducer reducer) {
+  /// Gradients travel by one of two reducers of this communicator. Begins with `fused`.
+  ///
+  /// @param fused by which ranks negotiate, or where they cannot, `single`
+  /// @param single by which each tensor travels by itself
+  public TunedSizes(Communicator communicator, Reducer fused, Reducer single) {
     this.communicator = communicator;
-    this.reducer = reducer;
+    this.fused = fused;
+    this.single = single;
+  }
+
+  @Override
+  public Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
+    return (fuses ? fused : single).reduce(name, gradient, average);
+  }
+
+  /// Points that are good in general, in the order of the parameters: fused in buffers of 1 MiB or
+  /// as long as may be, and not fused, each with segments as the table says.
+  public static List<List<Long>> candidates() {
+    return List.of(List.of(1L << 20, 0L, 0L), List.of(1L << 26, 0L, 0L), List.of(0L, 0L, 0L));
   }
 
   /// The parameters, beginning at what holds now.
@@ -42,7 +62,7 @@ public final class TunedSizes {
   public List<TunedParameter> parameters(Set<String> fixed) {
     Tuning now = communicator.tuning();
     List<TunedParameter> all = new ArrayList<>();
-    all.add(parameter(FUSION_THRESHOLD, THRESHOLDS, reducer.fusionThreshold(), fixed));
+    all.add(parameter(FUSION_THRESHOLD, THRESHOLDS, fuses ? fused.fusionThreshold() : 0, fixed));
     all.add(parameter(SEGMENT_BYTES, SEGMENTS, now.segmentBytes(), fixed));
     all.add(parameter(WINDOW, WINDOWS, now.windowSlots(), fixed));
     return List.copyOf(all);
@@ -50,14 +70,16 @@ public final class TunedSizes {
 
   private TunedParameter parameter(
       String name, List<Long> values, long current, Set<String> fixed) {
-    boolean stays = fixed.contains(name) || (name.equals(FUSION_THRESHOLD) && current == 0);
+    boolean never = name.equals(FUSION_THRESHOLD) && fused.fusionThreshold() == 0;
+    boolean stays = fixed.contains(name) || never;
     return stays ? TunedParameter.fixed(name, current) : TunedParameter.from(name, values, current);
   }
 
   /// Takes these values on all ranks, which all call this while nothing is in flight.
   public void apply(List<Long> values) throws InterruptedException {
-    if (reducer.fusionThreshold() != 0) {
-      reducer.fusionThreshold(values.get(0));
+    fuses = values.get(0) != 0;
+    if (fuses && fused.fusionThreshold() != 0) {
+      fused.fusionThreshold(values.get(0));
     }
     Tuning now = communicator.tuning();
     var next =

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.tune;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,8 +13,9 @@ import java.util.Optional;
 /// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter after
 /// the other. From the best point so far it looks along each parameter, first by a quarter of its
 /// values, then by ever shorter strides down to one, in the direction in which a step is shorter;
-/// it ends after a pass by single values that found nothing better. No point is measured twice.
-/// What is better by less than 2 % counts as equal, so that noise does not lead it about.
+/// it ends after a pass by single values that found nothing better. Where points are given that are
+/// good in general, it begins at the best of these. No point is measured twice. What is better by
+/// less than 2 % counts as equal, so that noise does not lead it about.
 ///
 /// A function of what it is told: ranks that tell it the same times propose the same points. One
 /// thread.
@@ -24,19 +28,34 @@ public final class TuningSearch {
   private List<Integer> best;
   private double bestTime = Double.POSITIVE_INFINITY;
   private List<Integer> proposed;
+  private final Deque<List<Integer>> candidates = new ArrayDeque<>();
   private int parameter;
   private int stride;
   private int direction = 1;
+  private boolean searching;
   private boolean improved;
   private boolean ended;
 
   /// Begins where the parameters begin.
   public TuningSearch(List<TunedParameter> parameters) {
+    this(parameters, List.of());
+  }
+
+  /// The same, after these points.
+  ///
+  /// @param candidates values in the order of the parameters; one that a parameter does not have is
+  ///   that with which it begins
+  public TuningSearch(List<TunedParameter> parameters, List<List<Long>> candidates) {
     this.parameters = List.copyOf(parameters);
     this.best = this.parameters.stream().map(TunedParameter::start).toList();
     this.proposed = best;
     this.stride = this.parameters.stream().mapToInt(each -> each.values().size()).max().orElse(1);
     this.stride = Math.max(1, stride / 4);
+    candidates.stream()
+        .map(this::point)
+        .distinct()
+        .filter(p -> !p.equals(best))
+        .forEach(this.candidates::add);
   }
 
   /// The values to measure next, in the order of the parameters; empty = the search is over.
@@ -54,6 +73,22 @@ public final class TuningSearch {
     return bestTime;
   }
 
+  /// The points that were measured, the shortest step first; at most so many.
+  public List<List<Long>> leaders(int most) {
+    return measured.entrySet().stream()
+        .sorted(
+            Comparator.<Map.Entry<List<Integer>, Double>>comparingDouble(Map.Entry::getValue)
+                .thenComparing(each -> each.getKey().toString()))
+        .limit(most)
+        .map(each -> values(each.getKey()))
+        .toList();
+  }
+
+  /// Looks no further.
+  public void end() {
+    ended = true;
+  }
+
   /// What a step takes at the proposed point, in any unit; the same on all ranks.
   public void measured(double time) {
     if (ended) {
@@ -61,10 +96,22 @@ public final class TuningSearch {
     }
     boolean first = measured.isEmpty();
     measured.put(proposed, time);
-    if (first || time < bestTime * LEAST_GAIN) {
+    boolean better = first || time < bestTime * LEAST_GAIN;
+    if (better) {
       best = proposed;
       bestTime = time;
-      improved |= !first;
+    }
+    if (!searching) {
+      searching = candidates.isEmpty();
+      if (searching) {
+        propose();
+      } else {
+        proposed = candidates.remove();
+      }
+      return;
+    }
+    if (better) {
+      improved = true;
     } else if (direction == 1) {
       direction = -1;
       propose();
@@ -74,9 +121,6 @@ public final class TuningSearch {
       parameter++;
       propose();
       return;
-    }
-    if (first) {
-      direction = 1;
     }
     propose();
   }
@@ -114,6 +158,15 @@ public final class TuningSearch {
     int last = parameters.get(parameter).values().size() - 1;
     next.set(parameter, Math.clamp(best.get(parameter) + (long) direction * stride, 0, last));
     return List.copyOf(next);
+  }
+
+  private List<Integer> point(List<Long> values) {
+    List<Integer> point = new ArrayList<>();
+    for (int p = 0; p < parameters.size(); p++) {
+      int at = parameters.get(p).values().indexOf(values.get(p));
+      point.add(at < 0 ? parameters.get(p).start() : at);
+    }
+    return List.copyOf(point);
   }
 
   private List<Long> values(List<Integer> point) {

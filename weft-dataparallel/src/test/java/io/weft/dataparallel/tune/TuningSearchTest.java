@@ -76,6 +76,34 @@ class TuningSearchTest {
   }
 
   @Test
+  void searchBeginsAtTheBestOfWhatIsGoodInGeneral() {
+    // From the start on steps get longer; the valley is at 15.
+    ToDoubleFunction<List<Long>> time =
+        values -> {
+          int at = POWERS.indexOf(values.getFirst());
+          return at < 8 ? 30 + at : 10 + Math.abs(at - 15);
+        };
+    var parameter = new TunedParameter("fusion-threshold", POWERS, 0);
+    var search = new TuningSearch(List.of(parameter), List.of(List.of(1L << 22), List.of(99L)));
+    assertThat(search.proposal()).contains(List.of(POWERS.getFirst()));
+    search.measured(30);
+    assertThat(search.proposal()).contains(List.of(1L << 22));
+    run(search, time);
+    assertThat(search.best()).containsExactly(POWERS.get(15));
+    assertThat(search.leaders(3))
+        .containsExactly(List.of(POWERS.get(15)), List.of(POWERS.get(14)), List.of(POWERS.get(16)));
+  }
+
+  @Test
+  void anEndedSearchKeepsTheBestSoFar() {
+    var search = new TuningSearch(List.of(new TunedParameter("fusion-threshold", POWERS, 9)));
+    search.measured(5);
+    search.end();
+    assertThat(search.proposal()).isEmpty();
+    assertThat(search.best()).containsExactly(POWERS.get(9));
+  }
+
+  @Test
   void searchBeginsAtTheNearestValue() {
     assertThat(TunedParameter.from("x", POWERS, 3000).start()).isEqualTo(2);
     assertThat(TunedParameter.from("x", POWERS, 0).start()).isZero();

@@ -5,7 +5,6 @@ import static io.weft.collective.CollectiveOptions.named;
 
 import io.weft.Weft;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.tune.Autotuner;
 import io.weft.dataparallel.tune.TunedSizes;
 import io.weft.gradient.GradientReducer;
@@ -78,7 +77,7 @@ public final class GradientsRank {
   private void run() throws InterruptedException {
     try (var reducers = new Reducers(weft)) {
       if (plan.isTuned()) {
-        tune(reducers.of(true));
+        tune(new TunedSizes(weft.communicator(), reducers.of(true), reducers.of(false)));
         return;
       }
       for (boolean fused : plan.fusion()) {
@@ -102,28 +101,28 @@ public final class GradientsRank {
 
   /// From the smallest sizes to those that an autotuner finds, and beside them the best threshold
   /// of all that it may take.
-  private void tune(Reducer reducer) throws InterruptedException {
-    var sizes = new TunedSizes(weft.communicator(), reducer);
+  private void tune(TunedSizes sizes) throws InterruptedException {
     sizes.apply(SMALLEST);
-    time(reducer, new long[plan.warmUp()]);
-    say("start " + median(reducer));
+    time(sizes, new long[plan.warmUp()]);
+    say("start " + median(sizes));
     long begin = System.nanoTime();
     var tuner =
         new Autotuner(
             weft.communicator(),
             sizes.parameters(Set.of()),
+            TunedSizes.candidates(),
             sizes::apply,
             (sample, values, micros) -> say("sample " + sample + " " + words(values) + micros));
     while (!tuner.isDone()) {
       long[] one = new long[1];
-      time(reducer, one);
+      time(sizes, one);
       tuner.stepEnded(one[0]);
     }
     long seconds = (System.nanoTime() - begin) / 1_000_000_000;
-    say("tuned " + seconds + " " + words(tuner.values()) + median(reducer));
+    say("tuned " + seconds + " " + words(tuner.values()) + median(sizes));
     for (long threshold : sizes.parameters(Set.of()).getFirst().values()) {
       sizes.apply(List.of(threshold, 0L, 0L));
-      say("hand " + threshold + " " + median(reducer));
+      say("hand " + threshold + " " + median(sizes));
     }
     say("done");
   }
@@ -133,7 +132,7 @@ public final class GradientsRank {
   }
 
   /// Of as many steps as are timed in a turn; the first ones do not count.
-  private double median(Reducer reducer) throws InterruptedException {
+  private double median(GradientReducer reducer) throws InterruptedException {
     time(reducer, new long[2]);
     long[] nanos = new long[Math.max(5, plan.steps())];
     if (!time(reducer, nanos)) {

@@ -14,10 +14,10 @@ import java.util.Locale;
 /// @param startMicros a step with the smallest sizes
 /// @param tunedMicros a step with those that were found
 /// @param handMicros a step with the best fusion threshold of all, segments as the table says
-/// @param handThreshold that threshold
+/// @param handThreshold that threshold; 0 = each tensor by itself
 /// @param seconds that the search took
 /// @param samples that it measured, each a line of the log
-/// @param fusionThreshold found
+/// @param fusionThreshold found; 0 = each tensor by itself
 /// @param segmentBytes found; 0 = as the table says
 /// @param window found; 0 = as the table says
 public record TuningFigure(
