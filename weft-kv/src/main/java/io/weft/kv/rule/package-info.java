@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How pushed gradients change values: update rules as plug-ins. Pure; any thread.
+/// What values begin with and how pushed gradients change them: update rules as plug-ins. Pure; any
+/// thread.
 @NullMarked
 package io.weft.kv.rule;
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.rule;
+
+/// Puts what is pushed in the place of the values.
+record Assign() implements UpdateRule {
+
+  @Override
+  public int slots() {
+    return 0;
+  }
+
+  @Override
+  public float rate(long step) {
+    return 1;
+  }
+
+  @Override
+  public void apply(UpdateTile tile, int rows, int width, float rate) {
+    System.arraycopy(tile.gradient(), 0, tile.values(), 0, rows * width);
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.rule;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/// A text such as `adagrad:lr=0.05,eps=1e-7`, taken apart: a name, then parameters of that name. A
+/// parameter that is asked for and not given has its default; one that is given and not asked for
+/// is an error, which `end` finds.
+final class Parameters {
+
+  private final String kind;
+  private final String text;
+  private final String name;
+  private final Map<String, String> given = new LinkedHashMap<>();
+  private final Map<String, String> allowed = new LinkedHashMap<>();
+
+  /// @param kind what the text is, of messages: "update rule"
+  Parameters(String kind, String text) {
+    this.kind = kind;
+    this.text = text;
+    int colon = text.indexOf(':');
+    name = (colon < 0 ? text : text.substring(0, colon)).strip();
+    if (colon >= 0) {
+      for (String part : text.substring(colon + 1).split(",", -1)) {
+        int equals = part.indexOf('=');
+        if (equals < 1) {
+          throw wrong("'" + part + "' is not of the form parameter=value");
+        }
+        String parameter = part.substring(0, equals).strip();
+        if (given.put(parameter, part.substring(equals + 1).strip()) != null) {
+          throw wrong("'" + parameter + "' is given twice");
+        }
+      }
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  /// A finite number that is at least `least`, and `otherwise` where none is given.
+  float number(String parameter, float otherwise, float least) {
+    allowed.put(parameter, Float.toString(otherwise));
+    String value = given.get(parameter);
+    if (value == null) {
+      return otherwise;
+    }
+    try {
+      float number = Float.parseFloat(value);
+      if (Float.isFinite(number) && number >= least) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw wrong("'" + parameter + "' is '" + value + "', which is not a number");
+    }
+    throw wrong("'" + parameter + "' is " + value + ", but must be at least " + least);
+  }
+
+  /// A number of at least 0 and less than 1.
+  float fraction(String parameter, float otherwise) {
+    float number = number(parameter, otherwise, 0);
+    if (number >= 1) {
+      throw wrong("'" + parameter + "' is " + number + ", but must be less than 1");
+    }
+    return number;
+  }
+
+  /// A number above 0.
+  float positive(String parameter, float otherwise) {
+    float number = number(parameter, otherwise, 0);
+    if (number == 0) {
+      throw wrong("'" + parameter + "' is 0, but must be more than that");
+    }
+    return number;
+  }
+
+  /// `true` or `false`.
+  boolean flag(String parameter) {
+    allowed.put(parameter, "false");
+    String value = given.getOrDefault(parameter, "false");
+    return switch (value) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw wrong("'" + parameter + "' is '" + value + "', not true or false");
+    };
+  }
+
+  /// Throws if something was given that nobody has asked for.
+  void end() {
+    for (String parameter : given.keySet()) {
+      if (!allowed.containsKey(parameter)) {
+        throw wrong(
+            "there is no parameter '"
+                + parameter
+                + "'; '"
+                + name
+                + "' has "
+                + (allowed.isEmpty()
+                    ? "none"
+                    : allowed.entrySet().stream()
+                        .map(e -> e.getKey() + " (default " + e.getValue() + ")")
+                        .collect(Collectors.joining(", "))));
+      }
+    }
+  }
+
+  IllegalArgumentException wrong(String why) {
+    return new IllegalArgumentException(kind + " '" + text + "': " + why);
+  }
+}

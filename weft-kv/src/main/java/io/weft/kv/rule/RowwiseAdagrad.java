@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.rule;
+
+/// Adagrad with one sum a row, as tables of embeddings use it (MUDIGERE22): `a` grows by the mean
+/// of the squares of the row's gradient; `value -= lr * gradient / (sqrt(a) + eps)`.
+///
+/// @param lr the learning rate
+/// @param init what `a` begins with
+/// @param eps epsilon
+record RowwiseAdagrad(float lr, float init, float eps) implements UpdateRule {
+
+  @Override
+  public int slots() {
+    return 0;
+  }
+
+  @Override
+  public int rowSlots() {
+    return 1;
+  }
+
+  @Override
+  public float initialSlot(int slot) {
+    return init;
+  }
+
+  @Override
+  public float rate(long step) {
+    return lr;
+  }
+
+  @Override
+  public void apply(UpdateTile tile, int rows, int width, float rate) {
+    float[] values = tile.values();
+    float[] gradient = tile.gradient();
+    float[] a = tile.rowSlot(0);
+    for (int row = 0; row < rows; row++) {
+      int first = row * width;
+      int end = first + width;
+      float squares = 0; // added in order: the JIT may not change the order of floats
+      for (int i = first; i < end; i++) {
+        squares += gradient[i] * gradient[i];
+      }
+      float sum = a[row] + squares / width;
+      a[row] = sum;
+      float factor = rate / ((float) Math.sqrt(sum) + eps);
+      for (int i = first; i < end; i++) {
+        values[i] -= factor * gradient[i];
+      }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Rows by number, in chunks of native memory: a row never moves. A row is, in bytes: key (8), step
+/// of its last use (4), whether it is one (4), its values, its slots, up to a multiple of 8. Rows
+/// that were freed are a list, linked in place of the key. One thread.
+final class RowMemory implements AutoCloseable {
+
+  /// Before the values.
+  static final int HEAD_BYTES = 16;
+
+  private static final int STEP_AT = 8;
+  private static final int STATE_AT = 12;
+  private static final int USED = 1;
+  private static final int CHUNK_BYTES = 256 << 10;
+
+  private final String owner;
+  private final MemoryBudget budget;
+  private final int rowBytes;
+  private final int shift;
+  private final Arena arena = Arena.ofConfined();
+  private final List<MemorySegment> segments = new ArrayList<>();
+  private MemorySegment[] chunks = new MemorySegment[8];
+  private long[] starts = new long[8];
+  private int end;
+  private int firstFree = -1;
+  private int used;
+
+  /// @param floats values and slots of a row
+  RowMemory(String owner, MemoryBudget budget, int floats) {
+    this.owner = owner;
+    this.budget = budget;
+    rowBytes = (Math.addExact(Math.multiplyExact(floats, Float.BYTES), HEAD_BYTES) + 7) & -8;
+    shift = 31 - Integer.numberOfLeadingZeros(Math.max(1, CHUNK_BYTES / rowBytes));
+  }
+
+  int rowBytes() {
+    return rowBytes;
+  }
+
+  /// Numbers below this one are or were rows.
+  int end() {
+    return end;
+  }
+
+  int used() {
+    return used;
+  }
+
+  long bytes() {
+    return (long) segments.size() * chunkBytes();
+  }
+
+  private long chunkBytes() {
+    return (long) rowBytes << shift;
+  }
+
+  /// The segment in which a row is found at `at`.
+  ///
+  /// Hot path.
+  MemorySegment in(int row) {
+    return Addresses.in(chunks[row >>> shift]);
+  }
+
+  /// Hot path.
+  long at(int row) {
+    return starts[row >>> shift] + (long) (row & ((1 << shift) - 1)) * rowBytes;
+  }
+
+  /// Hot path.
+  long key(int row) {
+    return in(row).get(JAVA_LONG, at(row));
+  }
+
+  int step(int row) {
+    return in(row).get(JAVA_INT, at(row) + STEP_AT);
+  }
+
+  /// Hot path.
+  void use(int row, int step) {
+    in(row).set(JAVA_INT, at(row) + STEP_AT, step);
+  }
+
+  boolean isUsed(int row) {
+    return in(row).get(JAVA_INT, at(row) + STATE_AT) == USED;
+  }
+
+  /// A row of this key, whose values and slots are what lay there. Throws `MemoryBudgetException`.
+  int allocate(long key, int step) {
+    int row = firstFree;
+    if (row >= 0) {
+      firstFree = (int) key(row);
+    } else {
+      if (end >>> shift == segments.size()) {
+        addChunk();
+      }
+      row = end++;
+    }
+    MemorySegment in = in(row);
+    long at = at(row);
+    in.set(JAVA_LONG, at, key);
+    in.set(JAVA_INT, at + STEP_AT, step);
+    in.set(JAVA_INT, at + STATE_AT, USED);
+    used++;
+    return row;
+  }
+
+  private void addChunk() {
+    if (end > Integer.MAX_VALUE - (1 << shift) - 1) {
+      throw new MemoryBudgetException(
+          owner + " has " + used + " rows, as many as a shard can have; use more shards");
+    }
+    budget.reserve(owner, chunkBytes());
+    MemorySegment chunk = arena.allocate(chunkBytes(), Long.BYTES);
+    int number = segments.size();
+    segments.add(chunk);
+    if (number == chunks.length) {
+      chunks = Arrays.copyOf(chunks, number * 2);
+      starts = Arrays.copyOf(starts, number * 2);
+    }
+    chunks[number] = chunk;
+    starts[number] = Addresses.at(chunk);
+  }
+
+  void free(int row) {
+    MemorySegment in = in(row);
+    long at = at(row);
+    in.set(JAVA_LONG, at, firstFree);
+    in.set(JAVA_INT, at + STATE_AT, 0);
+    firstFree = row;
+    used--;
+  }
+
+  /// The values and slots of a row, read-only.
+  MemorySegment floats(int row, int count) {
+    return chunks[row >>> shift]
+        .asSlice(
+            (long) (row & ((1 << shift) - 1)) * rowBytes + HEAD_BYTES, (long) count * Float.BYTES)
+        .asReadOnly();
+  }
+
+  /// Copies a row to `into`, as it lies here.
+  void write(int row, MemorySegment into, long offset) {
+    MemorySegment.copy(in(row), JAVA_BYTE, at(row), into, JAVA_BYTE, offset, rowBytes);
+  }
+
+  /// Copies what `write` wrote in the place of a row, but its key.
+  void read(int row, MemorySegment from, long offset) {
+    MemorySegment.copy(
+        from,
+        JAVA_BYTE,
+        offset + Long.BYTES,
+        in(row),
+        JAVA_BYTE,
+        at(row) + Long.BYTES,
+        rowBytes - Long.BYTES);
+  }
+
+  /// The key of what `write` wrote.
+  static long writtenKey(MemorySegment from, long offset) {
+    return from.get(JAVA_LONG.withByteAlignment(1), offset);
+  }
+
+  /// Whether this can be what `write` wrote.
+  static boolean isWritten(MemorySegment from, long offset) {
+    return from.get(JAVA_INT.withByteAlignment(1), offset + STATE_AT) == USED;
+  }
+
+  @Override
+  public void close() {
+    budget.release(bytes());
+    arena.close();
+  }
+}

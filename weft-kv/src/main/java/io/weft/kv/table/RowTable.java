@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+import io.weft.kv.rule.InitialValues;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// The rows of a table that one shard has: FLOAT32 rows of equal width by any 64-bit key, with the
+/// slots of their update rule, in native memory. Rows are made on first use; rows that were evicted
+/// leave room for others. A row takes `rowBytes()` and in the index 11 to 14 bytes.
+///
+/// Of the thread that made it, which alone may call: `WrongThreadException` else. Whatever throws
+/// leaves the table as it was, but for rows that were made before memory ended.
+public final class RowTable implements AutoCloseable {
+
+  /// Keys whose index entries are fetched together.
+  private static final int BLOCK = 32;
+
+  private final Thread thread = Thread.currentThread();
+  private final RowTableSpec spec;
+  private final String owner;
+  private final MemoryBudget budget;
+  private final RowMemory memory;
+  private final RowIndex index;
+  private final RowTiles tiles;
+  private final RowTiles.Absent absent;
+  private final @Nullable AdmissionFilter admission;
+  private final long seed;
+  private final float[] fresh;
+  private final long[] hashes = new long[BLOCK];
+
+  /// What was read ahead is added up here, so that the JIT does not leave it out.
+  private final long[] sink = new long[1];
+
+  private long version;
+  private long lookups;
+  private long made;
+  private long declined;
+  private long evicted;
+  private boolean closed;
+
+  /// An empty table. Throws `MemoryBudgetException` if not even its counters of admission fit.
+  public RowTable(RowTableSpec spec, MemoryBudget budget) {
+    this.spec = spec;
+    this.budget = budget;
+    owner = "table '" + spec.name() + "'";
+    RowTableSpec.RowOptions options = spec.options();
+    if (options.admission() > 1) {
+      budget.reserve(owner, options.counters());
+      admission = new AdmissionFilter(options.admission(), options.counters());
+    } else {
+      admission = null;
+    }
+    memory = new RowMemory(owner, budget, spec.floats());
+    index = new RowIndex(owner, budget, memory);
+    tiles = new RowTiles(memory, spec.rule(), spec.width());
+    seed = InitialValues.seed(options.seed(), spec.name());
+    fresh = new float[spec.width()];
+    absent = (key, into, at) -> spec.initial().fill(seed, key, into, at, spec.width());
+  }
+
+  /// What the table is.
+  public RowTableSpec spec() {
+    return spec;
+  }
+
+  /// Rows there are.
+  public long rows() {
+    return memory.used();
+  }
+
+  /// Bytes of a row in memory and as exported: 16, its values and slots, up to a multiple of 8.
+  public int rowBytes() {
+    return memory.rowBytes();
+  }
+
+  /// Changes when rows have gone, so that what lists know of rows may be wrong. Rows that stay keep
+  /// their place whatever is added.
+  public long version() {
+    return version;
+  }
+
+  /// Finds the rows of a list's keys, and makes those that are missing if `missing` says so. Costs
+  /// next to nothing if the list has been resolved before, all its keys have rows, and `version()`
+  /// is the same. To be called before each `read` or `update`, since rows may have come or gone
+  /// since.
+  ///
+  /// Hot path.
+  ///
+  /// @param step of the use, of rows that are made
+  public void resolve(RowList list, Missing missing, long step) {
+    checkUse();
+    if (list.isOf(this, version) && list.missing() == 0) {
+      return;
+    }
+    long[] keys = list.keys();
+    int[] rows = list.rows();
+    int count = list.count();
+    int without = 0;
+    for (int first = 0; first < count; first += BLOCK) {
+      int n = Math.min(BLOCK, count - first);
+      fetch(keys, first, n);
+      for (int i = 0; i < n; i++) {
+        rows[first + i] = index.find(keys[first + i], hashes[i]);
+      }
+      for (int i = 0; i < n; i++) {
+        if (rows[first + i] < 0) {
+          int row = missing == Missing.MAKE ? admit(keys[first + i], hashes[i], step) : -1;
+          rows[first + i] = row;
+          without += row >>> 31;
+        }
+      }
+    }
+    lookups += count;
+    list.resolved(this, version, without);
+  }
+
+  private void fetch(long[] keys, int first, int n) {
+    long sum = 0;
+    for (int i = 0; i < n; i++) {
+      long hash = KeyHash.of(keys[first + i]);
+      hashes[i] = hash;
+      sum += index.first(hash);
+    }
+    sink[0] = sum;
+  }
+
+  /// The row of a key that had none when it was looked for, or -1.
+  private int admit(long key, long hash, long step) {
+    int row = index.find(key, hash); // the key may stand in the list twice
+    if (row >= 0) {
+      return row;
+    }
+    if (admission != null && !admission.admits(hash)) {
+      declined++;
+      return -1;
+    }
+    row = add(key, hash, shortened(step));
+    spec.initial().fill(seed, key, fresh, 0, spec.width());
+    tiles.initialize(row, fresh);
+    return row;
+  }
+
+  private int add(long key, long hash, int step) {
+    index.ensureRoom(hash);
+    int row = memory.allocate(key, step);
+    index.insert(hash, row);
+    made++;
+    return row;
+  }
+
+  /// Steps are kept in 31 bits; those beyond count as the last.
+  private static int shortened(long step) {
+    return (int) Math.max(0, Math.min(step, Integer.MAX_VALUE));
+  }
+
+  /// Writes the values of the rows at places `first` to `first + count` of a resolved list to
+  /// `into`, one after the other. A key without a row reads as the row would begin. Changes
+  /// nothing.
+  ///
+  /// Hot path.
+  ///
+  /// @param into FLOAT32 from `offset` in bytes, of any alignment
+  public void read(RowList list, int first, int count, MemorySegment into, long offset) {
+    checkUse();
+    check(list, first, count, into, offset);
+    tiles.read(list, first, first + count, into, offset, absent);
+  }
+
+  /// Applies gradients to the rows at places `first` to `first + count` of a resolved list, and
+  /// marks them as used. A key that is there twice is updated twice, in order; one without a row is
+  /// left out.
+  ///
+  /// Hot path.
+  ///
+  /// @param gradients FLOAT32, row after row, from `offset` in bytes, of any alignment
+  /// @param step number of this update of the table, from 1
+  public void update(
+      RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
+    checkUse();
+    check(list, first, count, gradients, offset);
+    var how = new RowTiles.Update(spec.rule().rate(step), shortened(step));
+    tiles.update(list.rows(), first, first + count, gradients, offset, how);
+  }
+
+  private void check(RowList list, int first, int count, MemorySegment memoryOfRows, long offset) {
+    if (!list.isOf(this, version)) {
+      throw new IllegalStateException(
+          owner + ": the list has not been resolved since rows have gone; call resolve first");
+    }
+    if (first < 0 || count < 0 || first > list.count() - count) {
+      throw new IndexOutOfBoundsException(
+          "%s: places %d and %d more of a list of %d keys"
+              .formatted(owner, first, count, list.count()));
+    }
+    long bytes = (long) count * spec.width() * Float.BYTES;
+    if (offset < 0 || bytes > memoryOfRows.byteSize() - offset) {
+      throw new IndexOutOfBoundsException(
+          "%s: %d rows of %d values are %d bytes, but there are %d from offset %d on"
+              .formatted(
+                  owner, count, spec.width(), bytes, memoryOfRows.byteSize() - offset, offset));
+    }
+  }
+
+  private void checkUse() {
+    if (Thread.currentThread() != thread) {
+      throw new WrongThreadException(
+          owner + " is of " + thread + ", but " + Thread.currentThread() + " has called");
+    }
+    if (closed) {
+      throw new IllegalStateException(owner + " is closed");
+    }
+  }
+
+  /// Takes the row of a key out. Returns whether there was one.
+  public boolean remove(long key) {
+    checkUse();
+    long hash = KeyHash.of(key);
+    int row = index.find(key, hash);
+    if (row < 0) {
+      return false;
+    }
+    drop(row, key, hash);
+    return true;
+  }
+
+  private void drop(int row, long key, long hash) {
+    index.remove(key, hash);
+    memory.free(row);
+    version++;
+    evicted++;
+  }
+
+  /// Evicts rows, among `limit` places of rows from `from` on. Their memory is used for rows that
+  /// come.
+  ///
+  /// @param from `Sweep.START`, then `next` of the sweep before
+  public Sweep evict(long from, int limit, Eviction which) {
+    checkUse();
+    int end = (int) Math.min(memory.end(), from + limit);
+    int gone = 0;
+    for (int row = (int) from; row < end; row++) {
+      if (memory.isUsed(row) && goes(row, which)) {
+        long key = memory.key(row);
+        drop(row, key, KeyHash.of(key));
+        gone++;
+      }
+    }
+    return new Sweep(end == memory.end() ? -1 : end, gone);
+  }
+
+  private boolean goes(int row, Eviction which) {
+    return memory.step(row) < which.unusedSince()
+        || (which.normBelow() > 0 && tiles.norm(row) < which.normBelow());
+  }
+
+  /// Shows all rows, in the order of their places.
+  public void forEachRow(RowVisitor visitor) {
+    checkUse();
+    for (int row = 0; row < memory.end(); row++) {
+      if (memory.isUsed(row)) {
+        visitor.row(memory.key(row), memory.step(row), memory.floats(row, spec.floats()));
+      }
+    }
+  }
+
+  /// Writes rows with their slots to `into`, `rowBytes()` each: as many as fit, from place `from`
+  /// on, but those that were last used before `since`. Rows that come or go between two calls are
+  /// written or not; all others are written once.
+  ///
+  /// @param from `Sweep.START`, then `next` of the sweep before
+  /// @param into from `offset` in bytes; room for at least one row
+  public Sweep export(long from, long since, MemorySegment into, long offset) {
+    checkUse();
+    long room = (into.byteSize() - offset) / rowBytes();
+    if (offset < 0 || room < 1) {
+      throw new IllegalArgumentException(
+          "%s: %d bytes from offset %d on hold no row of %d bytes"
+              .formatted(owner, into.byteSize() - offset, offset, rowBytes()));
+    }
+    int written = 0;
+    int row = (int) from;
+    for (; row < memory.end() && written < room; row++) {
+      if (memory.isUsed(row) && memory.step(row) >= since) {
+        memory.write(row, into, offset + (long) written * rowBytes());
+        written++;
+      }
+    }
+    return new Sweep(row >= memory.end() ? -1 : row, written);
+  }
+
+  /// Takes rows that a table of the same width and rule has exported, in the place of rows of the
+  /// same keys if there are any. Throws `IllegalArgumentException`, before anything is changed, if
+  /// these cannot be rows.
+  ///
+  /// @param from from `offset` in bytes
+  public void importRows(MemorySegment from, long offset, int count) {
+    checkUse();
+    long bytes = (long) count * rowBytes();
+    if (offset < 0 || count < 0 || bytes > from.byteSize() - offset) {
+      throw new IllegalArgumentException(
+          "%s: %d rows are %d bytes, but there are %d from offset %d on"
+              .formatted(owner, count, bytes, from.byteSize() - offset, offset));
+    }
+    for (int i = 0; i < count; i++) {
+      if (!RowMemory.isWritten(from, offset + (long) i * rowBytes())) {
+        throw new IllegalArgumentException(
+            "%s: what should be row %d of %d, of %d bytes, is none"
+                .formatted(owner, i, count, rowBytes()));
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      long at = offset + (long) i * rowBytes();
+      long key = RowMemory.writtenKey(from, at);
+      long hash = KeyHash.of(key);
+      int row = index.find(key, hash);
+      memory.read(row >= 0 ? row : add(key, hash, 0), from, at);
+    }
+  }
+
+  /// What it holds and has done.
+  public RowTableStatistics statistics() {
+    checkUse();
+    long capacity = index.capacity();
+    double load = capacity == 0 ? 0 : (double) index.size() / capacity;
+    return new RowTableStatistics(rows(), bytes(), load, lookups, made, declined, evicted);
+  }
+
+  private long bytes() {
+    return memory.bytes() + index.bytes() + (admission == null ? 0 : admission.bytes());
+  }
+
+  /// Frees all rows and gives back what they took of the budget.
+  @Override
+  public void close() {
+    if (!closed) {
+      checkUse();
+      closed = true;
+      index.close();
+      memory.close();
+      budget.release(admission == null ? 0 : admission.bytes());
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRule;
+
+/// What a table of rows is.
+///
+/// @param name of messages, and part of what initial values depend on
+/// @param width values of a row, FLOAT32; 1 to 1,048,576
+/// @param rule how pushes change rows
+/// @param initial what rows begin with
+/// @param options the rest
+public record RowTableSpec(
+    String name, int width, UpdateRule rule, InitialValues initial, RowOptions options) {
+
+  /// The most values of a row.
+  public static final int MOST_WIDTH = 1 << 20;
+
+  /// Checks the width.
+  public RowTableSpec {
+    if (width < 1 || width > MOST_WIDTH) {
+      throw new IllegalArgumentException(
+          "table '%s': a row of %d values; it has 1 to %d".formatted(name, width, MOST_WIDTH));
+    }
+    if (rule.slots() < 0 || rule.slots() > 16 || rule.rowSlots() < 0 || rule.rowSlots() > 16) {
+      throw new IllegalArgumentException(
+          "table '%s': its update rule asks for %d slots a value and %d a row; at most 16 each"
+              .formatted(name, rule.slots(), rule.rowSlots()));
+    }
+  }
+
+  /// Values and slots of a row.
+  int floats() {
+    return width * (1 + rule.slots()) + rule.rowSlots();
+  }
+
+  /// @param seed of initial values
+  /// @param admission as often a key is asked for until it gets a row; 1: at once; at most 255
+  /// @param counters of keys that have no row yet, one byte each: a power of two, of use if
+  ///   `admission` is above 1
+  public record RowOptions(long seed, int admission, int counters) {
+
+    /// Seed 0; rows are made at once.
+    public static final RowOptions DEFAULT = new RowOptions(0, 1, 1 << 20);
+
+    /// Checks the bounds.
+    public RowOptions {
+      if (admission < 1 || admission > 255) {
+        throw new IllegalArgumentException("admission after " + admission + " uses; 1 to 255");
+      }
+      if (counters < 64 || Integer.bitCount(counters) != 1) {
+        throw new IllegalArgumentException(
+            counters + " counters of admission; a power of two, at least 64");
+      }
+    }
+
+    /// The same with another seed.
+    public RowOptions withSeed(long other) {
+      return new RowOptions(other, admission, counters);
+    }
+
+    /// The same with rows for keys that are asked for so often.
+    public RowOptions withAdmission(int times) {
+      return new RowOptions(seed, times, counters);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+/// What a table holds and has done since it was made.
+///
+/// @param rows it has
+/// @param bytes it has taken of its budget
+/// @param load how full its index is, 0 to 1
+/// @param lookups keys searched for
+/// @param made rows
+/// @param declined times a key got no row because it was asked for too seldom
+/// @param evicted rows
+public record RowTableStatistics(
+    long rows, long bytes, double load, long lookups, long made, long declined, long evicted) {
+
+  /// Bytes taken for each row there is; NaN without rows.
+  public double bytesPerRow() {
+    return rows == 0 ? Double.NaN : (double) bytes / rows;
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateTile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// A contiguous part of a tensor's FLOAT32 elements, with the slots of its update rule, in native
+/// memory. It begins with zeros. Of the thread that made it, which alone may call:
+/// `WrongThreadException` else.
+public final class TensorPart implements AutoCloseable {
+
+  private static final int TILE_ELEMENTS = 2048;
+
+  private final Arena arena = Arena.ofConfined();
+  private final String owner;
+  private final long elements;
+  private final UpdateRule rule;
+  private final MemoryBudget budget;
+  private final MemorySegment memory;
+  private final UpdateTile tile;
+
+  /// Throws `MemoryBudgetException` if it does not fit, and `IllegalArgumentException` if the rule
+  /// has slots of rows.
+  ///
+  /// @param name of messages: the tensor's, and which part of it
+  /// @param elements at least 1
+  public TensorPart(String name, long elements, UpdateRule rule, MemoryBudget budget) {
+    owner = "tensor '" + name + "'";
+    if (elements < 1 || elements > Long.MAX_VALUE / Float.BYTES / (1 + rule.slots())) {
+      throw new IllegalArgumentException(owner + ": a part of " + elements + " elements");
+    }
+    if (rule.rowSlots() > 0) {
+      throw new IllegalArgumentException(
+          owner + ": its update rule " + rule + " is for rows of tables; a tensor has none");
+    }
+    this.elements = elements;
+    this.rule = rule;
+    this.budget = budget;
+    long bytes = elements * Float.BYTES * (1 + rule.slots());
+    budget.reserve(owner, bytes);
+    memory = arena.allocate(bytes, 64);
+    tile = new UpdateTile(rule, (int) Math.min(TILE_ELEMENTS, elements));
+    for (int slot = 0; slot < rule.slots(); slot++) {
+      float initial = rule.initialSlot(slot);
+      for (long i = elements * (1 + slot); initial != 0 && i < elements * (2 + slot); i++) {
+        memory.setAtIndex(JAVA_FLOAT, i, initial);
+      }
+    }
+  }
+
+  /// Elements.
+  public long elements() {
+    return elements;
+  }
+
+  /// Bytes of values and slots, in memory and as exported.
+  public long bytes() {
+    return memory.byteSize();
+  }
+
+  /// Puts values in the place of `count` elements from `first` on; their slots stay.
+  ///
+  /// @param values FLOAT32 from `offset` in bytes, of any alignment
+  public void assign(long first, long count, MemorySegment values, long offset) {
+    check(first, count, values, offset);
+    MemorySegment.copy(
+        values, JAVA_BYTE, offset, memory, JAVA_BYTE, first * Float.BYTES, count * Float.BYTES);
+  }
+
+  /// Writes `count` elements from `first` on to `into`.
+  ///
+  /// Hot path.
+  ///
+  /// @param into FLOAT32 from `offset` in bytes, of any alignment
+  public void read(long first, long count, MemorySegment into, long offset) {
+    check(first, count, into, offset);
+    MemorySegment.copy(
+        memory, JAVA_BYTE, first * Float.BYTES, into, JAVA_BYTE, offset, count * Float.BYTES);
+  }
+
+  /// Applies a gradient to `count` elements from `first` on.
+  ///
+  /// Hot path.
+  ///
+  /// @param gradient FLOAT32 from `offset` in bytes, of any alignment
+  /// @param step number of this update of the tensor, from 1
+  public void update(long first, long count, MemorySegment gradient, long offset, long step) {
+    check(first, count, gradient, offset);
+    float rate = rule.rate(step);
+    for (long done = 0; done < count; done += tile.elements()) {
+      int n = (int) Math.min(tile.elements(), count - done);
+      long at = (first + done) * Float.BYTES;
+      long from = offset + done * Float.BYTES;
+      MemorySegment.copy(gradient, JAVA_FLOAT_UNALIGNED, from, tile.gradient(), 0, n);
+      MemorySegment.copy(memory, JAVA_FLOAT, at, tile.values(), 0, n);
+      for (int slot = 0; slot < rule.slots(); slot++) {
+        MemorySegment.copy(memory, JAVA_FLOAT, at + slotStart(slot), tile.slot(slot), 0, n);
+      }
+      rule.apply(tile, 1, n, rate);
+      MemorySegment.copy(tile.values(), 0, memory, JAVA_FLOAT, at, n);
+      for (int slot = 0; slot < rule.slots(); slot++) {
+        MemorySegment.copy(tile.slot(slot), 0, memory, JAVA_FLOAT, at + slotStart(slot), n);
+      }
+    }
+  }
+
+  private long slotStart(int slot) {
+    return (1L + slot) * elements * Float.BYTES;
+  }
+
+  private void check(long first, long count, MemorySegment other, long offset) {
+    if (first < 0 || count < 0 || first > elements - count) {
+      throw new IndexOutOfBoundsException(
+          "%s: %d elements from %d on of a part of %d".formatted(owner, count, first, elements));
+    }
+    checkRoom(count * Float.BYTES, other, offset);
+  }
+
+  private void checkRoom(long bytes, MemorySegment other, long offset) {
+    if (offset < 0 || bytes > other.byteSize() - offset) {
+      throw new IndexOutOfBoundsException(
+          "%s: %d bytes, but there are %d from offset %d on"
+              .formatted(owner, bytes, other.byteSize() - offset, offset));
+    }
+  }
+
+  /// Writes some of the bytes of values and slots: as many as fit.
+  ///
+  /// @param from first of them, 0 to `bytes()`
+  /// @param into from `offset` in bytes
+  /// @return how many
+  public long export(long from, MemorySegment into, long offset) {
+    long count = Math.min(memory.byteSize() - from, into.byteSize() - offset);
+    MemorySegment.copy(memory, from, into, offset, count);
+    return count;
+  }
+
+  /// Takes bytes that `export` of a part of the same length and rule wrote.
+  ///
+  /// @param at of the first of them, 0 to `bytes()`
+  /// @param from from `offset` in bytes
+  public void importBytes(long at, MemorySegment from, long offset, long count) {
+    if (at < 0 || count < 0 || at > memory.byteSize() - count) {
+      throw new IndexOutOfBoundsException(
+          "%s: %d bytes at %d of %d".formatted(owner, count, at, memory.byteSize()));
+    }
+    checkRoom(count, from, offset);
+    MemorySegment.copy(from, offset, memory, at, count);
+  }
+
+  /// Frees its memory and gives it back to the budget.
+  @Override
+  public void close() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+      budget.release(memory.byteSize());
+    }
+  }
+}
