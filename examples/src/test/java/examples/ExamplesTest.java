@@ -39,6 +39,13 @@ class ExamplesTest {
   }
 
   @Test
+  void eachProcessTrainsByItselfAndBothHaveTheSameLine() throws Exception {
+    assertThat(runOnTwo(LocalTraining.class))
+        .contains("rank 0: y = 3.00 x + 2.00, 2000 steps")
+        .contains("rank 1: y = 3.00 x + 2.00, 2000 steps");
+  }
+
+  @Test
   void parameterServerAndWorkerFindTheLine() throws Exception {
     assertThat(runOnTwo(ParameterServer.class)).contains("y = 3.00 x + 2.00");
   }

@@ -90,6 +90,18 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
         spans);
   }
 
+  /// Ends the reducer of this communicator, if there is one, as `close` does; before the
+  /// communicator is closed. All its ranks call this. The others' reducers work on.
+  public void close(Communicator communicator) {
+    Reducer reducer;
+    synchronized (this) {
+      reducer = reducers.remove(communicator);
+    }
+    if (reducer instanceof NegotiatedReducer negotiated) {
+      negotiated.close();
+    }
+  }
+
   /// What is taken for the communicator of all ranks, and why, in words.
   public String describe() {
     return over(weft.communicator()).describe();
