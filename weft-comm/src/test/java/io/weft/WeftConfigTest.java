@@ -66,6 +66,15 @@ class WeftConfigTest {
   }
 
   @Test
+  void aByteOrderMarkBeforeTheFirstSettingIsLeftOut(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("weft.properties");
+    Files.writeString(file, "\uFEFFweft.job=marked\n");
+    WeftConfig config =
+        WeftConfig.load(Map.of("WEFT_CONFIG_FILE", file.toString()), new Properties());
+    assertThat(config.job()).contains("marked");
+  }
+
+  @Test
   void propertyGoesBeforeEnvironmentBeforeFile(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("weft.properties");
     Files.writeString(file, "weft.deadline=1s\nweft.start.deadline=1s\nweft.job=file\n");

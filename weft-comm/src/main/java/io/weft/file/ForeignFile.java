@@ -23,6 +23,8 @@ import java.util.Set;
 /// errors are `FileSystemException`s that name the file. Immutable.
 public final class ForeignFile {
 
+  private static final String BYTE_ORDER_MARK = "\uFEFF";
+
   private final Path path;
   private final boolean named;
 
@@ -79,13 +81,13 @@ public final class ForeignFile {
     return bytes;
   }
 
-  /// All of it as text, UTF-8. Throws `IOException` where it is none, or longer than `mostBytes`.
+  /// All of it as text, UTF-8, without the byte order mark that some editors put first. Throws
+  /// `IOException` where it is none, or longer than `mostBytes`.
   public String text(int mostBytes) throws IOException {
     try {
-      return StandardCharsets.UTF_8
-          .newDecoder()
-          .decode(ByteBuffer.wrap(bytes(mostBytes)))
-          .toString();
+      String text =
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(mostBytes))).toString();
+      return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
     } catch (CharacterCodingException other) {
       throw refused("it is no text in UTF-8");
     }
