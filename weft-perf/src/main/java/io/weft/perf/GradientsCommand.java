@@ -9,9 +9,11 @@ import io.weft.perf.gradients.GradientsFigure;
 import io.weft.perf.gradients.GradientsFigure.Carrier;
 import io.weft.perf.gradients.GradientsPeer;
 import io.weft.perf.gradients.GradientsPlan;
+import io.weft.perf.gradients.GradientsPlan.Purpose;
 import io.weft.perf.gradients.GradientsRounds;
 import io.weft.perf.gradients.GradientsSimulation;
 import io.weft.perf.gradients.GradientsTable;
+import io.weft.perf.gradients.RecordingFigure;
 import io.weft.perf.gradients.TuningFigure;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
@@ -59,6 +61,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  weft perf gradients --model uniform --tensors 200 --bytes 4K --peer openmpi",
       "  weft perf gradients --model resnet101 --gbit 1",
+      "  weft perf gradients --model resnet101 --fusion on --recording",
       "  weft perf gradients --model uniform --autotune --autotune-log samples.csv",
       "  weft perf gradients --model resnet101,inception-v3,vgg16 --simulate 1,2,4,8,16,32,64,128"
           + " --plot figures.png",
@@ -181,6 +184,13 @@ final class GradientsCommand implements Callable<Integer> {
       description = "write each sample of --autotune as a line of CSV")
   private @Nullable Path autotuneLog;
 
+  @Option(
+      names = "--recording",
+      description =
+          "measure what recording a timeline costs: steps without and with it take turns in the"
+              + " same processes")
+  private boolean recording;
+
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
   private @Nullable Path json;
 
@@ -199,6 +209,9 @@ final class GradientsCommand implements Callable<Integer> {
       check();
       if (autotune) {
         return tune(out, err);
+      }
+      if (recording) {
+        return record(out, err);
       }
       List<GradientsFigure> figures = simulated.isEmpty() ? measure(err) : simulate();
       out.print(new GradientsTable(figures).text());
@@ -237,6 +250,10 @@ final class GradientsCommand implements Callable<Integer> {
     }
     if (autotune && !simulated.isEmpty()) {
       throw new IllegalArgumentException("--autotune measures; leave --simulate out");
+    }
+    if (recording && (autotune || !simulated.isEmpty() || !peers.isEmpty())) {
+      throw new IllegalArgumentException(
+          "--recording is a measurement of its own; leave --autotune, --simulate and --peer out");
     }
     if (autotuneLog != null && !autotune) {
       throw new IllegalArgumentException("--autotune-log needs --autotune");
@@ -304,6 +321,24 @@ final class GradientsCommand implements Callable<Integer> {
     return kept ? 0 : 1;
   }
 
+  private int record(PrintWriter out, PrintWriter err) throws InterruptedException {
+    List<RecordingFigure> figures = new ArrayList<>();
+    try (PerfProgress progress = PerfProgress.to(err)) {
+      for (GradientsPlan plan : plan(models.getFirst()).recorded()) {
+        var ranksHere =
+            new GradientsContestant(
+                plan, carriedBy(ranks), carrier.secure(), Duration.ofSeconds(limitSeconds));
+        figures.add(ranksHere.record(rounds, progress));
+      }
+    }
+    figures.forEach(figure -> out.print(figure.text()));
+    out.flush();
+    boolean kept =
+        json == null
+            || new ReportFile("--json", json).write(file -> JsonLines.write(file, figures), err);
+    return kept && figures.stream().allMatch(RecordingFigure::checked) ? 0 : 1;
+  }
+
   /// What runs each tensor by itself beside Weft, if that was asked for.
   private Optional<GradientsPeer> peer(GradientsPlan plan) throws InterruptedException {
     if (peers.isEmpty()) {
@@ -351,11 +386,20 @@ final class GradientsCommand implements Callable<Integer> {
     List<Boolean> settings = fusion.stream().map(GradientsCommand::onOrOff).distinct().toList();
     Duration compute =
         computeMillis == null ? GradientsPlan.published(model) : Duration.ofMillis(computeMillis);
-    var plan = new GradientsPlan(model, uniform ? tensors : 0, length, compute, settings, 1, 1);
+    var plan =
+        new GradientsPlan(
+            model, uniform ? tensors : 0, length, compute, Purpose.COMPARE, settings, 1, 1);
     int timed = steps == null ? usualSteps(plan) : steps;
     within("--steps", timed, 1, 100_000);
     return new GradientsPlan(
-        model, plan.tensors(), length, compute, settings, timed, Math.max(2, 3 * timed));
+        model,
+        plan.tensors(),
+        length,
+        compute,
+        Purpose.COMPARE,
+        settings,
+        timed,
+        Math.max(2, 3 * timed));
   }
 
   private static int usualSteps(GradientsPlan plan) {

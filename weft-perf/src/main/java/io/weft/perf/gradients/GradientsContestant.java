@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 
 /// Weft's ranks that replay a plan, afresh in each round: on this host, or half of them in each of
 /// two network namespaces with a link of limited speed between.
@@ -34,6 +35,19 @@ public record GradientsContestant(
   GradientsReport round() throws InterruptedException {
     Double gbit = carrier.gbit();
     return GradientsReport.parse(gbit == null ? here() : between(gbit));
+  }
+
+  /// What recording costs, from so many rounds. Throws as `round` does.
+  ///
+  /// @param progress hears a line before each
+  public RecordingFigure record(int rounds, Consumer<String> progress) throws InterruptedException {
+    BenchmarkHost host = BenchmarkHost.here();
+    List<GradientsReport> reports = new ArrayList<>();
+    for (int round = 1; round <= rounds; round++) {
+      progress.accept("round %d of %d".formatted(round, rounds));
+      reports.add(round());
+    }
+    return RecordingFigure.of(plan, carrier, reports, host);
   }
 
   /// What an autotuner found, and its log. Throws as `round` does.

@@ -12,8 +12,8 @@ import java.util.List;
 /// @param tensors of the model `uniform`; 0 of others
 /// @param bytes of each of them; 0 of others
 /// @param compute how long forward and backward pass take together
-/// @param fusion with and without tensor fusion, in the order in which they take turns; none: an
-///   autotuner looks for the best sizes
+/// @param purpose what for
+/// @param fusion with and without tensor fusion, in the order in which they take turns
 /// @param steps that are timed in each turn
 /// @param warmUp untimed steps of each before
 public record GradientsPlan(
@@ -21,12 +21,23 @@ public record GradientsPlan(
     int tensors,
     long bytes,
     Duration compute,
+    Purpose purpose,
     List<Boolean> fusion,
     int steps,
     int warmUp) {
 
   /// How many turns each setting has in a round.
   public static final int TURNS = 5;
+
+  /// What steps are replayed for.
+  public enum Purpose {
+    /// With and without tensor fusion.
+    COMPARE,
+    /// An autotuner looks for the best sizes.
+    TUNE,
+    /// With and without recording a timeline, of one setting of tensor fusion.
+    RECORD
+  }
 
   private static final String UNIFORM = "uniform";
 
@@ -38,19 +49,26 @@ public record GradientsPlan(
       throw new IllegalArgumentException(
           "--compute: %d ms is out of range; allowed: 0 to 60000".formatted(Span.millis(compute)));
     }
+    if (purpose == Purpose.RECORD && fusion.size() != 1) {
+      throw new IllegalArgumentException("recording: one setting of fusion, not " + fusion.size());
+    }
     if (steps < 1 || warmUp < 0) {
       throw new IllegalArgumentException("--steps: at least 1");
     }
   }
 
-  /// Whether an autotuner looks for the best sizes.
-  boolean isTuned() {
-    return fusion.isEmpty();
-  }
-
   /// The same with an autotuner.
   public GradientsPlan tuned() {
-    return new GradientsPlan(model, tensors, bytes, compute, List.of(), steps, warmUp);
+    return with(Purpose.TUNE, List.of());
+  }
+
+  /// The same with and without recording, for each setting of fusion.
+  public List<GradientsPlan> recorded() {
+    return fusion.stream().map(on -> with(Purpose.RECORD, List.of(on))).toList();
+  }
+
+  private GradientsPlan with(Purpose other, List<Boolean> settings) {
+    return new GradientsPlan(model, tensors, bytes, compute, other, settings, steps, warmUp);
   }
 
   /// What is replayed, with the time that the plan gives it.
@@ -83,7 +101,8 @@ public record GradientsPlan(
                 Long.toString(bytes),
                 Long.toString(Span.nanos(compute)),
                 Integer.toString(steps),
-                Integer.toString(warmUp)));
+                Integer.toString(warmUp),
+                purpose.name()));
     fusion.forEach(on -> words.add(on ? "on" : "off"));
     return words;
   }
@@ -96,12 +115,15 @@ public record GradientsPlan(
           Integer.parseInt(words.get(1)),
           Long.parseLong(words.get(2)),
           Duration.ofNanos(Long.parseLong(words.get(3))),
-          words.subList(6, words.size()).stream().map("on"::equals).toList(),
+          Purpose.valueOf(words.get(6)),
+          words.subList(7, words.size()).stream().map("on"::equals).toList(),
           Integer.parseInt(words.get(4)),
           Integer.parseInt(words.get(5)));
-    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
       throw new IllegalArgumentException(
-          "usage: MODEL TENSORS BYTES COMPUTE_NANOS STEPS WARM_UP on|off...: " + e.getMessage(), e);
+          "usage: MODEL TENSORS BYTES COMPUTE_NANOS STEPS WARM_UP COMPARE|TUNE|RECORD on|off...: "
+              + e.getMessage(),
+          e);
     }
   }
 }

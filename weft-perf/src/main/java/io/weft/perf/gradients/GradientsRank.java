@@ -4,7 +4,11 @@ package io.weft.perf.gradients;
 import static io.weft.collective.CollectiveOptions.named;
 
 import io.weft.Weft;
+import io.weft.agent.Ticker;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.timeline.Timeline;
+import io.weft.dataparallel.timeline.TimelineConfig;
 import io.weft.dataparallel.tune.Autotuner;
 import io.weft.dataparallel.tune.TunedSizes;
 import io.weft.gradient.GradientReducer;
@@ -75,27 +79,56 @@ public final class GradientsRank {
   }
 
   private void run() throws InterruptedException {
-    try (var reducers = new Reducers(weft)) {
-      if (plan.isTuned()) {
-        tune(new TunedSizes(weft.communicator(), reducers.of(true), reducers.of(false)));
-        return;
-      }
-      for (boolean fused : plan.fusion()) {
-        time(reducers.of(fused), new long[plan.warmUp()]);
-      }
-      for (int turn = 0; turn < GradientsPlan.TURNS; turn++) {
-        for (boolean fused : plan.fusion()) {
-          long[] nanos = new long[plan.steps()];
-          boolean right = time(reducers.of(fused), nanos);
-          if (weft.rank() == 0) {
-            out.println(GradientsReport.line(fused, right, nanos));
-          }
-        }
+    var timeline = new Timeline(Ticker.SYSTEM, weft.config().required(TimelineConfig.EVENTS));
+    timeline.stop();
+    try (var reducers = new Reducers(weft, timeline)) {
+      switch (plan.purpose()) {
+        case COMPARE -> compare(reducers);
+        case TUNE ->
+            tune(new TunedSizes(weft.communicator(), reducers.of(true), reducers.of(false)));
+        case RECORD -> record(reducers.of(plan.fusion().getFirst()), timeline);
       }
     }
-    if (weft.rank() == 0) {
-      out.println("done");
-      out.flush();
+    say("done");
+  }
+
+  private void compare(Reducers reducers) throws InterruptedException {
+    for (boolean fused : plan.fusion()) {
+      time(reducers.of(fused), new long[plan.warmUp()]);
+    }
+    for (int turn = 0; turn < GradientsPlan.TURNS; turn++) {
+      for (boolean fused : plan.fusion()) {
+        long[] nanos = new long[plan.steps()];
+        boolean right = time(reducers.of(fused), nanos);
+        say(GradientsReport.line(fused, right, nanos));
+      }
+    }
+  }
+
+  /// Without and with recording in turns: who comes first changes from turn to turn.
+  private void record(Reducer reducer, Timeline timeline) throws InterruptedException {
+    recorded(false, reducer, timeline, new long[plan.warmUp()]);
+    recorded(true, reducer, timeline, new long[plan.warmUp()]);
+    for (int turn = 0; turn < 2 * GradientsPlan.TURNS; turn++) {
+      boolean recording = (turn & 1) != (turn >> 1 & 1);
+      long[] nanos = new long[plan.steps()];
+      boolean right = recorded(recording, reducer, timeline, nanos);
+      say(GradientsReport.line(recording, right, nanos));
+    }
+  }
+
+  private boolean recorded(boolean recording, Reducer reducer, Timeline timeline, long[] nanos)
+      throws InterruptedException {
+    if (!recording) {
+      return time(reducer, nanos);
+    }
+    weft.observe(timeline);
+    timeline.start();
+    try {
+      return time(reducer, nanos);
+    } finally {
+      timeline.stop();
+      weft.unobserve(timeline);
     }
   }
 
@@ -124,7 +157,6 @@ public final class GradientsRank {
       sizes.apply(List.of(threshold, 0L, 0L));
       say("hand " + threshold + " " + median(sizes));
     }
-    say("done");
   }
 
   private static String words(List<Long> values) {

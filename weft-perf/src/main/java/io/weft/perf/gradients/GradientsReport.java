@@ -9,7 +9,8 @@ import java.util.Map;
 
 /// What rank 0 says of a round: `step on|off checked|wrong NANOS...`, and `done` at the end.
 ///
-/// @param steps of each setting of fusion, the slowest rank's time of each, in nanoseconds
+/// @param steps of each setting of fusion, or of recording, the slowest rank's time of each, in
+///   nanoseconds
 /// @param checked whether all averages were right
 record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
 
@@ -17,9 +18,9 @@ record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
     steps = Map.copyOf(steps);
   }
 
-  static String line(boolean fusion, boolean right, long[] nanos) {
+  static String line(boolean on, boolean right, long[] nanos) {
     StringBuilder line =
-        new StringBuilder("step " + (fusion ? "on" : "off") + (right ? " checked" : " wrong"));
+        new StringBuilder("step " + (on ? "on" : "off") + (right ? " checked" : " wrong"));
     for (long each : nanos) {
       line.append(' ').append(each);
     }
@@ -35,7 +36,7 @@ record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
       String[] words = line.split(" ", -1);
       if (words[0].equals("step")) {
         right &= words[2].equals("checked");
-        List<Long> own = steps.computeIfAbsent(words[1].equals("on"), on -> new ArrayList<>());
+        List<Long> own = steps.computeIfAbsent(words[1].equals("on"), _ -> new ArrayList<>());
         for (int w = 3; w < words.length; w++) {
           own.add(Long.parseLong(words[w]));
         }

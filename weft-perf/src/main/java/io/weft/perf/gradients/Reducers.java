@@ -6,6 +6,7 @@ import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.timeline.Timeline;
 
 /// Reducers with and without tensor fusion, as the settings of the rank have the rest. Owned.
 final class Reducers implements AutoCloseable {
@@ -14,11 +15,12 @@ final class Reducers implements AutoCloseable {
   private final DataParallel fused;
   private final DataParallel single;
 
-  Reducers(Weft weft) {
+  /// @param timeline into which they record, while it is started
+  Reducers(Weft weft, Timeline timeline) {
     this.weft = weft;
     DataParallelOptions options = DataParallelOptions.of(weft.config());
-    fused = DataParallel.over(weft, options.with(Fusion.ON));
-    single = DataParallel.over(weft, options.with(Fusion.OFF));
+    fused = DataParallel.over(weft, options.with(Fusion.ON), timeline);
+    single = DataParallel.over(weft, options.with(Fusion.OFF), timeline);
   }
 
   /// The same one at each call.

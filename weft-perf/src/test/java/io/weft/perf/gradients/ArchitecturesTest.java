@@ -51,8 +51,24 @@ class ArchitecturesTest {
 
   @Test
   void wordsOfAPlanAreReadBack() {
-    var plan = new GradientsPlan("uniform", 200, 4096, Duration.ZERO, List.of(true, false), 20, 5);
+    var plan =
+        new GradientsPlan(
+            "uniform",
+            200,
+            4096,
+            Duration.ZERO,
+            GradientsPlan.Purpose.COMPARE,
+            List.of(true, false),
+            20,
+            5);
     assertThat(GradientsPlan.parse(plan.words())).isEqualTo(plan);
+    assertThat(plan.recorded())
+        .hasSize(2)
+        .allSatisfy(
+            one -> {
+              assertThat(GradientsPlan.parse(one.words())).isEqualTo(one);
+              assertThat(one.purpose()).isEqualTo(GradientsPlan.Purpose.RECORD);
+            });
     assertThat(plan.gradients().bytes()).isEqualTo(200 * 4096);
   }
 }
