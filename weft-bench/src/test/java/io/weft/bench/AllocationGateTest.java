@@ -77,6 +77,8 @@ final class AllocationGateTest {
           MessageBenchmark.sendAndPoll    | transport=inproc          |     1 | nothing
           MessageBenchmark.sendAndPoll    | transport=tcp             |     1 | nothing
           PoolBenchmark.takeAndGive       | bytes=4096                |    96 | 88: a lease, its slice, an Optional
+          RowTableBenchmark.lookup        | rows=20000                |     1 | nothing
+          RowTableBenchmark.update        | rows=20000                |     1 | nothing
           SlotBenchmark.allreduce         | bytes=4                   |   400 | 384: of each of two ranks its handle (104), its stage (56), its name among those in flight (32)
           AllreduceBenchmark.allreduce    | bytes=4                   | 32768 | 7 KiB of two ranks with their waits: handle, operation, parked threads
           """)

@@ -4,7 +4,7 @@ package io.weft.kv.rule;
 /// Adam in the form that the end of [KINGMA15 §2] gives, as TensorFlow defines it: `m += (gradient
 /// - m) * (1 - beta1)`, `v += (gradient² - v) * (1 - beta2)`, `value -= lr * sqrt(1 - beta2^t) / (1
 /// - beta1^t) * m / (sqrt(v) + eps)`, where `t` counts the updates of the table, not those of a
-/// row.
+///   row.
 ///
 /// @param lr the learning rate
 /// @param beta1 how much of `m` stays

@@ -179,8 +179,8 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
     checkUse();
     check(list, first, count, gradients, offset);
-    var how = new RowTiles.Update(spec.rule().rate(step), shortened(step));
-    tiles.update(list.rows(), first, first + count, gradients, offset, how);
+    float rate = spec.rule().rate(step);
+    tiles.update(list.rows(), first, first + count, gradients, offset, rate, shortened(step));
   }
 
   private void check(RowList list, int first, int count, MemorySegment memoryOfRows, long offset) {

@@ -49,7 +49,8 @@ final class RowTiles {
   /// out. A row that is there twice is changed twice, in order.
   ///
   /// Hot path.
-  void update(int[] rows, int first, int end, MemorySegment gradients, long offset, Update how) {
+  void update(
+      int[] rows, int first, int end, MemorySegment gradients, long offset, float rate, int step) {
     int at = first;
     while (at < end) {
       if (rows[at] < 0) {
@@ -63,17 +64,14 @@ final class RowTiles {
       for (int i = 0; i < n; i++) {
         load(rows[at + i], i);
       }
-      rule.apply(tile, n, width, how.rate());
+      rule.apply(tile, n, width, rate);
       for (int i = 0; i < n; i++) {
         store(rows[at + i], i);
-        memory.use(rows[at + i], how.step());
+        memory.use(rows[at + i], step);
       }
       at += n;
     }
   }
-
-  /// What is the same for all rows of one push.
-  record Update(float rate, int step) {}
 
   /// How many of the rows from a place on are there and, surely, different ones; at most a tile.
   private int distinct(int[] rows, int at, int end) {
