@@ -16,6 +16,7 @@ public final class RowList {
   private int[] rows = new int[0];
   private int count;
   private int missing;
+  private boolean distinct;
   private @Nullable RowTable table;
   private long version;
 
@@ -99,6 +100,7 @@ public final class RowList {
     copy.rows = Arrays.copyOf(rows, count);
     copy.count = count;
     copy.missing = missing;
+    copy.distinct = distinct;
     copy.table = table;
     copy.version = version;
     return copy;
@@ -112,6 +114,11 @@ public final class RowList {
     return rows;
   }
 
+  /// Whether it is known that all keys have rows, each another one.
+  boolean isDistinct() {
+    return distinct;
+  }
+
   boolean isOf(RowTable other, long itsVersion) {
     return table == other && version == itsVersion;
   }
@@ -120,5 +127,6 @@ public final class RowList {
     table = by;
     version = itsVersion;
     missing = withoutRow;
+    distinct = withoutRow == 0 && isAscending();
   }
 }

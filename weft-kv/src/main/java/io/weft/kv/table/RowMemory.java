@@ -2,6 +2,7 @@
 package io.weft.kv.table;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -18,6 +19,9 @@ final class RowMemory implements AutoCloseable {
 
   /// Before the values.
   static final int HEAD_BYTES = 16;
+
+  /// Below so many floats a row, a loop is faster than a copy.
+  static final int NARROW = 8;
 
   private static final int STEP_AT = 8;
   private static final int STATE_AT = 12;
@@ -86,11 +90,6 @@ final class RowMemory implements AutoCloseable {
     return in(row).get(JAVA_INT, at(row) + STEP_AT);
   }
 
-  /// Hot path.
-  void use(int row, int step) {
-    in(row).set(JAVA_INT, at(row) + STEP_AT, step);
-  }
-
   boolean isUsed(int row) {
     return in(row).get(JAVA_INT, at(row) + STATE_AT) == USED;
   }
@@ -139,6 +138,122 @@ final class RowMemory implements AutoCloseable {
     in.set(JAVA_INT, at + STATE_AT, 0);
     firstFree = row;
     used--;
+  }
+
+  /// Copies floats of rows to `to`, row after row.
+  ///
+  /// Hot path.
+  ///
+  /// @param offset of the first float in a row, in floats after its head
+  /// @param width floats of each row
+  void gather(int[] rows, int first, int count, int offset, float[] to, int width) {
+    long skip = HEAD_BYTES + (long) offset * Float.BYTES;
+    if (width == 1) {
+      int start = rows[first];
+      if (isRun(rows, first, count)) {
+        MemorySegment in = in(start);
+        long at = at(start) + skip;
+        for (int i = 0; i < count; i++) {
+          to[i] = in.get(JAVA_FLOAT, at + (long) i * rowBytes);
+        }
+        return;
+      }
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        to[i] = in(row).get(JAVA_FLOAT, at(row) + skip);
+      }
+    } else if (width < NARROW) {
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        MemorySegment in = in(row);
+        long at = at(row) + skip;
+        for (int j = 0; j < width; j++) {
+          to[i * width + j] = in.get(JAVA_FLOAT, at + (long) j * Float.BYTES);
+        }
+      }
+    } else {
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        MemorySegment.copy(in(row), JAVA_FLOAT, at(row) + skip, to, i * width, width);
+      }
+    }
+  }
+
+  /// The reverse of `gather`.
+  ///
+  /// Hot path.
+  void scatter(float[] from, int[] rows, int first, int count, int offset, int width) {
+    long skip = HEAD_BYTES + (long) offset * Float.BYTES;
+    if (width == 1) {
+      int start = rows[first];
+      if (isRun(rows, first, count)) {
+        MemorySegment in = in(start);
+        long at = at(start) + skip;
+        for (int i = 0; i < count; i++) {
+          in.set(JAVA_FLOAT, at + (long) i * rowBytes, from[i]);
+        }
+        return;
+      }
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        in(row).set(JAVA_FLOAT, at(row) + skip, from[i]);
+      }
+    } else if (width < NARROW) {
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        MemorySegment in = in(row);
+        long at = at(row) + skip;
+        for (int j = 0; j < width; j++) {
+          in.set(JAVA_FLOAT, at + (long) j * Float.BYTES, from[i * width + j]);
+        }
+      }
+    } else {
+      for (int i = 0; i < count; i++) {
+        int row = rows[first + i];
+        MemorySegment.copy(from, i * width, in(row), JAVA_FLOAT, at(row) + skip, width);
+      }
+    }
+  }
+
+  /// Marks rows as used.
+  ///
+  /// Hot path.
+  void use(int[] rows, int first, int count, int step) {
+    int start = rows[first];
+    if (isRun(rows, first, count)) {
+      MemorySegment in = in(start);
+      long at = at(start) + STEP_AT;
+      for (int i = 0; i < count; i++) {
+        in.set(JAVA_INT, at + (long) i * rowBytes, step);
+      }
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      int row = rows[first + i];
+      in(row).set(JAVA_INT, at(row) + STEP_AT, step);
+    }
+  }
+
+  /// Whether some rows, of numbers that rise, lie one behind the other in one chunk, as rows do
+  /// that were made in the order in which they are used.
+  private boolean isRun(int[] rows, int first, int count) {
+    int start = rows[first];
+    if (rows[first + count - 1] - start != count - 1
+        || start >>> shift != (start + count - 1) >>> shift) {
+      return false;
+    }
+    int broken = 0;
+    for (int i = 0; i < count; i++) {
+      broken |= rows[first + i] ^ (start + i);
+    }
+    return broken == 0;
+  }
+
+  /// Copies the first `bytes` of a row's values to `into`.
+  ///
+  /// Hot path.
+  void copyOut(int row, MemorySegment into, long offset, long bytes) {
+    MemorySegment.copy(in(row), at(row) + HEAD_BYTES, into, offset, bytes);
   }
 
   /// The values and slots of a row, read-only.

@@ -23,6 +23,7 @@ public final class RowTable implements AutoCloseable {
   private final RowMemory memory;
   private final RowIndex index;
   private final RowTiles tiles;
+  private final RowTiles.Use use = new RowTiles.Use();
   private final RowTiles.Absent absent;
   private final @Nullable AdmissionFilter admission;
   private final long seed;
@@ -179,8 +180,8 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
     checkUse();
     check(list, first, count, gradients, offset);
-    float rate = spec.rule().rate(step);
-    tiles.update(list.rows(), first, first + count, gradients, offset, rate, shortened(step));
+    use.with(spec.rule().rate(step), shortened(step));
+    tiles.update(list, first, first + count, gradients, offset, use);
   }
 
   private void check(RowList list, int first, int count, MemorySegment memoryOfRows, long offset) {

@@ -16,9 +16,6 @@ final class RowTiles {
 
   private static final int TILE_ELEMENTS = 1024;
 
-  /// Below so many values a row, a loop is faster than a copy.
-  private static final int NARROW = 8;
-
   private static final int LINE_BYTES = 64;
   private static final int MARKS = 4096;
 
@@ -45,31 +42,38 @@ final class RowTiles {
     tile = new UpdateTile(rule, tileRows * width);
   }
 
-  /// Applies the rule to the rows at places `first` to `end` of `rows`; those that are -1 are left
+  /// Applies the rule to the rows at places `first` to `end` of a list; those that are -1 are left
   /// out. A row that is there twice is changed twice, in order.
   ///
   /// Hot path.
-  void update(
-      int[] rows, int first, int end, MemorySegment gradients, long offset, float rate, int step) {
+  void update(RowList list, int first, int end, MemorySegment gradients, long offset, Use use) {
+    int[] rows = list.rows();
     int at = first;
     while (at < end) {
       if (rows[at] < 0) {
         at++;
         continue;
       }
-      int n = distinct(rows, at, end);
-      touch(rows, at, n);
+      int n = list.isDistinct() ? Math.min(tileRows, end - at) : distinct(rows, at, end);
+      touch(rows, at, n, memory.rowBytes());
       long from = offset + (long) (at - first) * width * Float.BYTES;
       MemorySegment.copy(gradients, JAVA_FLOAT_UNALIGNED, from, tile.gradient(), 0, n * width);
-      for (int i = 0; i < n; i++) {
-        load(rows[at + i], i);
-      }
-      rule.apply(tile, n, width, rate);
-      for (int i = 0; i < n; i++) {
-        store(rows[at + i], i);
-        memory.use(rows[at + i], step);
-      }
+      load(rows, at, n);
+      rule.apply(tile, n, width, use.rate);
+      store(rows, at, n);
+      memory.use(rows, at, n, use.step);
       at += n;
+    }
+  }
+
+  /// What is the same for all rows of a push. One of a table, since a push allocates nothing.
+  static final class Use {
+    private float rate;
+    private int step;
+
+    void with(float newRate, int newStep) {
+      rate = newRate;
+      step = newStep;
     }
   }
 
@@ -92,98 +96,12 @@ final class RowTiles {
     return n;
   }
 
-  /// Reads from each cache line of some rows, so that the processor fetches them at once.
-  private void touch(int[] rows, int at, int n) {
-    int bytes = memory.rowBytes();
+  /// Reads from each cache line of the first bytes of some rows, so that the processor fetches them
+  /// at once.
+  private void touch(int[] rows, int at, int n, int bytes) {
     if (bytes < LINE_BYTES) {
       return;
     }
-    long sum = 0;
-    for (int i = 0; i < n; i++) {
-      int row = rows[at + i];
-      MemorySegment in = memory.in(row);
-      long start = memory.at(row);
-      for (int line = 0; line < bytes; line += LINE_BYTES) {
-        sum += in.get(JAVA_INT, start + line);
-      }
-    }
-    sink[0] = sum;
-  }
-
-  private void load(int row, int place) {
-    MemorySegment in = memory.in(row);
-    long at = memory.at(row) + RowMemory.HEAD_BYTES;
-    at = toTile(in, at, tile.values(), place * width, width);
-    for (int slot = 0; slot < slots; slot++) {
-      at = toTile(in, at, tile.slot(slot), place * width, width);
-    }
-    for (int slot = 0; slot < rowSlots; slot++) {
-      at = toTile(in, at, tile.rowSlot(slot), place, 1);
-    }
-  }
-
-  private void store(int row, int place) {
-    MemorySegment in = memory.in(row);
-    long at = memory.at(row) + RowMemory.HEAD_BYTES;
-    at = fromTile(tile.values(), place * width, in, at, width);
-    for (int slot = 0; slot < slots; slot++) {
-      at = fromTile(tile.slot(slot), place * width, in, at, width);
-    }
-    for (int slot = 0; slot < rowSlots; slot++) {
-      at = fromTile(tile.rowSlot(slot), place, in, at, 1);
-    }
-  }
-
-  private static long toTile(MemorySegment in, long at, float[] to, int place, int n) {
-    if (n < NARROW) {
-      for (int i = 0; i < n; i++) {
-        to[place + i] = in.get(JAVA_FLOAT, at + (long) i * Float.BYTES);
-      }
-    } else {
-      MemorySegment.copy(in, JAVA_FLOAT, at, to, place, n);
-    }
-    return at + (long) n * Float.BYTES;
-  }
-
-  private static long fromTile(float[] from, int place, MemorySegment in, long at, int n) {
-    if (n < NARROW) {
-      for (int i = 0; i < n; i++) {
-        in.set(JAVA_FLOAT, at + (long) i * Float.BYTES, from[place + i]);
-      }
-    } else {
-      MemorySegment.copy(from, place, in, JAVA_FLOAT, at, n);
-    }
-    return at + (long) n * Float.BYTES;
-  }
-
-  /// Writes the values of rows to `into`, one after the other; of those that are -1, what `missing`
-  /// gives.
-  ///
-  /// Hot path.
-  void read(RowList list, int first, int end, MemorySegment into, long offset, Absent missing) {
-    int[] rows = list.rows();
-    long to = offset;
-    for (int at = first; at < end; at += tileRows) {
-      int n = Math.min(tileRows, end - at);
-      if (width >= NARROW) {
-        touchValues(rows, at, n);
-      }
-      for (int i = 0; i < n; i++) {
-        int row = rows[at + i];
-        if (row < 0) {
-          missing.fill(list.keys()[at + i], tile.values(), i * width);
-        } else {
-          long from = memory.at(row) + RowMemory.HEAD_BYTES;
-          long unused = toTile(memory.in(row), from, tile.values(), i * width, width);
-        }
-      }
-      MemorySegment.copy(tile.values(), 0, into, JAVA_FLOAT_UNALIGNED, to, n * width);
-      to += (long) n * width * Float.BYTES;
-    }
-  }
-
-  private void touchValues(int[] rows, int at, int n) {
-    int bytes = RowMemory.HEAD_BYTES + width * Float.BYTES;
     long sum = 0;
     for (int i = 0; i < n; i++) {
       int row = rows[at + i];
@@ -196,6 +114,60 @@ final class RowTiles {
       }
     }
     sink[0] = sum;
+  }
+
+  private void load(int[] rows, int at, int n) {
+    memory.gather(rows, at, n, 0, tile.values(), width);
+    for (int slot = 0; slot < slots; slot++) {
+      memory.gather(rows, at, n, (1 + slot) * width, tile.slot(slot), width);
+    }
+    for (int slot = 0; slot < rowSlots; slot++) {
+      memory.gather(rows, at, n, (1 + slots) * width + slot, tile.rowSlot(slot), 1);
+    }
+  }
+
+  private void store(int[] rows, int at, int n) {
+    memory.scatter(tile.values(), rows, at, n, 0, width);
+    for (int slot = 0; slot < slots; slot++) {
+      memory.scatter(tile.slot(slot), rows, at, n, (1 + slot) * width, width);
+    }
+    for (int slot = 0; slot < rowSlots; slot++) {
+      memory.scatter(tile.rowSlot(slot), rows, at, n, (1 + slots) * width + slot, 1);
+    }
+  }
+
+  /// Writes the values of rows to `into`, one after the other; of those that are -1, what `missing`
+  /// gives.
+  ///
+  /// Hot path.
+  void read(RowList list, int first, int end, MemorySegment into, long offset, Absent missing) {
+    boolean narrow = width < RowMemory.NARROW && list.missing() == 0;
+    long to = offset;
+    for (int at = first; at < end; at += tileRows) {
+      int n = Math.min(tileRows, end - at);
+      if (narrow) {
+        memory.gather(list.rows(), at, n, 0, tile.values(), width);
+        MemorySegment.copy(tile.values(), 0, into, JAVA_FLOAT_UNALIGNED, to, n * width);
+      } else {
+        copyOut(list, at, n, into, to, missing);
+      }
+      to += (long) n * width * Float.BYTES;
+    }
+  }
+
+  private void copyOut(
+      RowList list, int first, int n, MemorySegment into, long offset, Absent missing) {
+    long bytes = (long) width * Float.BYTES;
+    touch(list.rows(), first, n, RowMemory.HEAD_BYTES + width * Float.BYTES);
+    for (int i = 0; i < n; i++) {
+      int row = list.rows()[first + i];
+      if (row >= 0) {
+        memory.copyOut(row, into, offset + i * bytes, bytes);
+      } else {
+        missing.fill(list.keys()[first + i], tile.values(), 0);
+        MemorySegment.copy(tile.values(), 0, into, JAVA_FLOAT_UNALIGNED, offset + i * bytes, width);
+      }
+    }
   }
 
   /// What a key without a row reads as.
