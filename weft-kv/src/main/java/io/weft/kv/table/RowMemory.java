@@ -2,9 +2,10 @@
 package io.weft.kv.table;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,14 +14,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /// Rows by number, in chunks of native memory: a row never moves. A row is, in bytes: key (8), step
-/// of its last use (4), whether it is one (4), its values, its slots, up to a multiple of 8. Rows
-/// that were freed are a list, linked in place of the key. One thread.
+/// of its last use (4), whether it is one (4), its values, its slots. Rows that were freed are a
+/// list, linked in place of the key. One thread.
 final class RowMemory implements AutoCloseable {
 
   /// Before the values.
   static final int HEAD_BYTES = 16;
 
-  /// Below so many floats a row, a loop is faster than a copy.
+  /// Below so many values a row, rows are carried value by value, which is faster than a copy each.
   static final int NARROW = 8;
 
   private static final int STEP_AT = 8;
@@ -44,7 +45,7 @@ final class RowMemory implements AutoCloseable {
   RowMemory(String owner, MemoryBudget budget, int floats) {
     this.owner = owner;
     this.budget = budget;
-    rowBytes = (Math.addExact(Math.multiplyExact(floats, Float.BYTES), HEAD_BYTES) + 7) & -8;
+    rowBytes = Math.addExact(Math.multiplyExact(floats, Float.BYTES), HEAD_BYTES);
     shift = 31 - Integer.numberOfLeadingZeros(Math.max(1, CHUNK_BYTES / rowBytes));
   }
 
@@ -83,7 +84,7 @@ final class RowMemory implements AutoCloseable {
 
   /// Hot path.
   long key(int row) {
-    return in(row).get(JAVA_LONG, at(row));
+    return in(row).get(JAVA_LONG_UNALIGNED, at(row));
   }
 
   int step(int row) {
@@ -107,7 +108,7 @@ final class RowMemory implements AutoCloseable {
     }
     MemorySegment in = in(row);
     long at = at(row);
-    in.set(JAVA_LONG, at, key);
+    in.set(JAVA_LONG_UNALIGNED, at, key);
     in.set(JAVA_INT, at + STEP_AT, step);
     in.set(JAVA_INT, at + STATE_AT, USED);
     used++;
@@ -134,13 +135,13 @@ final class RowMemory implements AutoCloseable {
   void free(int row) {
     MemorySegment in = in(row);
     long at = at(row);
-    in.set(JAVA_LONG, at, firstFree);
+    in.set(JAVA_LONG_UNALIGNED, at, firstFree);
     in.set(JAVA_INT, at + STATE_AT, 0);
     firstFree = row;
     used--;
   }
 
-  /// Copies floats of rows to `to`, row after row.
+  /// Copies few floats of each of some rows to `to`, row after row.
   ///
   /// Hot path.
   ///
@@ -154,27 +155,22 @@ final class RowMemory implements AutoCloseable {
         MemorySegment in = in(start);
         long at = at(start) + skip;
         for (int i = 0; i < count; i++) {
-          to[i] = in.get(JAVA_FLOAT, at + (long) i * rowBytes);
+          to[i] = in.get(JAVA_FLOAT_UNALIGNED, at + (long) i * rowBytes);
         }
         return;
       }
       for (int i = 0; i < count; i++) {
         int row = rows[first + i];
-        to[i] = in(row).get(JAVA_FLOAT, at(row) + skip);
+        to[i] = in(row).get(JAVA_FLOAT_UNALIGNED, at(row) + skip);
       }
-    } else if (width < NARROW) {
+    } else {
       for (int i = 0; i < count; i++) {
         int row = rows[first + i];
         MemorySegment in = in(row);
         long at = at(row) + skip;
         for (int j = 0; j < width; j++) {
-          to[i * width + j] = in.get(JAVA_FLOAT, at + (long) j * Float.BYTES);
+          to[i * width + j] = in.get(JAVA_FLOAT_UNALIGNED, at + (long) j * Float.BYTES);
         }
-      }
-    } else {
-      for (int i = 0; i < count; i++) {
-        int row = rows[first + i];
-        MemorySegment.copy(in(row), JAVA_FLOAT, at(row) + skip, to, i * width, width);
       }
     }
   }
@@ -190,27 +186,22 @@ final class RowMemory implements AutoCloseable {
         MemorySegment in = in(start);
         long at = at(start) + skip;
         for (int i = 0; i < count; i++) {
-          in.set(JAVA_FLOAT, at + (long) i * rowBytes, from[i]);
+          in.set(JAVA_FLOAT_UNALIGNED, at + (long) i * rowBytes, from[i]);
         }
         return;
       }
       for (int i = 0; i < count; i++) {
         int row = rows[first + i];
-        in(row).set(JAVA_FLOAT, at(row) + skip, from[i]);
+        in(row).set(JAVA_FLOAT_UNALIGNED, at(row) + skip, from[i]);
       }
-    } else if (width < NARROW) {
+    } else {
       for (int i = 0; i < count; i++) {
         int row = rows[first + i];
         MemorySegment in = in(row);
         long at = at(row) + skip;
         for (int j = 0; j < width; j++) {
-          in.set(JAVA_FLOAT, at + (long) j * Float.BYTES, from[i * width + j]);
+          in.set(JAVA_FLOAT_UNALIGNED, at + (long) j * Float.BYTES, from[i * width + j]);
         }
-      }
-    } else {
-      for (int i = 0; i < count; i++) {
-        int row = rows[first + i];
-        MemorySegment.copy(from, i * width, in(row), JAVA_FLOAT, at(row) + skip, width);
       }
     }
   }
@@ -224,7 +215,7 @@ final class RowMemory implements AutoCloseable {
       MemorySegment in = in(start);
       long at = at(start) + STEP_AT;
       for (int i = 0; i < count; i++) {
-        in.set(JAVA_INT, at + (long) i * rowBytes, step);
+        in.set(JAVA_INT_UNALIGNED, at + (long) i * rowBytes, step);
       }
       return;
     }
@@ -283,12 +274,12 @@ final class RowMemory implements AutoCloseable {
 
   /// The key of what `write` wrote.
   static long writtenKey(MemorySegment from, long offset) {
-    return from.get(JAVA_LONG.withByteAlignment(1), offset);
+    return from.get(JAVA_LONG_UNALIGNED, offset);
   }
 
   /// Whether this can be what `write` wrote.
   static boolean isWritten(MemorySegment from, long offset) {
-    return from.get(JAVA_INT.withByteAlignment(1), offset + STATE_AT) == USED;
+    return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) == USED;
   }
 
   @Override

@@ -70,7 +70,7 @@ public final class RowTable implements AutoCloseable {
     return memory.used();
   }
 
-  /// Bytes of a row in memory and as exported: 16, its values and slots, up to a multiple of 8.
+  /// Bytes of a row in memory and as exported: 16, and its values and slots.
   public int rowBytes() {
     return memory.rowBytes();
   }

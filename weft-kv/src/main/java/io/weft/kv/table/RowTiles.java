@@ -117,22 +117,54 @@ final class RowTiles {
   }
 
   private void load(int[] rows, int at, int n) {
-    memory.gather(rows, at, n, 0, tile.values(), width);
-    for (int slot = 0; slot < slots; slot++) {
-      memory.gather(rows, at, n, (1 + slot) * width, tile.slot(slot), width);
+    if (width < RowMemory.NARROW) {
+      memory.gather(rows, at, n, 0, tile.values(), width);
+      for (int slot = 0; slot < slots; slot++) {
+        memory.gather(rows, at, n, (1 + slot) * width, tile.slot(slot), width);
+      }
+    } else {
+      for (int i = 0; i < n; i++) {
+        loadLong(rows[at + i], i * width);
+      }
     }
     for (int slot = 0; slot < rowSlots; slot++) {
       memory.gather(rows, at, n, (1 + slots) * width + slot, tile.rowSlot(slot), 1);
     }
   }
 
-  private void store(int[] rows, int at, int n) {
-    memory.scatter(tile.values(), rows, at, n, 0, width);
+  private void loadLong(int row, int place) {
+    MemorySegment in = memory.in(row);
+    long at = memory.at(row) + RowMemory.HEAD_BYTES;
+    MemorySegment.copy(in, JAVA_FLOAT, at, tile.values(), place, width);
     for (int slot = 0; slot < slots; slot++) {
-      memory.scatter(tile.slot(slot), rows, at, n, (1 + slot) * width, width);
+      at += (long) width * Float.BYTES;
+      MemorySegment.copy(in, JAVA_FLOAT, at, tile.slot(slot), place, width);
+    }
+  }
+
+  private void store(int[] rows, int at, int n) {
+    if (width < RowMemory.NARROW) {
+      memory.scatter(tile.values(), rows, at, n, 0, width);
+      for (int slot = 0; slot < slots; slot++) {
+        memory.scatter(tile.slot(slot), rows, at, n, (1 + slot) * width, width);
+      }
+    } else {
+      for (int i = 0; i < n; i++) {
+        storeLong(rows[at + i], i * width);
+      }
     }
     for (int slot = 0; slot < rowSlots; slot++) {
       memory.scatter(tile.rowSlot(slot), rows, at, n, (1 + slots) * width + slot, 1);
+    }
+  }
+
+  private void storeLong(int row, int place) {
+    MemorySegment in = memory.in(row);
+    long at = memory.at(row) + RowMemory.HEAD_BYTES;
+    MemorySegment.copy(tile.values(), place, in, JAVA_FLOAT, at, width);
+    for (int slot = 0; slot < slots; slot++) {
+      at += (long) width * Float.BYTES;
+      MemorySegment.copy(tile.slot(slot), place, in, JAVA_FLOAT, at, width);
     }
   }
 
