@@ -16,6 +16,9 @@ import picocli.CommandLine.ParseResult;
 /// The options that say how gradients become one in synchronous training.
 final class GradientFlags {
 
+  static final String AUTOTUNE = "--autotune";
+  static final String AUTOTUNE_LOG = "--autotune-log";
+
   private GradientFlags() {}
 
   static void addTo(CommandSpec spec) {
@@ -28,14 +31,27 @@ final class GradientFlags {
             .type(String.class)
             .description(ShardsFlag.DESCRIPTION)
             .build());
+    spec.addOption(
+        OptionSpec.builder(AUTOTUNE)
+            .arity("0")
+            .type(Boolean.class)
+            .description("look during the first steps for the fastest exchange of gradients")
+            .build());
+    TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write each sample of it there, as CSV");
   }
 
   /// Reads them. Throws `BadOption`.
-  static GradientExchange parse(ParseResult parsed) {
+  ///
+  /// @param environment in which Horovod's variable may ask for an autotuner
+  static GradientExchange parse(ParseResult parsed, Map<String, String> environment) {
     Compression compression =
         CompressionFlag.parse(TrainCommandLine.text(parsed, CompressionFlag.NAME));
     Optional<GradientExchange.Shards> shards =
         ShardsFlag.parse(TrainCommandLine.text(parsed, ShardsFlag.NAME));
+    if (asksForTuning(parsed, shards, environment)) {
+      requirePlain(compression, shards);
+      return new GradientExchange.Tuned();
+    }
     if (shards.isEmpty()) {
       return new GradientExchange.Averaged(compression);
     }
@@ -48,6 +64,31 @@ final class GradientFlags {
               + ": what compression leaves out depends on the number of ranks");
     }
     return shards.get();
+  }
+
+  /// Horovod's variable counts where the command line does not ask for something else.
+  private static boolean asksForTuning(
+      ParseResult parsed,
+      Optional<GradientExchange.Shards> shards,
+      Map<String, String> environment) {
+    boolean other =
+        shards.isPresent()
+            || parsed.hasMatchedOption(CompressionFlag.NAME)
+            || parsed.hasMatchedOption(SyncFlag.NAME)
+            || parsed.hasMatchedOption("--via");
+    return parsed.hasMatchedOption(AUTOTUNE)
+        || (!other && "1".equals(environment.get("HOROVOD_AUTOTUNE")));
+  }
+
+  private static void requirePlain(
+      Compression compression, Optional<GradientExchange.Shards> shards) {
+    if (!(compression instanceof Compression.None)) {
+      throw BadOption.of(CompressionFlag.NAME, compression.toString(), "none with " + AUTOTUNE);
+    }
+    if (shards.isPresent()) {
+      throw BadOption.of(
+          ShardsFlag.NAME, shards.get().toString(), "it without " + AUTOTUNE + ": no step fuses");
+    }
   }
 
   /// Throws `BadOption` for a training in which ranks exchange no gradients.
@@ -75,6 +116,7 @@ final class GradientFlags {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put(CompressionFlag.NAME, "none");
     facts.put(ShardsFlag.NAME, "none");
+    facts.put(AUTOTUNE, "off");
     facts.put(option(settings.exchange()), settings.exchange().toString());
     boolean shards = settings.exchange() instanceof GradientExchange.Shards;
     facts.put("--threads", shards ? "" + threads.orElseThrow() : "any");
@@ -85,6 +127,7 @@ final class GradientFlags {
   static String option(GradientExchange exchange) {
     return switch (exchange) {
       case GradientExchange.Averaged _ -> CompressionFlag.NAME;
+      case GradientExchange.Tuned _ -> AUTOTUNE;
       case GradientExchange.Shards _ -> ShardsFlag.NAME;
     };
   }

@@ -8,6 +8,7 @@ import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.TrainingOutcome;
 import java.io.IOException;
 import java.io.Serial;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +50,12 @@ final class ReportFiles {
     missing.clear();
     write("--json", options.json(), report::write);
     write("--plot", options.plot(), file -> Plot.write(file, report, outcome));
+  }
+
+  /// Writes the samples of an autotuner.
+  void writeLog(List<String> lines) {
+    byte[] text = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
+    write(GradientFlags.AUTOTUNE_LOG, options.autotuneLog(), file -> NewFile.write(file, text));
   }
 
   /// Throws `Unwritten` if something is missing.

@@ -12,6 +12,7 @@ import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
+import io.weft.workloads.training.GradientExchange;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.IOException;
@@ -156,7 +157,7 @@ final class TrainCommandLine {
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"),
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
-            GradientFlags.parse(parsed));
+            GradientFlags.parse(parsed, System.getenv()));
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
     DataSource source =
@@ -172,7 +173,8 @@ final class TrainCommandLine {
         GradientFlags.threads(settings, threads(parsed)),
         plot(parsed),
         output(parsed, "--json"),
-        timeline(parsed));
+        timeline(parsed),
+        autotuneLog(parsed, settings));
   }
 
   private static Workload workload(ParseResult parsed) {
@@ -225,6 +227,18 @@ final class TrainCommandLine {
       throw BadOption.of("--plot", plot.get().toString(), "a name that ends in .svg or .png");
     }
     return plot;
+  }
+
+  private static Optional<Path> autotuneLog(ParseResult parsed, TrainingSettings settings) {
+    Optional<Path> log = output(parsed, GradientFlags.AUTOTUNE_LOG);
+    boolean tuned = settings.exchange() instanceof GradientExchange.Tuned;
+    if (log.isPresent() && !tuned) {
+      throw BadOption.of(
+          GradientFlags.AUTOTUNE_LOG, log.get().toString(), GradientFlags.AUTOTUNE + " with it");
+    }
+    return log.isPresent() || !tuned
+        ? log
+        : Optional.ofNullable(System.getenv("HOROVOD_AUTOTUNE_LOG")).map(Path::of);
   }
 
   private static Optional<Path> timeline(ParseResult parsed) {

@@ -19,6 +19,7 @@ import java.util.OptionalInt;
 /// @param plot picture to draw
 /// @param json report to write
 /// @param timeline directory where each rank leaves its timeline; empty = not said here
+/// @param autotuneLog samples of an autotuner, to write
 record TrainOptions(
     TrainingSettings settings,
     Optional<Servers> servers,
@@ -28,4 +29,5 @@ record TrainOptions(
     OptionalInt threads,
     Optional<Path> plot,
     Optional<Path> json,
-    Optional<Path> timeline) {}
+    Optional<Path> timeline,
+    Optional<Path> autotuneLog) {}

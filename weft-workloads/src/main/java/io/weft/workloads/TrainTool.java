@@ -199,12 +199,13 @@ public final class TrainTool implements ToolProvider {
     if (job.rank() == 0) {
       extras.sweep();
     }
+    var trainer = new Trainer(settings, options.source(), job, observer);
     TrainingOutcome outcome =
-        new Trainer(settings, options.source(), job, observer)
-            .run(result -> extras.write(TrainReport.of(settings, result, job), result));
+        trainer.run(result -> extras.write(TrainReport.of(settings, result, job), result));
     if (job.rank() == 0) {
       out.print(Summary.of(TrainReport.of(settings, outcome, job), outcome));
       out.flush();
+      extras.writeLog(trainer.tuningLog());
       extras.require(observer.isUnsaved());
     }
   }

@@ -87,6 +87,12 @@ class TrainToolTest {
             + " with",
         "mnist-dnn --reproducible --compression int8 | --compression int8: expected none with"
             + " --reproducible",
+        "mnist-dnn --autotune --sync weights:3 | --autotune on: expected it only with",
+        "mnist-dnn --autotune --compression int8 | --compression int8: expected none with"
+            + " --autotune",
+        "mnist-dnn --autotune --reproducible | --reproducible shards:8: expected it without"
+            + " --autotune",
+        "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
         "mnist-dnn --via ps          | --via ps: expected allreduce",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",

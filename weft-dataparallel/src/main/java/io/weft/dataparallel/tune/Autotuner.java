@@ -25,6 +25,9 @@ import java.util.List;
 /// measured three times more, in turns, and the one with the shortest sample holds.
 public final class Autotuner {
 
+  /// Names of the columns of a log in CSV, for the parameters of `TunedSizes`.
+  public static final String LOG_HEAD = "sample,fusion_threshold,segment_bytes,window,step_micros";
+
   private static final String NAME = "weft/autotune";
   private static final long SAMPLE_NANOS = 300_000_000;
   private static final int LEAST_STEPS = 5;

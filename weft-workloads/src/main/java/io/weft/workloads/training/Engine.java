@@ -2,6 +2,7 @@
 package io.weft.workloads.training;
 
 import io.weft.cluster.elastic.OnFailure;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.OpLibrary;
@@ -42,6 +43,9 @@ final class Engine implements AutoCloseable {
 
     /// In the run that computes the gradients.
     record AtOnce(Op train) implements Updating {}
+
+    /// The same, while an autotuner looks for the best exchange.
+    record Tuned(Op train, TunedGradients gradients) implements Updating {}
 
     /// In a run of its own, after those that compute the gradients of shards.
     record ByShards(ShardGradients gradients) implements Updating {}
@@ -91,18 +95,40 @@ final class Engine implements AutoCloseable {
     return switch (settings.exchange()) {
       case GradientExchange.Averaged averaged ->
           new Updating.AtOnce(
-              (averages ? averaging(averaged, job, optimizer) : optimizer).minimize(loss));
+              (averages ? averaging(averaged.compression().reducers(), job, optimizer) : optimizer)
+                  .minimize(loss));
+      case GradientExchange.Tuned _ ->
+          averages
+              ? tuned(new TunedGradients(job.weft()), job, optimizer, loss)
+              : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Shards _ ->
           new Updating.ByShards(new ShardGradients(graph, optimizer, loss, new RankExchange(job)));
     };
   }
 
   private static Optimizer averaging(
-      GradientExchange.Averaged how, TrainingJob job, Optimizer optimizer) {
+      GradientReducer.Factory reducers, TrainingJob job, Optimizer optimizer) {
     Updates updates =
         job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
-    return new DistributedOptimizer(
-        job.communicator(), how.compression().reducers(), optimizer, updates);
+    return new DistributedOptimizer(job.communicator(), reducers, optimizer, updates);
+  }
+
+  private static Updating tuned(
+      TunedGradients gradients, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
+    return new Updating.Tuned(
+        averaging(gradients.reducers(), job, optimizer).minimize(loss), gradients);
+  }
+
+  /// A step took so long on this rank. Collective where an autotuner looks on.
+  void stepEnded(long nanos) {
+    if (updating instanceof Updating.Tuned tuned) {
+      tuned.gradients().stepEnded(nanos);
+    }
+  }
+
+  /// The samples of an autotuner as lines of CSV; empty where there is none.
+  List<String> tuningLog() {
+    return updating instanceof Updating.Tuned tuned ? tuned.gradients().log() : List.of();
   }
 
   ModelState state() {
@@ -127,6 +153,7 @@ final class Engine implements AutoCloseable {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
         case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
+        case Updating.Tuned tuned -> atOnce(feed.feeds().getFirst(), scalar, tuned.train());
         case Updating.ByShards parts -> byShards(feed.feeds(), scalar, parts.gradients());
       };
     }
@@ -219,8 +246,10 @@ final class Engine implements AutoCloseable {
   public void close() {
     session.close();
     state.close();
-    if (updating instanceof Updating.ByShards parts) {
-      parts.gradients().close();
+    switch (updating) {
+      case Updating.ByShards parts -> parts.gradients().close();
+      case Updating.Tuned tuned -> tuned.gradients().close();
+      case Updating.AtOnce _ -> {}
     }
     model.close();
   }

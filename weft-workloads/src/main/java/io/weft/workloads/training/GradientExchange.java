@@ -20,6 +20,15 @@ public sealed interface GradientExchange {
     }
   }
 
+  /// As they are; an autotuner finds out during the first steps which of them travel together, and
+  /// in what segments.
+  record Tuned() implements GradientExchange {
+    @Override
+    public String toString() {
+      return "on";
+    }
+  }
+
   /// The batch is cut into shards, however many ranks there are; each rank computes a gradient of
   /// each of its shards, and all are added in one order: the same bits for each number of ranks
   /// that divides the shards.

@@ -47,6 +47,7 @@ public final class Trainer {
   private double stepBytes;
   private long stepsTaken;
   private boolean announced;
+  private List<String> tuningLog = List.of();
 
   /// A run that begins with `run`. Borrows the job.
   public Trainer(
@@ -94,9 +95,15 @@ public final class Trainer {
     } finally {
       job.unobserve(meter);
       if (engine != null) {
+        tuningLog = engine.tuningLog();
         engine.close();
       }
     }
+  }
+
+  /// After `run`: the samples of an autotuner as lines of CSV; empty where there was none.
+  public List<String> tuningLog() {
+    return tuningLog;
   }
 
   /// Each rank reads the data by itself: with fewer examples it would take fewer steps.
@@ -113,6 +120,11 @@ public final class Trainer {
 
   private TrainingOutcome train(DataShard shard) {
     requireSameData(shard);
+    if (settings.exchange() instanceof GradientExchange.Tuned
+        && job.onFailure() == OnFailure.SHRINK) {
+      throw new TrainingException.Unfit(
+          "--autotune does not go with --on-failure shrink; tune a run without it");
+    }
     if (engine == null) {
       engine = Engine.start(settings, shard.train(), job);
       progress = new TrainingProgress(shard.columns().steps());
@@ -204,6 +216,7 @@ public final class Trainer {
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       stepsTaken++;
+      model.stepEnded(measured.total());
       observer.onStep(
           new TrainingObserver.TrainedStep(
               epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));

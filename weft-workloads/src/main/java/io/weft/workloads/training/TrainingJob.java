@@ -61,6 +61,9 @@ public interface TrainingJob {
   /// Threads that compute here; with one number, a rank adds in one order.
   int threads();
 
+  /// The job as the ranks have joined it. A job of one rank is never asked.
+  Weft weft();
+
   /// The communicator of all present ranks. A job of one rank is never asked.
   Communicator communicator();
 

@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.dataparallel.compress.Compression;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +42,32 @@ class GradientExchangeTest {
     assertThat(plain.bytesPerStep().orElseThrow())
         .isBetween(1.95 * 4 * parameters, 2.1 * 4 * parameters);
     assertThat(Runs.alone(Runs.settings(1)).bytesPerStep()).isEmpty();
+  }
+
+  @Test
+  void anAutotunerLeavesTheBitsOfWeightsAndLogsItsSamples() {
+    TrainingSettings plain = Runs.settings(20);
+    List<List<String>> logs =
+        Runs.onAll(
+            2,
+            job -> {
+              var trainer =
+                  new Trainer(
+                      plain.with(new GradientExchange.Tuned()),
+                      Runs.DIGITS,
+                      job,
+                      TrainingObserver.SILENT);
+              String digest = trainer.run().digests().getFirst();
+              assertThat(trainer.tuningLog()).hasSizeGreaterThan(1);
+              List<String> all = new ArrayList<>(List.of(digest));
+              all.addAll(trainer.tuningLog());
+              return all;
+            });
+    assertThat(logs.get(0)).isEqualTo(logs.get(1));
+    assertThat(logs.get(0).get(1))
+        .isEqualTo("sample,fusion_threshold,segment_bytes,window,step_micros");
+    assertThat(logs.get(0).get(2)).matches("1,[0-9]+,0,0,[0-9.E]+");
+    assertThat(Runs.together(2, plain).getFirst().digests()).contains(logs.get(0).getFirst());
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
@@ -49,6 +50,11 @@ public record SoloJob(GoodputMeter goodput) implements TrainingJob {
   @Override
   public int threads() {
     return 1;
+  }
+
+  @Override
+  public Weft weft() {
+    throw new IllegalStateException("one rank has joined nobody");
   }
 
   @Override
