@@ -259,6 +259,9 @@ final class TrainCommandLine {
   /// A file that can be written when training is done.
   private static Optional<Path> output(ParseResult parsed, String option) {
     Optional<Path> file = path(parsed, option);
+    if (text(parsed, option).filter("-"::equals).isPresent()) {
+      throw BadOption.of(option, "-", "the name of a file; '-' is not taken for standard output");
+    }
     Optional<String> obstacle = file.flatMap(NewFile::obstacle);
     if (obstacle.isPresent()) {
       throw new BadOption(

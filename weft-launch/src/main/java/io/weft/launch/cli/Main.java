@@ -6,6 +6,7 @@ import io.weft.config.ConfigOption;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.process.StandardOutput;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +19,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.Unmatched;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -51,7 +53,17 @@ public final class Main {
     line.setParameterExceptionHandler((wrong, given) -> wrongUsage(wrong));
     line.setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
     line.setUsageHelpWidth(100);
+    line.registerConverter(Path.class, Main::file);
     return line;
+  }
+
+  /// Under other commands '-' is standard output; here it would be a file of that name.
+  private static Path file(String text) {
+    if (text.equals("-")) {
+      throw new TypeConversionException(
+          "'-' is not taken for standard output; give the name of a file (./- is one)");
+    }
+    return Path.of(text);
   }
 
   static int run(CommandLine line, String... arguments) {

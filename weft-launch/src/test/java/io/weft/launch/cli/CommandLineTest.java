@@ -42,6 +42,7 @@ class CommandLineTest {
         "run --output-dir /proc/x -- true | --output-dir: the directory /proc/x",
         "run --ssh true -H nohost.invalid -- true | a host's name is not known here",
         "run --secure=maybe -- true | must be one of auto, on, off",
+        "doctor --json - | '-' is not taken for standard output; give the name of a file",
         "trian mnist-dnn | no command 'trian'; did you mean train?",
         "flight | no command 'flight'; did you mean trace flight?",
         "elephant | no command 'elephant'; there are ",
