@@ -2,6 +2,10 @@
 package io.weft.workloads.training;
 
 import io.weft.cluster.elastic.OnFailure;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.Fusion;
+import io.weft.dataparallel.compress.Compression;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
@@ -43,6 +47,9 @@ final class Engine implements AutoCloseable {
 
     /// In the run that computes the gradients.
     record AtOnce(Op train) implements Updating {}
+
+    /// The same, and gradients that are ready on all ranks travel together.
+    record Fused(Op train, DataParallel gradients) implements Updating {}
 
     /// The same, while an autotuner looks for the best exchange.
     record Tuned(Op train, TunedGradients gradients) implements Updating {}
@@ -94,9 +101,9 @@ final class Engine implements AutoCloseable {
     boolean averages = settings.sync() instanceof Sync.Gradients && job.size() > 1;
     return switch (settings.exchange()) {
       case GradientExchange.Averaged averaged ->
-          new Updating.AtOnce(
-              (averages ? averaging(averaged.compression().reducers(), job, optimizer) : optimizer)
-                  .minimize(loss));
+          averages
+              ? averaged(averaged.compression(), job, optimizer, loss)
+              : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Tuned _ ->
           averages
               ? tuned(new TunedGradients(job.weft()), job, optimizer, loss)
@@ -104,6 +111,18 @@ final class Engine implements AutoCloseable {
       case GradientExchange.Shards _ ->
           new Updating.ByShards(new ShardGradients(graph, optimizer, loss, new RankExchange(job)));
     };
+  }
+
+  /// Fused where the settings ask for it; else each gradient goes when it is there, matched by
+  /// name.
+  private static Updating averaged(
+      Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
+    DataParallelOptions options = DataParallelOptions.of(job.weft().config());
+    if (options.fusion() == Fusion.ON && compression instanceof Compression.None) {
+      DataParallel gradients = DataParallel.over(job.weft(), options);
+      return new Updating.Fused(averaging(gradients, job, optimizer).minimize(loss), gradients);
+    }
+    return new Updating.AtOnce(averaging(compression.reducers(), job, optimizer).minimize(loss));
   }
 
   private static Optimizer averaging(
@@ -153,6 +172,7 @@ final class Engine implements AutoCloseable {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
         case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
+        case Updating.Fused fused -> atOnce(feed.feeds().getFirst(), scalar, fused.train());
         case Updating.Tuned tuned -> atOnce(feed.feeds().getFirst(), scalar, tuned.train());
         case Updating.ByShards parts -> byShards(feed.feeds(), scalar, parts.gradients());
       };
@@ -248,6 +268,7 @@ final class Engine implements AutoCloseable {
     state.close();
     switch (updating) {
       case Updating.ByShards parts -> parts.gradients().close();
+      case Updating.Fused fused -> fused.gradients().close();
       case Updating.Tuned tuned -> tuned.gradients().close();
       case Updating.AtOnce _ -> {}
     }

@@ -3,9 +3,14 @@ package io.weft.workloads.training;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.WeftConfig;
+import io.weft.dataparallel.DataParallelConfig;
 import io.weft.dataparallel.compress.Compression;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationObserver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,9 +49,38 @@ class GradientExchangeTest {
     assertThat(Runs.alone(Runs.settings(1)).bytesPerStep()).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({"inproc", "tcp"})
+  void fusionLeavesTheBitsOfWeights(String transport) {
+    WeftConfig config =
+        WeftConfig.builder().transport(transport).set(DataParallelConfig.FUSION, "on").build();
+    TrainingSettings settings = Runs.settings(2);
+    List<String> sets =
+        Runs.onAll(
+            2,
+            config,
+            job -> {
+              var fusion = new AtomicBoolean();
+              var trainer = new Trainer(settings, Runs.DIGITS, job, TrainingObserver.SILENT);
+              job.observe(
+                  new OperationObserver() {
+                    @Override
+                    public void submitted(ObservedOperation operation) {
+                      if (operation.name().startsWith("weft/fusion-")) {
+                        fusion.set(true);
+                      }
+                    }
+                  });
+              String digest = trainer.run().digests().getFirst();
+              return digest + " " + fusion.get();
+            });
+    String plain = Runs.together(2, settings).getFirst().digests().getFirst();
+    assertThat(sets).containsOnly(plain + " true");
+  }
+
   @Test
   void anAutotunerLeavesTheBitsOfWeightsAndLogsItsSamples() {
-    TrainingSettings plain = Runs.settings(20);
+    TrainingSettings plain = Runs.settings(100);
     List<List<String>> logs =
         Runs.onAll(
             2,

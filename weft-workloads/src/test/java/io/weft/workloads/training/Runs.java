@@ -60,7 +60,10 @@ final class Runs {
   }
 
   static <T> List<T> onAll(int ranks, Function<TrainingJob, T> body) {
-    WeftConfig config = WeftConfig.builder().transport("inproc").build();
+    return onAll(ranks, WeftConfig.builder().transport("inproc").build(), body);
+  }
+
+  static <T> List<T> onAll(int ranks, WeftConfig config, Function<TrainingJob, T> body) {
     try (LocalJob job = LocalJob.start(ranks, config)) {
       return job.run(weft -> body.apply(job(weft)));
     }
