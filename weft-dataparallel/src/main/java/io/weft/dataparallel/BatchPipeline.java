@@ -261,7 +261,7 @@ final class BatchPipeline {
   }
 
   private void end(Running ended) throws InterruptedException {
-    Object result;
+    @Nullable Object result;
     try {
       result = ended.handle().await();
     } catch (CommException.Mismatch | CommException.Broken cause) {
@@ -310,7 +310,7 @@ final class BatchPipeline {
     }
   }
 
-  private void complete(String name, Object result) {
+  private void complete(String name, @Nullable Object result) {
     lastOperation = name;
     if (pending.remove(name) instanceof PendingCollective<?> own) {
       own.complete(result);

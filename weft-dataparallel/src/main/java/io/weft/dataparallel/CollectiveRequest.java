@@ -11,7 +11,11 @@ import java.time.Duration;
 /// is the same on all ranks, but for the deadline. Tensors are borrowed until the handle completes.
 ///
 /// @param <T> what its handle completes with
-public sealed interface CollectiveRequest<T> {
+public sealed interface CollectiveRequest<T>
+    permits CollectiveRequest.Allgather,
+        CollectiveRequest.ReduceScatter,
+        CollectiveRequest.Broadcast,
+        TuneRequest {
 
   /// By which ranks match it: 1 to 512 characters.
   String name();

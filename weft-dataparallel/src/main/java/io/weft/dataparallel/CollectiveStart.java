@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
@@ -16,6 +17,7 @@ import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /// How requests are submitted to a communicator, and what ranks must agree on before. Any thread.
 final class CollectiveStart {
@@ -36,6 +38,7 @@ final class CollectiveStart {
               communicator.reduceScatter(scaled(scatter), scatter.output(), scatter.op(), options);
           case Broadcast(var name, var tensor, int root, var deadline) ->
               communicator.broadcast(tensor, root, options);
+          case TuneRequest(Tuning next) -> communicator.tune(next);
         };
     @SuppressWarnings("unchecked") // each record names the type of its handle
     Handle<T> typed = (Handle<T>) handle;
@@ -72,7 +75,7 @@ final class CollectiveStart {
   }
 
   /// Nobody takes this result.
-  static void discard(Object result) {
+  static void discard(@Nullable Object result) {
     if (result instanceof TensorLease lease) {
       lease.close();
     }
@@ -98,6 +101,7 @@ final class CollectiveStart {
               groupSize);
       case Broadcast broadcast ->
           of(Collective.BROADCAST, broadcast.root(), in, in.shape(), group, groupSize);
+      case TuneRequest tune -> of(Collective.TUNE, 0, in, tune.sizes(), group, groupSize);
     };
   }
 

@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
@@ -100,6 +101,11 @@ final class DirectReducer extends CommunicatorReducer {
 
   @Override
   public void fusionThreshold(long bytes) {}
+
+  @Override
+  public Handle<?> tune(Tuning next) {
+    return communicator.tune(next);
+  }
 
   @Override
   public String describe() {

@@ -5,6 +5,7 @@ import io.weft.collective.Communicator;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.Neutral;
 import io.weft.dataparallel.negotiation.ReadyTensor;
@@ -21,9 +22,13 @@ final class JoinedRequest {
   /// arrives, which nobody reads.
   static CollectiveRequest<?> of(ReadyTensor tensor, Communicator communicator) {
     TensorSignature signature = tensor.signature();
+    if (signature.collective() == Collective.TUNE) {
+      return TuneRequest.of(signature.shape());
+    }
     TensorView memory = memory(signature, signature.shape());
     return switch (signature.collective()) {
-      case ALLREDUCE -> throw new IllegalStateException("an allreduce is started as a batch");
+      case ALLREDUCE, TUNE ->
+          throw new IllegalStateException(signature.collective() + " has no such request");
       case ALLGATHER -> Allgather.of(tensor.name(), memory);
       case BROADCAST -> Broadcast.of(tensor.name(), memory, signature.root());
       case REDUCE_SCATTER -> {

@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.agent.Ticker;
 import io.weft.collective.Communicator;
+import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
@@ -165,6 +166,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
       }
       case Broadcast broadcast -> {}
       case Allgather gather -> {}
+      case TuneRequest tune -> {}
     }
   }
 
@@ -277,6 +279,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
     threshold = Math.min(Long.highestOneBit(bytes), options.fusionThreshold());
     thread.limitBuffers(bytes);
+  }
+
+  @Override
+  public Handle<?> tune(Tuning next) {
+    return submit(new TuneRequest(next));
   }
 
   @Override

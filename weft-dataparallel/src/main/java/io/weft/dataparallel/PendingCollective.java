@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
+import static java.util.Objects.requireNonNull;
+
 import io.weft.comm.CommException;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
@@ -9,6 +11,7 @@ import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A collective other than an allreduce from its submission until its handle is done.
 ///
@@ -49,6 +52,7 @@ record PendingCollective<T>(
       case ReduceScatter scatter -> List.of(scatter.input(), scatter.output());
       case Allgather gather -> List.of(gather.input());
       case Broadcast broadcast -> List.of(broadcast.input());
+      case TuneRequest tune -> List.of();
     };
   }
 
@@ -57,15 +61,16 @@ record PendingCollective<T>(
     return switch (request) {
       case ReduceScatter scatter -> List.of(scatter.output());
       case Allgather gather -> List.of();
+      case TuneRequest tune -> List.of();
       case Broadcast broadcast -> List.of(broadcast.input());
     };
   }
 
   /// Its communicator has ended it with this result.
-  void complete(Object result) {
+  void complete(@Nullable Object result) {
     CollectiveStart.finish(request);
     @SuppressWarnings("unchecked") // it is what the communicator gave for the request
-    T typed = (T) result;
+    T typed = (T) (request instanceof TuneRequest tune ? tune.next() : requireNonNull(result));
     handle.complete(typed);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
+import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.ReduceOp;
@@ -76,6 +77,11 @@ public sealed interface Reducer extends GradientReducer permits CommunicatorRedu
   /// Throws `IllegalArgumentException` unless `bytes` is positive. Of no effect where tensors are
   /// not fused.
   void fusionThreshold(long bytes);
+
+  /// Changes the sizes of the communicator as `Communicator.tune` does, where ranks negotiate
+  /// between two of their rounds; while it is in flight nothing else is submitted to the
+  /// communicator.
+  Handle<?> tune(Tuning next);
 
   /// Whether ranks negotiate and tensors are fused, and why, in words.
   String describe();

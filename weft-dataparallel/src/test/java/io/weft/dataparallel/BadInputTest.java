@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.Weft;
+import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
@@ -42,6 +43,25 @@ class BadInputTest {
               .hasMessageContaining("rank 2")
               .hasMessageContaining("FLOAT32[3]")
               .hasMessageContaining("make the calls equal");
+          var again = reducer.reduce("g", ReducerTest.floats(1, 2, 3)).await(LIMIT);
+          assertThat(ReducerTest.floats(again)).containsExactly(1, 2, 3);
+          return true;
+        });
+  }
+
+  @Test
+  void otherSizesOnOneRankFailOnAll() {
+    ReducerTest.negotiated(
+        3,
+        (weft, reducer) -> {
+          Tuning wanted = new Tuning(0, weft.rank() == 1 ? 65_536 : 131_072, 0);
+          assertThatThrownBy(() -> reducer.tune(wanted).await(LIMIT))
+              .isInstanceOf(CommException.Mismatch.class)
+              .hasMessageContaining("weft/tune")
+              .hasMessageContaining("rank 1 on")
+              .hasMessageContaining("window of [0, 65536, 0]")
+              .hasMessageContaining("[0, 131072, 0]");
+          assertThat(weft.communicator().tuning()).isEqualTo(Tuning.DEFAULT);
           var again = reducer.reduce("g", ReducerTest.floats(1, 2, 3)).await(LIMIT);
           assertThat(ReducerTest.floats(again)).containsExactly(1, 2, 3);
           return true;

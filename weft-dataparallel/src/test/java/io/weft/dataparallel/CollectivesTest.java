@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.Weft;
+import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
@@ -236,6 +237,23 @@ class CollectivesTest {
           }
           reducer.barrier(LIMIT);
           assertThat(take(reducer.submit(Allgather.of("other", rows(1, 1))))).hasSize(4);
+          return true;
+        });
+  }
+
+  /// Rounds of negotiation go on all the time, and each has the sizes of its turn on all ranks.
+  @Test
+  void sizesChangeBetweenRounds() {
+    ReducerTest.negotiated(
+        3,
+        (weft, reducer) -> {
+          for (int turn = 0; turn < 200; turn++) {
+            Tuning next = new Tuning(0, 16_384 << turn % 4, 1 << turn % 3);
+            var unused = reducer.tune(next).await(LIMIT);
+            assertThat(weft.communicator().tuning()).isEqualTo(next);
+            var sum = reducer.reduce("g" + turn % 7, ReducerTest.floats(turn)).await(LIMIT);
+            assertThat(ReducerTest.floats(sum)).containsExactly(turn);
+          }
           return true;
         });
   }

@@ -10,7 +10,9 @@ public enum Collective {
   /// Combined; each rank gets its rows.
   REDUCE_SCATTER("reduceScatter"),
   /// The root's goes to all.
-  BROADCAST("broadcast");
+  BROADCAST("broadcast"),
+  /// Other sizes for the communicator, which are its shape: eager bytes, segment, window.
+  TUNE("tune");
 
   private final String words;
 

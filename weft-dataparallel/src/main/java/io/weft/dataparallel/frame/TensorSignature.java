@@ -59,13 +59,18 @@ public record TensorSignature(
       case ALLGATHER -> "allgather of any number of rows of ";
       case REDUCE_SCATTER -> "reduceScatter by " + op + " of ";
       case BROADCAST -> "broadcast from rank " + root + " of ";
+      case TUNE -> "eager bytes, segment and window of ";
     };
   }
 
   /// For people: all that another rank may have asked in another way.
   public String words() {
     StringBuilder words = new StringBuilder();
-    words.append(what()).append(dtype).append(shape);
+    words.append(what());
+    if (collective != Collective.TUNE) {
+      words.append(dtype);
+    }
+    words.append(shape);
     if (prescale != 1 || postscale != 1) {
       words.append(" scaled by ").append(prescale).append(" and ").append(postscale);
     }

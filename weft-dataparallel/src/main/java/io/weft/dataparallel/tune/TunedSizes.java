@@ -86,7 +86,7 @@ public final class TunedSizes implements GradientReducer {
         new Tuning(
             now.eagerBytes(), Math.toIntExact(values.get(1)), Math.toIntExact(values.get(2)));
     if (!next.equals(now)) {
-      var unused = communicator.tune(next).await();
+      var unused = fused.tune(next).await();
     }
   }
 
