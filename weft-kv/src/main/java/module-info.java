@@ -4,7 +4,15 @@
 module io.weft.kv {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
+  requires org.jctools.core;
+  requires org.slf4j;
 
+  exports io.weft.kv;
+  exports io.weft.kv.key;
   exports io.weft.kv.rule;
+  exports io.weft.kv.spec;
   exports io.weft.kv.table;
+
+  provides io.weft.config.OptionProvider with
+      io.weft.kv.KvConfig;
 }

@@ -120,6 +120,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
   }
 
   @Override
+  public AgentRunner runner() {
+    return submissions.runner();
+  }
+
+  @Override
   public void serve(int kind, RequestHandler server) {
     handlers.put(kind, server);
     submit(() -> {});
@@ -288,7 +293,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private int serve(ChannelPeer peer) {
     int served = 0;
-    Connected on = connected();
+    long most = connected().transport().maxTransferBytes();
     for (InboundRequest it : peer.waiting()) {
       if (handlers.of(it) == null) {
         continue; // its payload would take memory from those that are served
@@ -296,7 +301,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       if (it.needsMemory() && !lease(it)) {
         break;
       }
-      if (it.hasMemory() && it.read(endpoint(peer), on.transport().maxTransferBytes())) {
+      if (it.hasMemory() && it.read(endpoint(peer), most)) {
         served++;
       }
     }
@@ -369,14 +374,13 @@ public final class MeshChannel implements MeshService, RequestChannel {
     for (int rank = 0; rank < peers.length; rank++) {
       peers[rank] = new ChannelPeer(rank, active);
     }
-    MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
     connected =
         new Connected(
             mesh,
             new ChannelMessages(mesh),
             peers,
             new ReceivePool(mesh.transport(), memoryBytes),
-            form(message),
+            form(Arena.ofAuto().allocate(transport.maxMessageBytes(), 64)),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
   }
@@ -538,12 +542,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
     peer.quit(cause);
     List<OutboundRequest> asked = List.copyOf(peer.asked());
     asked.forEach(it -> it.fail(cause));
-    List<InboundRequest> waiting = List.copyOf(peer.waiting());
-    peer.waiting().clear();
-    for (InboundRequest it : waiting) {
+    for (InboundRequest it : List.copyOf(peer.waiting())) {
       it.withdraw();
       answered(it);
     }
+    peer.waiting().clear();
     handlers.tellGone(peer.rank(), cause, this::run);
     return asked.size();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
+import io.weft.agent.AgentRunner;
 import io.weft.transport.CheckReturnValue;
 import java.util.function.Consumer;
 
@@ -29,6 +30,9 @@ public interface RequestChannel {
   /// not.
   @CheckReturnValue
   boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver);
+
+  /// What turns this channel: who waits for an outcome may turn it meanwhile, as collectives do.
+  AgentRunner runner();
 
   /// Who serves the requests of this kind from now on, in place of an earlier handler of the same
   /// kind; until the first one has come they wait, and those of other kinds pass them. Throws

@@ -33,6 +33,11 @@ public final class SubmissionQueue<C> {
     runner = owner;
   }
 
+  /// Whose progress thread it is.
+  public AgentRunner runner() {
+    return Objects.requireNonNull(runner, "no progress thread");
+  }
+
   /// Any thread.
   ///
   /// Hot path.
@@ -51,7 +56,7 @@ public final class SubmissionQueue<C> {
     if (over) {
       runLeft.run();
     } else {
-      Objects.requireNonNull(runner, "no progress thread").commandQueued();
+      runner().commandQueued();
     }
   }
 

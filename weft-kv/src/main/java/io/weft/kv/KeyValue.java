@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.Weft;
+import io.weft.kv.worker.StagingMemory;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// This rank's part in a parameter server: its worker's side, its server's side, or both. Made on
+/// all ranks with the same options.
+///
+/// ```java
+/// try (Weft weft = Weft.init();
+///     KeyValue kv = KeyValue.over(weft, KvOptions.servers(1))) {
+///   if (kv.server().isPresent()) {
+///     kv.server().get().join(Duration.ofHours(8)); // until the workers have left
+///     return;
+///   }
+///   KvTable table = kv.store().register(TableSpec.rows("embedding", 64).withRule("adagrad"));
+///   table.push(keys, gradients).await();
+///   table.pull(keys, values).await();
+/// }
+/// ```
+///
+/// Any thread.
+public final class KeyValue implements AutoCloseable {
+
+  private final @Nullable KvServer server;
+  private final @Nullable KeyValueStore store;
+
+  private KeyValue(@Nullable KvServer server, @Nullable KeyValueStore store) {
+    this.server = server;
+    this.store = store;
+  }
+
+  /// Begins to serve where this rank is a server. Throws `IllegalArgumentException` where no rank
+  /// is left to be a worker.
+  public static KeyValue over(Weft weft, KvOptions options) {
+    Layout layout = Layout.of(weft, options);
+    KvServer server = layout.servers().contains(weft.rank()) ? new KvServer(weft, layout) : null;
+    KeyValueStore store =
+        layout.workers().contains(weft.rank())
+            ? new KeyValueStore(weft, layout, options, server)
+            : null;
+    return new KeyValue(server, store);
+  }
+
+  static StagingMemory staging(Weft weft) {
+    return bytes -> weft.allocate(DType.UINT8, Shape.of(bytes));
+  }
+
+  /// The server's side; empty where this rank is a worker only.
+  public Optional<KvServer> server() {
+    return Optional.ofNullable(server);
+  }
+
+  /// The worker's side. Throws `IllegalStateException` where this rank is a server only.
+  public KeyValueStore store() {
+    if (store == null) {
+      throw new IllegalStateException(
+          "this rank is a server: only workers push and pull; see KvOptions.servers");
+    }
+    return store;
+  }
+
+  /// Ends the server's threads, where there are some.
+  @Override
+  public void close() {
+    if (server != null) {
+      server.close();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.config.ConfigOption;
+import io.weft.config.ConfigOption.Scope;
+import io.weft.config.OptionProvider;
+import io.weft.config.OptionType;
+import java.util.List;
+
+/// The settings of parameter servers. Stateless; any thread.
+public final class KvConfig implements OptionProvider {
+
+  /// Into how many shards every table is cut.
+  public static final ConfigOption<Integer> SHARDS =
+      ConfigOption.of(
+              "kv-shards",
+              OptionType.number(0, 65_536),
+              "0",
+              "into how many shards the parameter servers cut every table; 0 = one for each of"
+                  + " their threads")
+          .sameOn(Scope.JOB);
+
+  /// Threads of a server.
+  public static final ConfigOption<Integer> THREADS =
+      ConfigOption.of(
+              "kv-threads",
+              OptionType.number(1, 1024),
+              "1",
+              "threads of a parameter server that own its shards and apply updates")
+          .sameOn(Scope.JOB);
+
+  /// Most memory of tables.
+  public static final ConfigOption<Long> MEMORY =
+      ConfigOption.of(
+          "kv-memory",
+          OptionType.bytes(1 << 20, 1L << 46),
+          "4G",
+          "most memory of the tables of a parameter server, and of pushes that wait for those of"
+              + " other workers");
+
+  /// Most memory of answers.
+  public static final ConfigOption<Long> REPLY_MEMORY =
+      ConfigOption.of(
+          "kv-reply-memory",
+          OptionType.bytes(1 << 16, 1L << 40),
+          "256M",
+          "most memory of a parameter server's answers on their way; each worker has its share");
+
+  /// Most memory of lists of keys.
+  public static final ConfigOption<Long> LIST_MEMORY =
+      ConfigOption.of(
+          "kv-list-memory",
+          OptionType.bytes(1 << 12, 1L << 40),
+          "64M",
+          "most memory of the lists of keys that a shard keeps for a table, so that they are sent"
+              + " once");
+
+  /// Most bytes on their way to a server.
+  public static final ConfigOption<Long> IN_FLIGHT =
+      ConfigOption.of(
+          "kv-in-flight",
+          OptionType.bytes(1 << 12, 1L << 40),
+          "32M",
+          "most bytes of a worker's requests to one parameter server that are not answered; what is"
+              + " beyond waits by priority");
+
+  /// For `ServiceLoader`.
+  public KvConfig() {}
+
+  @Override
+  public List<ConfigOption<?>> options() {
+    return List.of(SHARDS, THREADS, MEMORY, REPLY_MEMORY, LIST_MEMORY, IN_FLIGHT);
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.cluster.channel.RequestChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/// Who is what in a parameter server; the same on all ranks.
+///
+/// @param servers how many of the first ranks are servers; 0 = every rank is both server and worker
+/// @param application 0 to 15: several parameter servers in one job have different ones
+/// @param deadline how long a request may take; empty = the job's `deadline`
+public record KvOptions(int servers, int application, Optional<Duration> deadline) {
+
+  private static final int MOST_APPLICATIONS = 16;
+
+  /// Throws `IllegalArgumentException` with what is wrong.
+  public KvOptions {
+    if (servers < 0 || application < 0 || application >= MOST_APPLICATIONS) {
+      throw new IllegalArgumentException(
+          "%d servers, application %d; allowed: at least 0, and 0 to %d"
+              .formatted(servers, application, MOST_APPLICATIONS - 1));
+    }
+  }
+
+  /// The first so many ranks are servers, those behind them workers.
+  public static KvOptions servers(int count) {
+    if (count < 1) {
+      throw new IllegalArgumentException(count + " servers; at least 1");
+    }
+    return new KvOptions(count, 0, Optional.empty());
+  }
+
+  /// Every rank is both.
+  public static KvOptions everyRank() {
+    return new KvOptions(0, 0, Optional.empty());
+  }
+
+  /// The same, apart from other applications of the job.
+  public KvOptions withApplication(int number) {
+    return new KvOptions(servers, number, deadline);
+  }
+
+  /// The same with a limit for each request.
+  public KvOptions withDeadline(Duration limit) {
+    return new KvOptions(servers, application, Optional.of(limit));
+  }
+
+  /// Kind of its requests on the channel.
+  int kind() {
+    return RequestChannel.FIRST_FREE_KIND + application;
+  }
+
+  /// Ranks that are servers, of a job of so many.
+  List<Integer> serversOf(int size) {
+    return IntStream.range(0, servers == 0 ? size : servers).boxed().toList();
+  }
+
+  /// Ranks that are workers, of a job of so many. Throws `IllegalArgumentException` if there is
+  /// none.
+  List<Integer> workersOf(int size) {
+    if (servers >= size) {
+      throw new IllegalArgumentException(
+          servers + " servers in a job of " + size + " ranks: none is left to be a worker");
+    }
+    return IntStream.range(servers, size).boxed().toList();
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.comm.Handle;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.key.KeyList;
+import io.weft.kv.key.KeyListCache;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.TableRequests;
+import io.weft.kv.worker.WorkerLinks;
+import java.lang.foreign.MemorySegment;
+
+/// A table of rows as a worker sees it. Keys come in any order, also several times: what is pushed
+/// for one key is added up first, what is pulled stands at each place. Values are 32-bit floats,
+/// row after row in the order of the keys; they are borrowed until the handle is done. Copied only
+/// where the memory is in the heap, or where the order of the keys is not that of the shards:
+/// ascending keys and ranges need no copy. Any thread.
+///
+/// A handle fails with `CommException.Mismatch` where a server refuses, with the reason; all else
+/// works on. With `CommException.TimedOut` after the deadline: then it is not known whether a push
+/// was applied. With `CommException.PeerLost` where a server is gone.
+public final class KvTable {
+
+  private static final int LISTS = 64;
+
+  private final TableSpec spec;
+  private final TableRequests requests;
+  private final KeyListCache lists = new KeyListCache(LISTS);
+
+  KvTable(WorkerLinks links, TableSpec spec) {
+    this.spec = spec;
+    this.requests = new TableRequests(links, spec);
+  }
+
+  /// What it is.
+  public TableSpec spec() {
+    return spec;
+  }
+
+  void register() throws InterruptedException {
+    var unused = requests.register().await();
+  }
+
+  /// These keys, copied and cut by shard once for all pushes and pulls that use them.
+  public KeyList keys(long... keys) {
+    return lists.of(keys, requests::cut);
+  }
+
+  /// Pushes a row for each key. In a synchronous table this is the worker's next clock: every
+  /// worker pushes as often, and what all have pushed is applied at once.
+  public Handle<Void> push(KeyList keys, MemorySegment values) throws InterruptedException {
+    check("values", keys, values);
+    return requests.send(KvOp.PUSH, keys, values, null);
+  }
+
+  /// The same of an array.
+  public Handle<Void> push(long[] keys, float[] values) throws InterruptedException {
+    return push(keys(keys), MemorySegment.ofArray(values));
+  }
+
+  /// Pulls the row of each key. In a synchronous table it sees all pushes up to this worker's
+  /// clock; a key that nobody has pushed has its initial values.
+  public Handle<Void> pull(KeyList keys, MemorySegment into) throws InterruptedException {
+    check("place", keys, into);
+    return requests.send(KvOp.PULL, keys, MemorySegment.NULL, into);
+  }
+
+  /// The same into an array.
+  public Handle<Void> pull(long[] keys, float[] into) throws InterruptedException {
+    return pull(keys(keys), MemorySegment.ofArray(into));
+  }
+
+  /// Pushes, and pulls what there is then.
+  public Handle<Void> pushPull(KeyList keys, MemorySegment values, MemorySegment into)
+      throws InterruptedException {
+    check("values", keys, values);
+    check("place", keys, into);
+    return requests.send(KvOp.PUSH_PULL, keys, values, into);
+  }
+
+  /// The same with arrays.
+  public Handle<Void> pushPull(long[] keys, float[] values, float[] into)
+      throws InterruptedException {
+    return pushPull(keys(keys), MemorySegment.ofArray(values), MemorySegment.ofArray(into));
+  }
+
+  /// This worker's clock is one further, in a table of bounded staleness. Done when all shards know
+  /// it.
+  public Handle<Void> clock() throws InterruptedException {
+    return requests.advance();
+  }
+
+  private void check(String what, KeyList keys, MemorySegment memory) {
+    long expected = 4L * spec.width() * keys.size();
+    if (memory.byteSize() != expected) {
+      throw new IllegalArgumentException(
+          "table '%s': %s of %d bytes for %d keys of %d floats, expected %d"
+              .formatted(
+                  spec.name(), what, memory.byteSize(), keys.size(), spec.width(), expected));
+    }
+  }
+}

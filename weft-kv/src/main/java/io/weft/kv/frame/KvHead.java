@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.frame;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/// The head of a request to a shard, `BYTES` long, little-endian (docs/protocol/kv.md).
+///
+/// @param op what is asked
+/// @param keys where the keys are
+/// @param shard whose
+/// @param table its id; 0 = all tables, of `CLOCK`
+/// @param number of a push, counted by its worker for each shard from 1; 0 = no push
+/// @param settled pushes below this number are over for their worker
+/// @param clock of the worker
+/// @param digestHigh of the list of keys
+/// @param digestLow of the list of keys
+/// @param count keys of the list
+/// @param part of a tensor
+public record KvHead(
+    KvOp op,
+    Keys keys,
+    int shard,
+    long table,
+    long number,
+    long settled,
+    long clock,
+    long digestHigh,
+    long digestLow,
+    int count,
+    int part) {
+
+  /// Length.
+  public static final int BYTES = 76;
+
+  /// Version of the layout.
+  static final short VERSION = 1;
+
+  private static final KvOp[] OPS = KvOp.values();
+  private static final Keys[] KEYS = Keys.values();
+
+  /// Where the keys of a request are.
+  public enum Keys {
+    /// There are none.
+    NONE(0),
+    /// In the payload, before the values.
+    INLINE(1),
+    /// The same, and the shard should keep them.
+    KEPT(2),
+    /// The shard has kept them: the digest names them.
+    NAMED(3);
+
+    private final byte code;
+
+    Keys(int code) {
+      this.code = (byte) code;
+    }
+  }
+
+  /// Writes it to the beginning of `to`.
+  ///
+  /// Hot path.
+  public void write(MemorySegment to) {
+    to.set(JAVA_BYTE, 0, op.code());
+    to.set(JAVA_BYTE, 1, keys.code);
+    to.set(JAVA_BYTE, 2, (byte) VERSION);
+    to.set(JAVA_BYTE, 3, (byte) 0);
+    to.set(JAVA_INT_UNALIGNED, 4, shard);
+    to.set(JAVA_LONG_UNALIGNED, 8, table);
+    to.set(JAVA_LONG_UNALIGNED, 16, number);
+    to.set(JAVA_LONG_UNALIGNED, 24, settled);
+    to.set(JAVA_LONG_UNALIGNED, 32, clock);
+    to.set(JAVA_LONG_UNALIGNED, 40, digestHigh);
+    to.set(JAVA_LONG_UNALIGNED, 48, digestLow);
+    to.set(JAVA_INT_UNALIGNED, 56, count);
+    to.set(JAVA_INT_UNALIGNED, 60, part);
+    to.set(JAVA_INT_UNALIGNED, 64, 0);
+    to.set(JAVA_LONG_UNALIGNED, 68, 0L);
+  }
+
+  /// Reads one. Throws `IllegalArgumentException` with what is wrong; the values that follow from
+  /// the table are checked by the shard.
+  public static KvHead read(MemorySegment from) {
+    if (from.byteSize() != BYTES) {
+      throw new IllegalArgumentException(
+          "a head of " + from.byteSize() + " bytes, expected " + BYTES);
+    }
+    int op = from.get(JAVA_BYTE, 0);
+    int keys = from.get(JAVA_BYTE, 1);
+    int version = from.get(JAVA_BYTE, 2);
+    if (version != VERSION) {
+      throw new IllegalArgumentException(
+          "version " + version + " of the protocol, expected " + VERSION);
+    }
+    if (op < 0 || op >= OPS.length || keys < 0 || keys >= KEYS.length) {
+      throw new IllegalArgumentException("operation " + op + " with keys " + keys);
+    }
+    var head =
+        new KvHead(
+            OPS[op],
+            KEYS[keys],
+            from.get(JAVA_INT_UNALIGNED, 4),
+            from.get(JAVA_LONG_UNALIGNED, 8),
+            from.get(JAVA_LONG_UNALIGNED, 16),
+            from.get(JAVA_LONG_UNALIGNED, 24),
+            from.get(JAVA_LONG_UNALIGNED, 32),
+            from.get(JAVA_LONG_UNALIGNED, 40),
+            from.get(JAVA_LONG_UNALIGNED, 48),
+            from.get(JAVA_INT_UNALIGNED, 56),
+            from.get(JAVA_INT_UNALIGNED, 60));
+    head.check();
+    return head;
+  }
+
+  private void check() {
+    boolean pushes = op == KvOp.PUSH || op == KvOp.PUSH_PULL;
+    if (shard < 0 || count < 0 || part < 0 || clock < 0) {
+      throw new IllegalArgumentException(
+          "shard %d, %d keys, part %d, clock %d: none may be negative"
+              .formatted(shard, count, part, clock));
+    }
+    if (number < 0 || settled < 0 || settled > number || (number > 0) != pushes) {
+      throw new IllegalArgumentException(
+          "%s with number %d, those below %d settled".formatted(op, number, settled));
+    }
+    if (keys == Keys.NONE && count != 0) {
+      throw new IllegalArgumentException(count + " keys, which are nowhere");
+    }
+  }
+}

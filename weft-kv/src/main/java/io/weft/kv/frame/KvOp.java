@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.frame;
+
+/// What is asked of a shard.
+public enum KvOp {
+  /// A table is there: the payload is its specification.
+  REGISTER(0),
+  /// Values that change rows or a part.
+  PUSH(1),
+  /// Rows or a part.
+  PULL(2),
+  /// A push, and what is there then.
+  PUSH_PULL(3),
+  /// A worker's clock is one further.
+  CLOCK(4),
+  /// Nothing but the answer, when a pull of this clock would be answered.
+  WAIT(5);
+
+  private final byte code;
+
+  KvOp(int code) {
+    this.code = (byte) code;
+  }
+
+  /// Its number on the wire.
+  byte code() {
+    return code;
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.frame;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.cluster.channel.RequestChannel;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/// The body of a shard's reply.
+///
+/// @param status what became of the request
+/// @param applied how many clocks the table has applied, where it is synchronous
+/// @param text why it was refused; empty otherwise
+public record KvReply(Status status, long applied, String text) {
+
+  private static final int FIXED_BYTES = 12;
+  private static final int MAX_TEXT_BYTES = RequestChannel.MAX_HEAD_BYTES - FIXED_BYTES;
+  private static final Status[] ALL = Status.values();
+
+  /// What became of a request.
+  public enum Status {
+    /// It is done.
+    DONE(0),
+    /// The shard does not have this list of keys: send it.
+    UNKNOWN_LIST(1),
+    /// It was not done, and will not be.
+    REFUSED(2);
+
+    private final byte code;
+
+    Status(int code) {
+      this.code = (byte) code;
+    }
+  }
+
+  /// It is done.
+  public static KvReply done(long applied) {
+    return new KvReply(Status.DONE, applied, "");
+  }
+
+  /// It was refused.
+  public static KvReply refused(String why) {
+    return new KvReply(Status.REFUSED, 0, why);
+  }
+
+  /// Itself; a text that is too long is cut.
+  public MemorySegment encode() {
+    byte[] words = text.getBytes(StandardCharsets.UTF_8);
+    if (words.length > MAX_TEXT_BYTES) {
+      words = ascii(Arrays.copyOf(words, MAX_TEXT_BYTES));
+    }
+    MemorySegment to = MemorySegment.ofArray(new byte[FIXED_BYTES + words.length]);
+    to.set(JAVA_BYTE, 0, status.code);
+    to.set(JAVA_LONG_UNALIGNED, 4, applied);
+    MemorySegment.copy(words, 0, to, JAVA_BYTE, FIXED_BYTES, words.length);
+    return to;
+  }
+
+  /// A character that was cut in two must not be there.
+  private static byte[] ascii(byte[] words) {
+    for (int i = 0; i < words.length; i++) {
+      words[i] = words[i] < 0 ? (byte) '?' : words[i];
+    }
+    return words;
+  }
+
+  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  public static KvReply read(MemorySegment from) {
+    long bytes = from.byteSize();
+    if (bytes < FIXED_BYTES || bytes > RequestChannel.MAX_HEAD_BYTES) {
+      throw new IllegalArgumentException("a reply of " + bytes + " bytes");
+    }
+    int status = from.get(JAVA_BYTE, 0);
+    long applied = from.get(JAVA_LONG_UNALIGNED, 4);
+    if (status < 0 || status >= ALL.length || applied < 0) {
+      throw new IllegalArgumentException("a reply of status " + status + ", clock " + applied);
+    }
+    String text = "";
+    if (bytes > FIXED_BYTES) {
+      try {
+        text =
+            StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .decode(from.asSlice(FIXED_BYTES).asByteBuffer())
+                .toString();
+      } catch (CharacterCodingException wrong) {
+        throw new IllegalArgumentException("a reply whose text is no UTF-8", wrong);
+      }
+    }
+    return new KvReply(ALL[status], applied, text);
+  }
+}

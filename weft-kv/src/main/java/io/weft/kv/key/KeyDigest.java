@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.key;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/// Names a list of keys: two sums of 64 bits, each of mixed keys in their order. Guards against
+/// chance, not against a forger: who asks a shard has proved that it belongs to the job.
+///
+/// @param high the first sum
+/// @param low the second sum
+public record KeyDigest(long high, long low) {
+
+  /// No list.
+  public static final KeyDigest NONE = new KeyDigest(0, 0);
+
+  /// Of `count` keys. Pure.
+  ///
+  /// Hot path.
+  public static KeyDigest of(MemorySegment keys, int count) {
+    long high = 0x9e3779b97f4a7c15L ^ count;
+    long low = 0xc2b2ae3d27d4eb4fL + count;
+    for (int i = 0; i < count; i++) {
+      long key = keys.get(JAVA_LONG_UNALIGNED, 8L * i);
+      high = Long.rotateLeft(high ^ key, 29) * 0xbf58476d1ce4e5b9L;
+      low = Long.rotateLeft(low + key, 31) * 0x94d049bb133111ebL + high;
+    }
+    return new KeyDigest(high ^ (high >>> 32), low ^ (low >>> 29));
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.key;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.weft.kv.spec.Slicer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Keys in any order, also several times, cut by shard once for all pushes and pulls that use them.
+/// Belongs to the table that made it. Any thread.
+public final class KeyList {
+
+  /// Shorter lists travel with each request: they are hardly longer than their name.
+  static final int LEAST_KEPT = 16;
+
+  private final long[] keys;
+  private final List<KeySlice> slices;
+
+  private KeyList(long[] keys, List<KeySlice> slices) {
+    this.keys = keys;
+    this.slices = slices;
+  }
+
+  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending.
+  ///
+  /// @param every whether shards without keys get an empty slice
+  public static KeyList cut(long[] keys, Slicer slicer, int shards, boolean every) {
+    long[] own = keys.clone();
+    int[] shardOf = new int[own.length];
+    int[] counts = new int[shards];
+    for (int i = 0; i < own.length; i++) {
+      shardOf[i] = shards == 1 ? 0 : slicer.shard(own[i], shards);
+      if (shardOf[i] < 0 || shardOf[i] >= shards) {
+        throw new IllegalArgumentException(
+            "slicer %s puts key %d into shard %d of %d"
+                .formatted(slicer.text(), own[i], shardOf[i], shards));
+      }
+      counts[shardOf[i]]++;
+    }
+    int[][] positions = new int[shards][];
+    for (int shard = 0; shard < shards; shard++) {
+      positions[shard] = new int[counts[shard]];
+    }
+    int[] filled = new int[shards];
+    for (int i = 0; i < own.length; i++) {
+      positions[shardOf[i]][filled[shardOf[i]]++] = i;
+    }
+    List<KeySlice> slices = new ArrayList<>();
+    for (int shard = 0; shard < shards; shard++) {
+      if (counts[shard] > 0 || every) {
+        slices.add(slice(shard, own, positions[shard]));
+      }
+    }
+    return new KeyList(own, List.copyOf(slices));
+  }
+
+  private static KeySlice slice(int shard, long[] all, int[] positions) {
+    long[] mine = new long[positions.length];
+    boolean ascending = true;
+    for (int i = 0; i < mine.length; i++) {
+      mine[i] = all[positions[i]];
+      ascending &= i == 0 || mine[i - 1] < mine[i];
+    }
+    int count = mine.length;
+    if (ascending && (count == 0 || positions[count - 1] - positions[0] == count - 1)) {
+      return new KeySlice(shard, memory(mine, count), count == 0 ? 0 : positions[0], null, null);
+    }
+    long[] sorted = mine.clone();
+    Arrays.sort(sorted);
+    int distinct = 0;
+    for (int i = 0; i < count; i++) {
+      if (i == 0 || sorted[i] != sorted[i - 1]) {
+        sorted[distinct++] = sorted[i];
+      }
+    }
+    int[] slots = new int[count];
+    for (int i = 0; i < count; i++) {
+      slots[i] = Arrays.binarySearch(sorted, 0, distinct, mine[i]);
+    }
+    return new KeySlice(shard, memory(sorted, distinct), 0, positions, slots);
+  }
+
+  private static MemorySegment memory(long[] keys, int count) {
+    MemorySegment memory = Arena.ofAuto().allocate(8L * Math.max(1, count), 64);
+    MemorySegment.copy(keys, 0, memory, JAVA_LONG, 0, count);
+    return memory.asSlice(0, 8L * count);
+  }
+
+  /// How many keys, the same one several times counted as often.
+  public int size() {
+    return keys.length;
+  }
+
+  /// Whether these are its keys, in this order.
+  public boolean isOf(long[] others) {
+    return Arrays.equals(keys, others);
+  }
+
+  /// By shard, ascending.
+  public List<KeySlice> slices() {
+    return slices;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.key;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/// Rows of floats, from memory to memory.
+final class Rows {
+
+  private Rows() {}
+
+  static void copy(MemorySegment from, long at, MemorySegment to, long place, int width) {
+    if (width < 8) {
+      for (long i = 0; i < 4L * width; i += 4) {
+        to.set(JAVA_FLOAT_UNALIGNED, place + i, from.get(JAVA_FLOAT_UNALIGNED, at + i));
+      }
+    } else {
+      MemorySegment.copy(from, at, to, place, 4L * width);
+    }
+  }
+
+  static void add(MemorySegment from, long at, MemorySegment to, long place, int width) {
+    for (long i = 0; i < 4L * width; i += 4) {
+      float sum = to.get(JAVA_FLOAT_UNALIGNED, place + i) + from.get(JAVA_FLOAT_UNALIGNED, at + i);
+      to.set(JAVA_FLOAT_UNALIGNED, place + i, sum);
+    }
+  }
+}

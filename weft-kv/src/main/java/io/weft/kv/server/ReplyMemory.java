@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.worker.StagingMemory;
+import io.weft.tensor.TensorLease;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
+
+/// Memory of answers on their way, of which each worker has a share: one that does not take its
+/// answers holds up itself only. Any thread.
+public final class ReplyMemory {
+
+  private final StagingMemory memory;
+  private final long shareBytes;
+  private final AtomicLongArray out;
+
+  /// @param bytes of all workers together
+  public ReplyMemory(StagingMemory memory, long bytes, int workers) {
+    this.memory = memory;
+    this.shareBytes = Math.max(1, bytes / workers);
+    this.out = new AtomicLongArray(workers);
+  }
+
+  /// So many bytes for a worker, or null while its other answers take its share. A longer answer
+  /// than its share goes alone.
+  @Nullable TensorLease tryLease(int worker, long bytes) {
+    long before = out.getAndAdd(worker, bytes);
+    if (before > 0 && before + bytes > shareBytes) {
+      out.addAndGet(worker, -bytes);
+      return null;
+    }
+    try {
+      return memory.lease(bytes);
+    } catch (RuntimeException | Error refused) {
+      out.addAndGet(worker, -bytes);
+      throw refused;
+    }
+  }
+
+  /// The answer has left.
+  void release(int worker, long bytes, TensorLease lease) {
+    lease.close();
+    out.addAndGet(worker, -bytes);
+  }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.key.KeyDigest;
+import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.table.Missing;
+import io.weft.kv.table.RowList;
+import io.weft.kv.table.RowTable;
+import io.weft.kv.table.RowTableSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The rows of a table on one shard. Confined to the shard's thread.
+final class RowsTable extends ShardTable {
+
+  private final RowTable rows;
+  private final KeyLists lists;
+  private final Rounds<KeptPush> rounds;
+  private final int width;
+  private long step;
+
+  RowsTable(TableSpec spec, ShardContext context) {
+    super(spec, context);
+    this.width = (int) spec.width();
+    this.rows =
+        new RowTable(
+            new RowTableSpec(
+                spec.name(),
+                width,
+                UpdateRules.parse(spec.rule()),
+                InitialValues.parse(spec.initial(), width),
+                RowTableSpec.RowOptions.DEFAULT.withSeed(spec.seed())),
+            context.budget());
+    this.lists = new KeyLists(context.listBytes());
+    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
+  }
+
+  /// Keys of one request.
+  ///
+  /// @param list ascending, each once
+  /// @param valueBytes of their rows
+  private record Keys(RowList list, long valueBytes) implements Subject {}
+
+  RowTable rows() {
+    return rows;
+  }
+
+  @Override
+  @Nullable Subject subject(KvHead head, MemorySegment payload) throws Refusal {
+    int count = head.count();
+    long valueBytes = 4L * width * count;
+    var digest = new KeyDigest(head.digestHigh(), head.digestLow());
+    return switch (head.keys()) {
+      case NONE -> new Keys(new RowList(), 0);
+      case NAMED -> {
+        RowList known = lists.find(digest);
+        if (known != null && known.count() != count) {
+          throw new Refusal("%d keys by the name of a list of %d".formatted(count, known.count()));
+        }
+        yield known == null ? null : new Keys(known, valueBytes);
+      }
+      case INLINE, KEPT -> {
+        if (payload.byteSize() < 8L * count) {
+          throw new Refusal(
+              "%d keys in a payload of %d bytes".formatted(count, payload.byteSize()));
+        }
+        var list = new RowList();
+        list.set(payload, 0, count);
+        checkOrder(list);
+        if (head.keys() == KvHead.Keys.KEPT) {
+          lists.keep(digest, list);
+        }
+        yield new Keys(list, valueBytes);
+      }
+    };
+  }
+
+  private static void checkOrder(RowList list) throws Refusal {
+    if (list.isAscending()) {
+      return;
+    }
+    int at = 1;
+    while (list.key(at - 1) < list.key(at)) {
+      at++;
+    }
+    throw new Refusal(
+        "key %d at %d comes after %d; the keys of a shard ascend, each once"
+            .formatted(list.key(at), at, list.key(at - 1)));
+  }
+
+  @Override
+  MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
+    boolean inline = head.keys() == KvHead.Keys.INLINE || head.keys() == KvHead.Keys.KEPT;
+    long keyBytes = inline ? 8L * head.count() : 0;
+    long expected = keyBytes + subject.valueBytes();
+    if (payload.byteSize() != expected) {
+      throw new Refusal(
+          "%d keys of %d floats are %d bytes of values, not %d; do all workers use the same width?"
+              .formatted(head.count(), width, subject.valueBytes(), payload.byteSize() - keyBytes));
+    }
+    MemorySegment values = payload.asSlice(keyBytes);
+    if (spec().checks() == TableSpec.Checks.FINITE) {
+      long at = Finite.firstOther(values);
+      if (at >= 0) {
+        throw new Refusal(
+            "value %s of key %d, column %d, is not finite; the push was not applied"
+                .formatted(
+                    values.getAtIndex(JAVA_FLOAT_UNALIGNED, at),
+                    keys(subject).list().key((int) (at / width)),
+                    at % width));
+      }
+    }
+    return values;
+  }
+
+  private static Keys keys(Subject subject) {
+    return (Keys) subject;
+  }
+
+  @Override
+  Rounds<KeptPush> rounds(Subject subject) {
+    return rounds;
+  }
+
+  @Override
+  List<Rounds<KeptPush>> allRounds() {
+    return List.of(rounds);
+  }
+
+  @Override
+  void apply(Subject subject, MemorySegment values) {
+    RowList list = keys(subject).list();
+    step++;
+    rows.resolve(list, Missing.MAKE, step);
+    rows.update(list, 0, list.count(), values, 0, step);
+  }
+
+  @Override
+  void applyAll(List<KeptPush> pushes) {
+    KeptPush first = pushes.getFirst();
+    RowList list = keys(first.subject()).list();
+    boolean alike = pushes.stream().allMatch(it -> keys(it.subject()).list() == list);
+    MemorySegment sum = alike ? first.values() : null;
+    if (sum == null) {
+      merge(pushes);
+      return;
+    }
+    for (KeptPush each : pushes.subList(1, pushes.size())) {
+      for (long at = 0; at < sum.byteSize(); at += 4) {
+        float added =
+            sum.get(JAVA_FLOAT_UNALIGNED, at) + each.values().get(JAVA_FLOAT_UNALIGNED, at);
+        sum.set(JAVA_FLOAT_UNALIGNED, at, added);
+      }
+    }
+    apply(first.subject(), sum);
+  }
+
+  /// Adds up pushes of different keys: each key gets the sum of what there is for it, in this
+  /// order.
+  private void merge(List<KeptPush> pushes) {
+    int total = pushes.stream().mapToInt(it -> keys(it.subject()).list().count()).sum();
+    long[] all = new long[total];
+    int filled = 0;
+    for (KeptPush each : pushes) {
+      RowList list = keys(each.subject()).list();
+      for (int i = 0; i < list.count(); i++) {
+        all[filled++] = list.key(i);
+      }
+    }
+    Arrays.sort(all);
+    int distinct = 0;
+    for (int i = 0; i < total; i++) {
+      if (i == 0 || all[i] != all[i - 1]) {
+        all[distinct++] = all[i];
+      }
+    }
+    float[] sum = new float[Math.multiplyExact(distinct, width)];
+    boolean[] there = new boolean[distinct];
+    for (KeptPush each : pushes) {
+      RowList list = keys(each.subject()).list();
+      int place = 0;
+      for (int i = 0; i < list.count(); i++) {
+        while (all[place] != list.key(i)) {
+          place++;
+        }
+        add(each.values(), (long) i * width, sum, place * width, there[place]);
+        there[place] = true;
+      }
+    }
+    var merged = new RowList();
+    merged.set(all, distinct);
+    apply(new Keys(merged, 4L * sum.length), MemorySegment.ofArray(sum));
+  }
+
+  private void add(MemorySegment from, long at, float[] sum, int place, boolean more) {
+    for (int i = 0; i < width; i++) {
+      float value = from.getAtIndex(JAVA_FLOAT_UNALIGNED, at + i);
+      sum[place + i] = more ? sum[place + i] + value : value;
+    }
+  }
+
+  @Override
+  void read(Subject subject, MemorySegment into) {
+    RowList list = keys(subject).list();
+    rows.resolve(list, Missing.LEAVE, step);
+    rows.read(list, 0, list.count(), into, 0);
+  }
+}

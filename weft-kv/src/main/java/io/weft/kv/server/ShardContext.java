@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.table.MemoryBudget;
+import java.util.List;
+
+/// What the shards of a server share.
+///
+/// @param rank of the server
+/// @param workers their ranks, ascending: the order in which pushes of a clock are added
+/// @param budget of all tables
+/// @param replies memory of answers
+/// @param listBytes of the lists of keys that a shard keeps for a table
+public record ShardContext(
+    int rank, List<Integer> workers, MemoryBudget budget, ReplyMemory replies, long listBytes) {
+
+  /// Copies what could change.
+  public ShardContext {
+    workers = List.copyOf(workers);
+  }
+
+  /// Position of a rank among the workers; -1 = it is none.
+  int worker(int ofRank) {
+    return workers.indexOf(ofRank);
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.spec.TableSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One table's part on one shard: its content, and who waits for what. Confined to the shard's
+/// thread.
+abstract sealed class ShardTable permits RowsTable {
+
+  private final TableSpec spec;
+  private final ShardContext context;
+  private final Clocks clocks;
+  private final ArrayDeque<Pending> parked = new ArrayDeque<>();
+
+  ShardTable(TableSpec spec, ShardContext context) {
+    this.spec = spec;
+    this.context = context;
+    this.clocks = new Clocks(context.workers().size(), spec.consistency().staleness());
+  }
+
+  /// What a request is about, once it was read and found to be right.
+  interface Subject {
+
+    /// Bytes of the values that a push of it has, or a pull gives.
+    long valueBytes();
+  }
+
+  final TableSpec spec() {
+    return spec;
+  }
+
+  final ShardContext context() {
+    return context;
+  }
+
+  final Clocks clocks() {
+    return clocks;
+  }
+
+  /// Pulls that are not answered yet, in order.
+  final ArrayDeque<Pending> parked() {
+    return parked;
+  }
+
+  /// Reads which keys or part a request is about; null = a list that is not kept here. Throws
+  /// `Refusal` with what is wrong.
+  abstract @Nullable Subject subject(KvHead head, MemorySegment payload) throws Refusal;
+
+  /// The values in the payload of a push.
+  abstract MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal;
+
+  /// The rounds of what this is about, of a synchronous table.
+  abstract Rounds<KeptPush> rounds(Subject subject);
+
+  /// All rounds there are.
+  abstract List<Rounds<KeptPush>> allRounds();
+
+  /// Applies a push.
+  abstract void apply(Subject subject, MemorySegment values) throws Refusal;
+
+  /// Applies the pushes of one clock, added in this order.
+  abstract void applyAll(List<KeptPush> pushes) throws Refusal;
+
+  /// Writes what there is to `into`, `valueBytes` long.
+  abstract void read(Subject subject, MemorySegment into) throws Refusal;
+
+  /// Whether a pull of a worker at this clock may be answered.
+  final boolean lets(Subject subject, long clock) {
+    return spec.consistency().isSynchronous() ? rounds(subject).lets(clock) : clocks.lets(clock);
+  }
+
+  /// A push that waits for those of other workers; in memory of its own.
+  ///
+  /// @param subject keys or part
+  /// @param values copied
+  /// @param bytes taken from the budget
+  record KeptPush(Subject subject, MemorySegment values, long bytes) {}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.spec;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// What a table is: the same on all workers that register it. Values are 32-bit floats.
+///
+/// @param name one line; at most 200 bytes
+/// @param kind what it consists of
+/// @param width floats of a row
+/// @param rule how a push changes values, such as `adagrad:lr=0.05`
+/// @param initial what a row that is made has, such as `zero`
+/// @param seed of random initial values
+/// @param consistency when a pull may be answered
+/// @param checks what of a push is looked at
+/// @param slicer which shard has a key
+public record TableSpec(
+    String name,
+    Kind kind,
+    long width,
+    String rule,
+    String initial,
+    long seed,
+    Consistency consistency,
+    Checks checks,
+    Slicer slicer) {
+
+  /// Longest row in floats: rows are short, tensors are long.
+  public static final long MAX_WIDTH = 1 << 20;
+
+  /// Longest text of a specification in bytes.
+  public static final int MAX_TEXT_BYTES = 4096;
+
+  private static final int MAX_NAME_BYTES = 200;
+
+  /// What a table consists of.
+  public enum Kind {
+    /// Rows by 64-bit key, made on first use.
+    ROWS
+  }
+
+  /// What is looked at in a push.
+  public enum Checks {
+    /// Its lengths.
+    LENGTHS,
+    /// Also each float: one that is not finite refuses the push.
+    FINITE
+  }
+
+  /// Throws `IllegalArgumentException` with what is wrong.
+  public TableSpec {
+    int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes == 0 || bytes > MAX_NAME_BYTES) {
+      throw new IllegalArgumentException(
+          "a table's name has 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
+    }
+    for (String text : List.of(name, rule, initial, slicer.text())) {
+      if (text.indexOf('\n') >= 0) {
+        throw new IllegalArgumentException("table '" + name + "': a text of more than one line");
+      }
+    }
+    if (width < 1 || width > MAX_WIDTH) {
+      throw new IllegalArgumentException(
+          "table '%s': %d floats; a row has 1 to %d".formatted(name, width, MAX_WIDTH));
+    }
+  }
+
+  /// Rows of so many floats by key; synchronous, added up, zero at first.
+  public static TableSpec rows(String name, int width) {
+    return of(name, Kind.ROWS, width);
+  }
+
+  private static TableSpec of(String name, Kind kind, long width) {
+    return new TableSpec(
+        name,
+        kind,
+        width,
+        "sum",
+        "zero",
+        0,
+        Consistency.synchronous(),
+        Checks.LENGTHS,
+        Slicer.hash());
+  }
+
+  /// The same with this update rule.
+  public TableSpec withRule(String text) {
+    return new TableSpec(name, kind, width, text, initial, seed, consistency, checks, slicer);
+  }
+
+  /// The same with these initial values.
+  public TableSpec withInitial(String text, long withSeed) {
+    return new TableSpec(name, kind, width, rule, text, withSeed, consistency, checks, slicer);
+  }
+
+  /// The same with this consistency.
+  public TableSpec with(Consistency other) {
+    return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer);
+  }
+
+  /// The same with these checks.
+  public TableSpec with(Checks other) {
+    return new TableSpec(name, kind, width, rule, initial, seed, consistency, other, slicer);
+  }
+
+  /// The same with this slicer.
+  public TableSpec with(Slicer other) {
+    return new TableSpec(name, kind, width, rule, initial, seed, consistency, checks, other);
+  }
+
+  /// What names it on the wire: the 64-bit FNV-1a hash of the name. Never 0.
+  public long id() {
+    long hash = 0xcbf29ce484222325L;
+    for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
+      hash = (hash ^ (each & 0xff)) * 0x100000001b3L;
+    }
+    return hash == 0 ? 1 : hash;
+  }
+
+  /// Itself in lines. The slicer is its text only: servers do not slice.
+  public String text() {
+    return String.join(
+        "\n",
+        name,
+        kind.name(),
+        Long.toString(width),
+        rule,
+        initial,
+        Long.toString(seed),
+        consistency.text(),
+        checks.name(),
+        slicer.text());
+  }
+
+  /// Reads what `text` has written; its slicer slices nothing. Throws `IllegalArgumentException`
+  /// with what is wrong.
+  public static TableSpec parse(String text) {
+    String[] lines = text.split("\n", -1);
+    if (lines.length != 9) {
+      throw new IllegalArgumentException("a table's specification of " + lines.length + " lines");
+    }
+    try {
+      return new TableSpec(
+          lines[0],
+          Kind.valueOf(lines[1]),
+          Long.parseLong(lines[2]),
+          lines[3],
+          lines[4],
+          Long.parseLong(lines[5]),
+          Consistency.parse(lines[6]),
+          Checks.valueOf(lines[7]),
+          new Named(lines[8]));
+    } catch (NumberFormatException wrong) {
+      throw new IllegalArgumentException(
+          "a table's specification with what is no number: " + wrong.getMessage(), wrong);
+    }
+  }
+
+  /// A slicer of which only the text is known.
+  private record Named(String text) implements Slicer {
+    @Override
+    public int shard(long key, int shards) {
+      throw new IllegalStateException("a server does not slice");
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.cluster.channel.IncomingRequest;
+import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// A request of a worker to a shard of its own process, which no channel carries. Its receiver
+/// hears on the shard's thread.
+final class LocalRequest implements IncomingRequest {
+
+  private final int rank;
+  private final MemorySegment head;
+  private final MemorySegment payload;
+  private final @Nullable MemorySegment into;
+  private final Consumer<RequestOutcome> receiver;
+  private final AtomicBoolean ended = new AtomicBoolean();
+
+  LocalRequest(
+      int rank,
+      MemorySegment head,
+      MemorySegment payload,
+      @Nullable MemorySegment into,
+      Consumer<RequestOutcome> receiver) {
+    this.rank = rank;
+    this.head = head;
+    this.payload = payload.asReadOnly();
+    this.into = into;
+    this.receiver = receiver;
+  }
+
+  @Override
+  public int fromRank() {
+    return rank;
+  }
+
+  @Override
+  public MemorySegment head() {
+    return head;
+  }
+
+  @Override
+  public MemorySegment payload() {
+    return payload;
+  }
+
+  @Override
+  public long intoBytes() {
+    return into == null ? 0 : into.byteSize();
+  }
+
+  @Override
+  public void reply(MemorySegment body) {
+    endOnce();
+    receiver.accept(new RequestOutcome.Replied(body, 0));
+  }
+
+  @Override
+  public void reply(MemorySegment body, MemorySegment written, Runnable release) {
+    MemorySegment to = into;
+    if (written.byteSize() > intoBytes()) {
+      throw new IllegalArgumentException(
+          written.byteSize() + " bytes to be written to a place of " + intoBytes());
+    }
+    endOnce();
+    if (to != null) {
+      MemorySegment.copy(written, 0, to, 0, written.byteSize());
+    }
+    long bytes = written.byteSize();
+    release.run();
+    receiver.accept(new RequestOutcome.Replied(body, bytes));
+  }
+
+  @Override
+  public void fail(String why) {
+    endOnce();
+    receiver.accept(
+        new RequestOutcome.Failed(
+            new CommException.Aborted("rank " + rank + ", to itself: " + why, rank, null)));
+  }
+
+  private void endOnce() {
+    if (!ended.compareAndSet(false, true)) {
+      throw new IllegalStateException("a request is answered already; answer once");
+    }
+  }
+}

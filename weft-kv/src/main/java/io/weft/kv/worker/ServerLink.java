@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.agent.AgentRunner;
+import io.weft.cluster.channel.IncomingRequest;
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestChannel;
+import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvReply;
+import io.weft.transport.limit.Span;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The way of one worker to one server: requests wait for credits, those of higher priority go
+/// first, and so many may wait. Any thread.
+final class ServerLink {
+
+  /// Requests that are sent and not over.
+  static final int MOST_OPEN = RequestChannel.MAX_OPEN / 2;
+
+  /// Requests that wait for credits; who has more waits in the call.
+  static final int MOST_WAITING = 1024;
+
+  /// Whom it leads to, and how.
+  ///
+  /// @param channel carries the requests
+  /// @param kind theirs
+  /// @param runner turns the channel
+  /// @param peer rank of the server
+  /// @param self rank of the worker
+  /// @param local takes the requests where the server is in this process; null = it is not
+  record Way(
+      RequestChannel channel,
+      int kind,
+      AgentRunner runner,
+      int peer,
+      int self,
+      @Nullable Consumer<IncomingRequest> local) {}
+
+  /// Bounds.
+  ///
+  /// @param inFlightBytes of requests that are sent and not over; a longer one goes alone
+  /// @param limit how long a request may take
+  record Bounds(long inFlightBytes, Duration limit) {}
+
+  private final Way way;
+  private final Bounds bounds;
+  private final PushNumbers[] numbers;
+  private final StagingMemory staging;
+  private final PriorityQueue<ShardRequest> waiting =
+      new PriorityQueue<>(
+          Comparator.<ShardRequest>comparingInt(it -> -it.what().priority())
+              .thenComparingLong(ShardRequest::sequence));
+  private long sequence;
+  private long inFlightBytes;
+  private int open;
+
+  /// @param numbers of pushes, by shard
+  ServerLink(Way way, Bounds bounds, PushNumbers[] numbers, StagingMemory staging) {
+    this.way = way;
+    this.bounds = bounds;
+    this.numbers = numbers;
+    this.staging = staging;
+  }
+
+  /// Sends it as soon as it is its turn. Waits, at most the limit, where too many wait; then throws
+  /// `CommException.TimedOut`, and nothing was sent.
+  void submit(ShardRequest it) throws InterruptedException {
+    if (it.isPush()) {
+      it.number(numbers[it.what().shard()].next());
+    }
+    try {
+      it.stage(staging);
+      enter(it);
+    } catch (InterruptedException | RuntimeException | Error refused) {
+      settle(it);
+      throw refused;
+    }
+    pump();
+  }
+
+  private void enter(ShardRequest it) throws InterruptedException {
+    long begin = way.runner().nanos();
+    synchronized (this) {
+      while (waiting.size() >= MOST_WAITING) {
+        long waited = way.runner().nanos() - begin;
+        if (way.runner().isInside() || waited >= Span.nanos(bounds.limit())) {
+          throw new CommException.TimedOut(
+              "%s: %d requests wait for rank %d, which answers none of them since %d ms; push less at once, or look what it does"
+                  .formatted(it.handle().words(), waiting.size(), way.peer(), waited / 1_000_000),
+              List.of(way.peer()));
+        }
+        wait(1);
+      }
+      it.sequence(sequence++);
+      waiting.add(it);
+    }
+  }
+
+  /// The same on the progress thread, which does not wait.
+  void follow(ShardRequest it) {
+    if (it.isPush() && it.number() == 0) {
+      it.number(numbers[it.what().shard()].next());
+    }
+    try {
+      it.stage(staging);
+    } catch (RuntimeException | Error refused) {
+      settle(it);
+      it.fail(new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused));
+      return;
+    }
+    synchronized (this) {
+      it.sequence(sequence++);
+      waiting.add(it);
+    }
+    pump();
+  }
+
+  /// Sends what there are credits for.
+  private void pump() {
+    while (true) {
+      ShardRequest next;
+      synchronized (this) {
+        next = waiting.peek();
+        if (next == null
+            || open >= MOST_OPEN
+            || (open > 0 && inFlightBytes + next.bytes() > bounds.inFlightBytes())) {
+          return;
+        }
+        var unused = waiting.poll();
+        open++;
+        inFlightBytes += next.bytes();
+        if (waiting.size() == MOST_WAITING - 1) {
+          notifyAll();
+        }
+      }
+      if (!send(next)) {
+        return;
+      }
+    }
+  }
+
+  private boolean send(ShardRequest it) {
+    long bytes = it.bytes();
+    KvHead head = it.head(numbers[it.what().shard()].settled());
+    MemorySegment words = MemorySegment.ofArray(new byte[KvHead.BYTES]);
+    head.write(words);
+    Consumer<IncomingRequest> local = way.local();
+    Consumer<RequestOutcome> receiver = outcome -> hear(it, bytes, outcome);
+    if (local != null) {
+      local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver));
+      return true;
+    }
+    var request = new Request(way.kind(), words, it.payload(), it.place(), bounds.limit());
+    try {
+      if (way.channel().tryRequest(way.peer(), request, receiver)) {
+        return true;
+      }
+    } catch (RuntimeException | Error refused) {
+      release(bytes);
+      settle(it);
+      it.fail(new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused));
+      return true;
+    }
+    return postponed(it, bytes);
+  }
+
+  /// The channel has no room: other services use it too. What is open here brings the next turn.
+  private boolean postponed(ShardRequest it, long bytes) {
+    synchronized (this) {
+      open--;
+      inFlightBytes -= bytes;
+      if (open > 0) {
+        waiting.add(it);
+        return false;
+      }
+    }
+    settle(it);
+    it.fail(
+        new CommException.TimedOut(
+            it.handle().words()
+                + ": other services have as many requests open to rank "
+                + way.peer()
+                + " as there may be; wait for some of theirs",
+            List.of(way.peer())));
+    return true;
+  }
+
+  private synchronized void release(long bytes) {
+    open--;
+    inFlightBytes -= bytes;
+  }
+
+  private void settle(ShardRequest it) {
+    if (it.isPush()) {
+      numbers[it.what().shard()].over(it.number());
+    }
+  }
+
+  private void hear(ShardRequest it, long bytes, RequestOutcome outcome) {
+    release(bytes);
+    switch (outcome) {
+      case RequestOutcome.Replied(MemorySegment body, long written) -> replied(it, body, written);
+      case RequestOutcome.Failed(CommException cause) -> {
+        settle(it);
+        it.fail(cause);
+      }
+    }
+    pump();
+  }
+
+  private void replied(ShardRequest it, MemorySegment body, long written) {
+    KvReply reply;
+    try {
+      reply = KvReply.read(body);
+    } catch (IllegalArgumentException wrong) {
+      reply = KvReply.refused(String.valueOf(wrong.getMessage()));
+    }
+    switch (reply.status()) {
+      case DONE -> {
+        settle(it);
+        it.done(reply, written);
+      }
+      case UNKNOWN_LIST -> {
+        if (it.repeat()) {
+          follow(it); // the same number
+          return;
+        }
+        refuse(it, "it does not keep its keys");
+      }
+      case REFUSED -> refuse(it, reply.text());
+    }
+  }
+
+  private void refuse(ShardRequest it, String why) {
+    settle(it);
+    it.fail(
+        new CommException.Mismatch(
+            "%s: rank %d has refused it: %s".formatted(it.handle().words(), way.peer(), why)));
+  }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.comm.CommException;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.key.KeyDigest;
+import io.weft.kv.key.KeySlice;
+import io.weft.tensor.TensorLease;
+import java.lang.foreign.MemorySegment;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/// One request to one shard, from its making until its handle has heard of it.
+final class ShardRequest {
+
+  /// What is asked.
+  ///
+  /// @param op the operation
+  /// @param shard of whom
+  /// @param table id of the table
+  /// @param clock of the worker
+  /// @param part of a tensor
+  /// @param priority higher goes first
+  record What(KvOp op, int shard, long table, long clock, int part, int priority) {}
+
+  /// Memory of the caller.
+  ///
+  /// @param slice keys of this shard; null = none
+  /// @param width floats of a key
+  /// @param values of the whole list; empty = none. Without a slice: the payload as it is
+  /// @param into of the whole list; null = nowhere. Without a slice: all of it
+  record Memory(
+      @Nullable KeySlice slice, int width, MemorySegment values, @Nullable MemorySegment into) {}
+
+  private final What what;
+  private final Memory memory;
+  private final KvHandle<?> handle;
+  private final BiConsumer<KvReply, MemorySegment> onReply;
+  private long number;
+  private long sequence;
+  private boolean withKeys;
+  private boolean repeated;
+  private MemorySegment payload = MemorySegment.NULL;
+  private @Nullable MemorySegment place;
+  private @Nullable TensorLease staged;
+  private @Nullable TensorLease landing;
+
+  /// @param onReply hears a reply that is `DONE`, with what was written
+  ShardRequest(
+      What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply) {
+    this.what = what;
+    this.memory = memory;
+    this.handle = handle;
+    this.onReply = onReply;
+  }
+
+  What what() {
+    return what;
+  }
+
+  KvHandle<?> handle() {
+    return handle;
+  }
+
+  long sequence() {
+    return sequence;
+  }
+
+  void sequence(long order) {
+    sequence = order;
+  }
+
+  boolean isPush() {
+    return what.op() == KvOp.PUSH || what.op() == KvOp.PUSH_PULL;
+  }
+
+  long number() {
+    return number;
+  }
+
+  void number(long its) {
+    number = its;
+  }
+
+  /// What it puts on the wire, and takes from it.
+  long bytes() {
+    MemorySegment to = place;
+    return payload.byteSize() + (to == null ? 0 : to.byteSize());
+  }
+
+  MemorySegment payload() {
+    return payload;
+  }
+
+  @Nullable MemorySegment place() {
+    return place;
+  }
+
+  /// Puts what it sends where a peer can read it. Copies nothing where keys are known and the
+  /// caller's memory is native and in the shard's order.
+  void stage(StagingMemory from) {
+    KeySlice slice = memory.slice();
+    if (slice == null) {
+      stageWhole(from);
+      return;
+    }
+    withKeys = slice.count() > 0 && !slice.isKnown();
+    long keyBytes = withKeys ? 8L * slice.count() : 0;
+    long rowBytes = 4L * memory.width();
+    boolean pushes = isPush();
+    if (!withKeys && (!pushes || (slice.isDirect() && memory.values().isNative()))) {
+      payload = pushes ? slice.direct(memory.values(), rowBytes) : MemorySegment.NULL;
+    } else {
+      long bytes = keyBytes + (pushes ? rowBytes * slice.count() : 0);
+      payload = lease(from, bytes);
+      MemorySegment.copy(slice.keys(), 0, payload, 0, keyBytes);
+      if (pushes) {
+        slice.gather(memory.values(), memory.width(), payload.asSlice(keyBytes));
+      }
+    }
+    MemorySegment into = memory.into();
+    if (into != null && place == null) {
+      if (slice.isDirect() && into.isNative()) {
+        place = slice.direct(into, rowBytes);
+      } else {
+        landing = from.lease(rowBytes * slice.count());
+        place = landing.view().data();
+      }
+    }
+  }
+
+  private void stageWhole(StagingMemory from) {
+    MemorySegment all = memory.values();
+    payload = all;
+    if (!all.isNative()) {
+      payload = lease(from, all.byteSize());
+      payload.copyFrom(all);
+    }
+    MemorySegment into = memory.into();
+    if (into != null && place == null) {
+      if (into.isNative()) {
+        place = into;
+      } else {
+        landing = from.lease(into.byteSize());
+        place = landing.view().data();
+      }
+    }
+  }
+
+  private MemorySegment lease(StagingMemory from, long bytes) {
+    if (bytes == 0) {
+      return MemorySegment.NULL;
+    }
+    TensorLease own = from.lease(bytes);
+    staged = own;
+    return own.view().data();
+  }
+
+  KvHead head(long settled) {
+    KeySlice slice = memory.slice();
+    int count = slice == null ? 0 : slice.count();
+    KvHead.Keys keys = KvHead.Keys.NONE;
+    if (slice != null && count > 0) {
+      keys =
+          withKeys ? (slice.isKept() ? KvHead.Keys.KEPT : KvHead.Keys.INLINE) : KvHead.Keys.NAMED;
+    }
+    KeyDigest digest = slice == null ? KeyDigest.NONE : slice.digest();
+    return new KvHead(
+        what.op(),
+        keys,
+        what.shard(),
+        what.table(),
+        number,
+        isPush() ? settled : 0,
+        what.clock(),
+        digest.high(),
+        digest.low(),
+        count,
+        what.part());
+  }
+
+  /// The shard does not have its keys; whether it shall be sent again, with them.
+  boolean repeat() {
+    KeySlice slice = memory.slice();
+    if (slice == null || repeated) {
+      return false;
+    }
+    repeated = true;
+    slice.known(false);
+    freeStaged();
+    return true;
+  }
+
+  /// The shard has done it.
+  void done(KvReply reply, long written) {
+    KeySlice slice = memory.slice();
+    if (slice != null && withKeys && slice.isKept()) {
+      slice.known(true);
+    }
+    MemorySegment from = place;
+    MemorySegment into = memory.into();
+    CommException wrong = null;
+    if (from != null && into != null && slice != null && written != from.byteSize()) {
+      wrong =
+          new CommException.Mismatch(
+              "%s: shard %d has answered with %d bytes, expected %d"
+                  .formatted(handle.words(), what.shard(), written, from.byteSize()));
+    } else if (landing != null && from != null && into != null) {
+      if (slice == null) {
+        MemorySegment.copy(from, 0, into, 0, written);
+      } else {
+        slice.scatter(from, memory.width(), into);
+      }
+    }
+    if (wrong == null) {
+      onReply.accept(reply, from == null ? MemorySegment.NULL : from.asSlice(0, written));
+    }
+    end(wrong);
+  }
+
+  /// It is over without success.
+  void fail(CommException cause) {
+    end(cause);
+  }
+
+  private void end(@Nullable CommException cause) {
+    freeStaged();
+    TensorLease landed = landing;
+    landing = null;
+    if (landed != null) {
+      landed.close();
+    }
+    handle.over(cause);
+  }
+
+  private void freeStaged() {
+    TensorLease own = staged;
+    staged = null;
+    if (own != null) {
+      own.close();
+    }
+  }
+}

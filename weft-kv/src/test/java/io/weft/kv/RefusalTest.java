@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// What is wrong is answered with a reason, and the server goes on.
+@Timeout(120)
+class RefusalTest {
+
+  private static final TableSpec SPEC =
+      TableSpec.rows("t", 1).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
+
+  private static KvReply raw(KvJob job, KvHead head, byte[] payload) throws Exception {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment words = arena.allocate(KvHead.BYTES);
+      head.write(words);
+      MemorySegment sent = arena.allocate(Math.max(1, payload.length)).asSlice(0, payload.length);
+      sent.copyFrom(MemorySegment.ofArray(payload));
+      var reply = new CompletableFuture<KvReply>();
+      boolean asked =
+          job.job()
+              .ranks()
+              .get(1)
+              .channel()
+              .tryRequest(
+                  0,
+                  Request.of(16, words, sent, Duration.ofSeconds(20)),
+                  outcome -> {
+                    switch (outcome) {
+                      case RequestOutcome.Replied(MemorySegment body, long written) ->
+                          reply.complete(KvReply.read(body));
+                      case RequestOutcome.Failed(CommException cause) ->
+                          reply.completeExceptionally(cause);
+                    }
+                  });
+      assertThat(asked).isTrue();
+      return reply.get(30, TimeUnit.SECONDS);
+    }
+  }
+
+  private static KvHead push(long number, KvHead.Keys keys, int count) {
+    return new KvHead(KvOp.PUSH, keys, 0, SPEC.id(), number, 1, 0, 0, 0, count, 0);
+  }
+
+  private static byte[] pairs(long[] keys, float... values) {
+    byte[] bytes = new byte[8 * keys.length + 4 * values.length];
+    MemorySegment to = MemorySegment.ofArray(bytes);
+    for (int i = 0; i < keys.length; i++) {
+      to.set(JAVA_LONG_UNALIGNED, 8L * i, keys[i]);
+    }
+    MemorySegment.copy(MemorySegment.ofArray(values), 0, to, 8L * keys.length, 4L * values.length);
+    return bytes;
+  }
+
+  @Test
+  void aPushThatComesTwiceIsAppliedOnce() throws Exception {
+    try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
+      KvTable table = job.member(1).store().register(SPEC);
+      byte[] pairs = pairs(new long[] {4, 9}, 1, 2);
+      for (int i = 0; i < 3; i++) {
+        assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs).status())
+            .isEqualTo(KvReply.Status.DONE);
+      }
+      float[] pulled = new float[2];
+      table.pull(new long[] {4, 9}, pulled).await();
+      assertThat(pulled).containsExactly(1, 2);
+    }
+  }
+
+  @Test
+  void wrongRequestsAreRefusedWithWhatIsWrong() throws Exception {
+    try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
+      KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
+      assertThat(raw(job, pull, new byte[0]).text()).contains("no table", "register");
+      KvTable table = job.member(1).store().register(SPEC);
+      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1)).text())
+          .contains("table 't'", "rank 1", "2 keys of 1 floats are 8 bytes of values, not 4");
+      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {9, 4}, 1, 2)).text())
+          .contains("key 4 at 1 comes after 9");
+      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 9), pairs(new long[] {9, 4})).text())
+          .contains("9 keys in a payload of 16 bytes");
+      assertThat(raw(job, push(1, KvHead.Keys.NAMED, 2), pairs(new long[0], 1, 2)).status())
+          .isEqualTo(KvReply.Status.UNKNOWN_LIST);
+      KvHead elsewhere = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 5, SPEC.id(), 0, 0, 0, 0, 0, 0, 0);
+      assertThat(raw(job, elsewhere, new byte[0]).text()).contains("shard 5 of 1", "kv-shards");
+      KvHead closer = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 1, 0);
+      assertThat(raw(job, closer, pairs(new long[] {1})).text()).contains("room for 0");
+      float[] pulled = new float[2];
+      table.pull(new long[] {4, 9}, pulled).await();
+      assertThat(pulled).containsOnly(0);
+    }
+  }
+
+  @Test
+  void whatIsNotFiniteAndOtherSpecificationsAreRefused() throws Exception {
+    try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
+      KeyValueStore store = job.member(1).store();
+      KvTable table = store.register(SPEC);
+      assertThatThrownBy(() -> table.push(new long[] {1, 2}, new float[] {1, Float.NaN}).await())
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("value NaN of key 2")
+          .hasMessageContaining("table 't'")
+          .hasMessageContaining("rank 0");
+      assertThatThrownBy(() -> store.register(TableSpec.rows("t", 2)))
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("all workers register the same");
+      assertThatThrownBy(() -> store.register(TableSpec.rows("u", 2).withRule("adamgrad")))
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("adagrad");
+      assertThatThrownBy(() -> table.push(new long[] {1}, new float[3]))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("12 bytes for 1 keys of 1 floats, expected 4");
+      assertThatThrownBy(() -> job.member(0).store()).isInstanceOf(IllegalStateException.class);
+      table.push(new long[] {1}, new float[] {5}).await();
+    }
+  }
+
+  @Test
+  void aPushBeyondTheMemoryBudgetIsRefusedAndTheServerGoesOn() throws Exception {
+    try (KvJob job =
+        new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "2M"))) {
+      KvTable table =
+          job.member(1).store().register(TableSpec.rows("t", 256).with(Consistency.asynchronous()));
+      long[] keys = new long[4096];
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = i;
+      }
+      assertThatThrownBy(() -> table.push(keys, new float[256 * 4096]).await())
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("memory budget");
+      float[] pulled = new float[256];
+      table.push(new long[] {0}, new float[256]).await();
+      table.pull(new long[] {0}, pulled).await();
+    }
+  }
+
+  @Test
+  void aListThatTheShardHasGivenUpIsSentAgain() throws Exception {
+    try (KvJob job =
+        new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.LIST_MEMORY, "4K"))) {
+      KvTable table = job.member(1).store().register(SPEC);
+      long[] first = new long[300];
+      long[] second = new long[300];
+      float[] ones = new float[300];
+      for (int i = 0; i < 300; i++) {
+        first[i] = i;
+        second[i] = i + 1000;
+        ones[i] = 1;
+      }
+      for (int i = 0; i < 10; i++) {
+        table.push(first, ones).await();
+        table.push(second, ones).await();
+      }
+      float[] pulled = new float[300];
+      table.pull(first, pulled).await();
+      assertThat(pulled).containsOnly(10);
+    }
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerIsNamedAfterTheDeadline() throws Exception {
+    try (KvJob job =
+        new KvJob("tcp", 2, KvOptions.servers(1).withDeadline(Duration.ofMillis(300)))) {
+      KvTable table = job.member(1).store().register(SPEC);
+      job.job().ranks().get(0).channel().serve(16, request -> {});
+      assertThatThrownBy(() -> table.push(new long[] {1}, new float[] {1}).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("rank 0")
+          .hasMessageContaining("300 ms");
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.frame;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class KvFramesTest {
+
+  private static final MemorySegment MEMORY = MemorySegment.ofArray(new byte[KvHead.BYTES]);
+
+  @ParameterizedTest
+  @EnumSource
+  void aHeadIsReadAsItWasWritten(KvOp op) {
+    boolean pushes = op == KvOp.PUSH || op == KvOp.PUSH_PULL;
+    var head =
+        new KvHead(
+            op, KvHead.Keys.NAMED, 3, -5, pushes ? 9 : 0, pushes ? 7 : 0, 11, -1, 1L << 63, 4, 6);
+    head.write(MEMORY);
+    assertThat(KvHead.read(MEMORY)).isEqualTo(head);
+  }
+
+  @Test
+  void whatCannotBeIsRefusedWithAMessage() {
+    new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, 1, 1, 1, 0, 0, 0, 1, 0).write(MEMORY);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> KvHead.read(MEMORY.asSlice(1)))
+        .withMessageContaining("75 bytes, expected 76");
+    for (int at : new int[] {0, 1, 2, 7, 23, 31, 39, 59, 63}) {
+      MemorySegment wrong = MemorySegment.ofArray(MEMORY.toArray(JAVA_BYTE));
+      wrong.set(JAVA_BYTE, at, (byte) 0x99);
+      assertThatIllegalArgumentException().as("byte %d", at).isThrownBy(() -> KvHead.read(wrong));
+    }
+  }
+
+  @Test
+  void aReplyIsReadAsItWasWrittenAndALongTextIsCut() {
+    KvReply reply = KvReply.refused("key 3 at 1 comes after 7 \u2603");
+    assertThat(KvReply.read(reply.encode())).isEqualTo(reply);
+    assertThat(KvReply.read(KvReply.done(1L << 40).encode())).isEqualTo(KvReply.done(1L << 40));
+    String cut = KvReply.read(KvReply.refused("\u2603".repeat(2000)).encode()).text();
+    assertThat(cut).hasSizeBetween(900, 1012);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> KvReply.read(MemorySegment.ofArray(new byte[11])));
+  }
+}
