@@ -16,6 +16,7 @@ import io.weft.perf.gradients.GradientModel.ModelGradient;
 import io.weft.perf.rank.RankMaximum;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.rank.Tiles;
+import io.weft.perf.rank.WarmUp;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
@@ -36,6 +37,9 @@ import java.util.stream.Collectors;
 public final class GradientsRank {
 
   private static final List<Long> SMALLEST = List.of(4096L, 16_384L, 2L);
+
+  private static final long WARM_UP_NANOS = 1_000_000_000;
+  private static final long LONGEST_WARM_UP_NANOS = 10_000_000_000L;
 
   private final Weft weft;
   private final GradientsPlan plan;
@@ -94,7 +98,7 @@ public final class GradientsRank {
 
   private void compare(Reducers reducers) throws InterruptedException {
     for (boolean fused : plan.fusion()) {
-      time(reducers.of(fused), new long[plan.warmUp()]);
+      warmUp(reducers.of(fused));
     }
     for (int turn = 0; turn < GradientsPlan.TURNS; turn++) {
       for (boolean fused : plan.fusion()) {
@@ -105,9 +109,15 @@ public final class GradientsRank {
     }
   }
 
+  /// As many steps as the plan says, and where a step is short, until the compilers rest.
+  private void warmUp(Reducer reducer) throws InterruptedException {
+    new WarmUp(weft.communicator(), () -> time(reducer, new long[plan.warmUp()]))
+        .run(WARM_UP_NANOS, LONGEST_WARM_UP_NANOS);
+  }
+
   /// Without and with recording in turns: who comes first changes from turn to turn.
   private void record(Reducer reducer, Timeline timeline) throws InterruptedException {
-    recorded(false, reducer, timeline, new long[plan.warmUp()]);
+    warmUp(reducer);
     recorded(true, reducer, timeline, new long[plan.warmUp()]);
     for (int turn = 0; turn < 2 * GradientsPlan.TURNS; turn++) {
       boolean recording = (turn & 1) != (turn >> 1 & 1);

@@ -4,7 +4,6 @@ package io.weft.perf.rank;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 /// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
@@ -14,11 +13,6 @@ final class Stopwatch {
   private static final int SHORTEST_WARM_UP = 3;
   private static final int WARM_UP_BATCH = 16;
   private static final long LARGE_BYTES = 1 << 20;
-  private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(3);
-
-  /// Now and then a method is compiled for as long as a program runs.
-  private static final long AT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Communicator communicator;
   private final Work work;
@@ -32,35 +26,15 @@ final class Stopwatch {
     this.bytes = bytes;
   }
 
-  /// Iterates until the slowest rank has worked for `nanos`, and at least three times, in batches
-  /// that run the code that is timed later. All ranks do the same number.
-  private void turn(long nanos) throws InterruptedException {
-    int batch = bytes > LARGE_BYTES ? SHORTEST_WARM_UP : WARM_UP_BATCH;
-    long begin = System.nanoTime();
-    boolean more = true;
-    while (more) {
-      var unused = measure(batch);
-      boolean wanted = System.nanoTime() - begin < nanos;
-      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
-    }
-  }
-
-  /// Iterates until the slowest rank has worked for `nanos`: in turns, with pauses in which the
-  /// compilers of all ranks come to rest, until one has gone by in which none of them had anything
-  /// to do; at most for `limitNanos`. On few cores a compiler takes its time from what is timed.
+  /// Warms up as `WarmUp` does, in batches that run the code that is timed later.
   void warmUp(long nanos, long limitNanos) throws InterruptedException {
-    var compiler = new CompilerWatch();
-    long begin = System.nanoTime();
-    boolean more = true;
-    while (more) {
-      long before = compiler.nanos();
-      turn(Math.min(nanos, TURN_NANOS));
-      compiler.awaitRest(LONGEST_PAUSE_NANOS);
-      long elapsed = System.nanoTime() - begin;
-      boolean compiled = compiler.nanos() - before > AT_REST_NANOS;
-      boolean wanted = elapsed < nanos || (elapsed < limitNanos && compiled);
-      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
-    }
+    int batch = bytes > LARGE_BYTES ? SHORTEST_WARM_UP : WARM_UP_BATCH;
+    new WarmUp(
+            communicator,
+            () -> {
+              var unused = measure(batch);
+            })
+        .run(nanos, limitNanos);
   }
 
   /// Times `iterations` calls; each takes as long as its slowest rank. `right` speaks of this rank
