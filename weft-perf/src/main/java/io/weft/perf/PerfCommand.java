@@ -5,6 +5,7 @@ import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.comm.CommException;
 import io.weft.perf.Rounds.RoundContestant;
+import io.weft.perf.kv.KvCommand;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
@@ -34,7 +35,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "perf",
     mixinStandardHelpOptions = true,
-    subcommands = {TrafficCommand.class, GradientsCommand.class},
+    subcommands = {TrafficCommand.class, GradientsCommand.class, KvCommand.class},
     description = {
       "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
           + " named peers in the same run.",

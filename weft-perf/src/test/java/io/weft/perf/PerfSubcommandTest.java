@@ -21,7 +21,7 @@ final class PerfSubcommandTest {
   void teachesWithAnExample() {
     assertThat(perf().getCommandName()).isEqualTo("perf");
     assertThat(perf().getUsageMessage()).contains("Example").contains("weft perf");
-    assertThat(perf().getSubcommands()).containsOnlyKeys("wide-deep-traffic", "gradients");
+    assertThat(perf().getSubcommands()).containsOnlyKeys("wide-deep-traffic", "gradients", "kv");
   }
 
   @ParameterizedTest

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+@Timeout(180)
+class KvCommandTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int run(String... words) {
+    return new CommandLine(new KvCommand())
+        .setOut(new PrintWriter(out))
+        .setErr(new PrintWriter(err))
+        .execute(words);
+  }
+
+  @Test
+  void pushesOfAllWorkersAreCheckedAndReported(@TempDir Path directory) throws Exception {
+    Path json = directory.resolve("kv.json");
+    int code =
+        run(
+            "--pairs",
+            "1000",
+            "--workers",
+            "2",
+            "--window",
+            "4",
+            "--requests",
+            "40",
+            "--json",
+            json.toString());
+    assertThat(code).as(err.toString()).isZero();
+    List<String> lines = Files.readAllLines(json);
+    assertThat(lines).hasSize(2);
+    assertThat(lines.getFirst())
+        .contains(
+            "\"benchmark\":\"kv\"", "\"peer\":\"weft\"", "\"pairs\":1000", "\"checked\":true");
+    assertThat(lines.getLast()).contains("\"peer\":\"memcpy\"").doesNotContain("checked");
+    assertThat(out.toString()).contains("checked");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--pairs,0,out of range",
+    "--op,shove,'allowed: push, pull, pushpull'",
+    "--dim,2000000,out of range"
+  })
+  void wrongWordsAreNamed(String option, String value, String message) {
+    assertThat(run(option, value)).isEqualTo(2);
+    assertThat(err.toString()).contains(option).contains(message);
+  }
+}
