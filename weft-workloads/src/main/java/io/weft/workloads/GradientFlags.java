@@ -18,6 +18,8 @@ final class GradientFlags {
 
   static final String AUTOTUNE = "--autotune";
   static final String AUTOTUNE_LOG = "--autotune-log";
+  static final String AUTOTUNE_STORE = "--autotune-store";
+  private static final String AUTOTUNE_VARIABLE = "HOROVOD_AUTOTUNE";
 
   private GradientFlags() {}
 
@@ -38,6 +40,12 @@ final class GradientFlags {
             .description("look during the first steps for the fastest exchange of gradients")
             .build());
     TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write each sample of it there, as CSV");
+    TrainCommandLine.option(
+        spec,
+        AUTOTUNE_STORE,
+        "DIR",
+        "keep what it finds there; the next run of as many ranks, laid out alike, takes it and does"
+            + " not look");
   }
 
   /// Reads them. Throws `BadOption`.
@@ -50,8 +58,13 @@ final class GradientFlags {
         ShardsFlag.parse(TrainCommandLine.text(parsed, ShardsFlag.NAME));
     if (asksForTuning(parsed, shards, environment)) {
       requirePlain(compression, shards);
-      return new GradientExchange.Tuned();
+      return new GradientExchange.Tuned(TrainCommandLine.directory(parsed, AUTOTUNE_STORE));
     }
+    TrainCommandLine.text(parsed, AUTOTUNE_STORE)
+        .ifPresent(
+            given -> {
+              throw BadOption.of(AUTOTUNE_STORE, given, AUTOTUNE + " with it");
+            });
     if (shards.isEmpty()) {
       return new GradientExchange.Averaged(compression);
     }
@@ -77,7 +90,22 @@ final class GradientFlags {
             || parsed.hasMatchedOption(SyncFlag.NAME)
             || parsed.hasMatchedOption("--via");
     return parsed.hasMatchedOption(AUTOTUNE)
-        || (!other && "1".equals(environment.get("HOROVOD_AUTOTUNE")));
+        || (!other && "1".equals(environment.get(AUTOTUNE_VARIABLE)));
+  }
+
+  /// What to say of Horovod's variable; empty where it is not set.
+  static Optional<String> variable(TrainingSettings settings, Map<String, String> environment) {
+    return Optional.ofNullable(environment.get(AUTOTUNE_VARIABLE))
+        .map(
+            value ->
+                AUTOTUNE_VARIABLE
+                    + "="
+                    + value
+                    + (settings.exchange() instanceof GradientExchange.Tuned
+                        ? " is understood as " + AUTOTUNE
+                        : " changes nothing: 1 would mean "
+                            + AUTOTUNE
+                            + ", where the command line asks for nothing else"));
   }
 
   private static void requirePlain(

@@ -173,7 +173,7 @@ final class TrainCommandLine {
         GradientFlags.threads(settings, threads(parsed)),
         plot(parsed),
         output(parsed, "--json"),
-        timeline(parsed),
+        directory(parsed, "--timeline"),
         autotuneLog(parsed, settings));
   }
 
@@ -241,14 +241,15 @@ final class TrainCommandLine {
         : Optional.ofNullable(System.getenv("HOROVOD_AUTOTUNE_LOG")).map(Path::of);
   }
 
-  private static Optional<Path> timeline(ParseResult parsed) {
-    Optional<Path> directory = path(parsed, "--timeline");
+  /// A directory that can be written. Throws `BadOption`.
+  static Optional<Path> directory(ParseResult parsed, String option) {
+    Optional<Path> directory = path(parsed, option);
     if (directory.isPresent()) {
       try {
         TimelineFile.check(directory.get());
       } catch (IOException refused) {
         throw BadOption.of(
-            "--timeline",
+            option,
             directory.get().toString(),
             "a directory that can be written or made (" + Refusal.words(refused) + ")");
       }

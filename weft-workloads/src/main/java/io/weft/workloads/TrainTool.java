@@ -198,6 +198,7 @@ public final class TrainTool implements ToolProvider {
     var extras = new ReportFiles(options);
     if (job.rank() == 0) {
       extras.sweep();
+      GradientFlags.variable(settings, System.getenv()).ifPresent(err::println);
     }
     var trainer = new Trainer(settings, options.source(), job, observer);
     TrainingOutcome outcome =

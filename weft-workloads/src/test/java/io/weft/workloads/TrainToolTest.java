@@ -93,6 +93,8 @@ class TrainToolTest {
         "mnist-dnn --autotune --reproducible | --reproducible shards:8: expected it without"
             + " --autotune",
         "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
+        "mnist-dnn --autotune-store kept | --autotune-store kept: expected --autotune with it",
+        "mnist-dnn --autotune --autotune-store /proc/self/status/kept | --autotune-store",
         "mnist-dnn --via ps          | --via ps: expected allreduce",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",

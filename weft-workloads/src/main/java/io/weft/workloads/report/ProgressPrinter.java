@@ -138,6 +138,11 @@ public final class ProgressPrinter implements TrainingObserver {
     line(what);
   }
 
+  @Override
+  public void onTuned(String what) {
+    line(what);
+  }
+
   /// Whether a checkpoint could not be written. Any thread.
   public boolean isUnsaved() {
     return unsaved;

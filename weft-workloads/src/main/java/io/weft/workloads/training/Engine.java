@@ -104,9 +104,9 @@ final class Engine implements AutoCloseable {
           averages
               ? averaged(averaged.compression(), job, optimizer, loss)
               : new Updating.AtOnce(optimizer.minimize(loss));
-      case GradientExchange.Tuned _ ->
+      case GradientExchange.Tuned how ->
           averages
-              ? tuned(new TunedGradients(job.weft()), job, optimizer, loss)
+              ? tuned(new TunedGradients(job, how, work(settings)), job, optimizer, loss)
               : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Shards _ ->
           new Updating.ByShards(new ShardGradients(graph, optimizer, loss, new RankExchange(job)));
@@ -119,7 +119,7 @@ final class Engine implements AutoCloseable {
       Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config());
     if (options.fusion() == Fusion.ON && compression instanceof Compression.None) {
-      DataParallel gradients = DataParallel.over(job.weft(), options);
+      DataParallel gradients = DataParallel.over(job.weft(), options, job.timeline());
       return new Updating.Fused(averaging(gradients, job, optimizer).minimize(loss), gradients);
     }
     return new Updating.AtOnce(averaging(compression.reducers(), job, optimizer).minimize(loss));
@@ -138,10 +138,15 @@ final class Engine implements AutoCloseable {
         averaging(gradients.reducers(), job, optimizer).minimize(loss), gradients);
   }
 
+  /// Which tensors are reduced, and how often: what was found for one is nothing for another.
+  private static String work(TrainingSettings settings) {
+    return settings.workload().title() + ", batch " + settings.batch();
+  }
+
   /// A step took so long on this rank. Collective where an autotuner looks on.
-  void stepEnded(long nanos) {
+  void stepEnded(long nanos, TrainingObserver observer) {
     if (updating instanceof Updating.Tuned tuned) {
-      tuned.gradients().stepEnded(nanos);
+      tuned.gradients().stepEnded(nanos, observer);
     }
   }
 

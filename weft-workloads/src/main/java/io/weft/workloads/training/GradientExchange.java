@@ -2,6 +2,8 @@
 package io.weft.workloads.training;
 
 import io.weft.dataparallel.compress.Compression;
+import java.nio.file.Path;
+import java.util.Optional;
 
 /// How the gradients of all ranks become one in each step of synchronous training. A value; the
 /// same on all ranks. `toString` is what the command line says.
@@ -22,7 +24,10 @@ public sealed interface GradientExchange {
 
   /// As they are; an autotuner finds out during the first steps which of them travel together, and
   /// in what segments.
-  record Tuned() implements GradientExchange {
+  ///
+  /// @param store directory where rank 0 keeps what was found, and looks before it searches; empty:
+  ///   each run searches
+  record Tuned(Optional<Path> store) implements GradientExchange {
     @Override
     public String toString() {
       return "on";

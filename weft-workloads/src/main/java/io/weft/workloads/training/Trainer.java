@@ -216,7 +216,7 @@ public final class Trainer {
       recorder.add(measured);
       trainedSeconds += measured.total() / 1e9;
       stepsTaken++;
-      model.stepEnded(measured.total());
+      model.stepEnded(measured.total(), observer);
       observer.onStep(
           new TrainingObserver.TrainedStep(
               epoch + 1, s + 1, step.lossSum() / width, trainedSeconds));

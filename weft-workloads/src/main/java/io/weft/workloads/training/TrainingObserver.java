@@ -68,6 +68,11 @@ public interface TrainingObserver {
   /// @param what ranks, tensors, steps, and whether they are equal again
   default void onDivergence(String what) {}
 
+  /// An autotuner has found sizes, or took those that were found before.
+  ///
+  /// @param what they are
+  default void onTuned(String what) {}
+
   /// An epoch is done, and what follows it: test and checkpoint.
   void onEpoch(TrainedEpoch epoch);
 }

@@ -8,37 +8,88 @@ import io.weft.dataparallel.DataParallelConfig;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.tune.Autotuner;
+import io.weft.dataparallel.tune.TunedParameter;
 import io.weft.dataparallel.tune.TunedSizes;
+import io.weft.dataparallel.tune.TuningStore;
 import io.weft.gradient.GradientReducer;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// Gradients whose exchange an autotuner changes during the first steps. What a setting says other
-/// than its default stays. One thread. Owned.
+/// than its default stays. What was found is kept where the user has named a directory, and taken
+/// from there by the next run of this kind. One thread. Owned.
 final class TunedGradients implements AutoCloseable {
 
   private final DataParallel fused;
   private final DataParallel single;
   private final TunedSizes sizes;
   private final Autotuner tuner;
+  private final List<TunedParameter> parameters;
+  private final Optional<TuningStore> store;
+  private final String fingerprint;
   private final List<String> log = new ArrayList<>(List.of(Autotuner.LOG_HEAD));
+  private final boolean isRoot;
+  private @Nullable String news;
+  private boolean ended;
 
-  TunedGradients(Weft weft) {
+  /// Collective.
+  ///
+  /// @param work what is reduced, in words that are the same in each run
+  TunedGradients(TrainingJob job, GradientExchange.Tuned how, String work) {
+    Weft weft = job.weft();
     DataParallelOptions options = DataParallelOptions.of(weft.config());
-    this.fused = DataParallel.over(weft, options.with(either(options, Fusion.ON)));
-    this.single = DataParallel.over(weft, options.with(either(options, Fusion.OFF)));
+    this.fused = DataParallel.over(weft, options.with(either(options, Fusion.ON)), job.timeline());
+    this.single =
+        DataParallel.over(weft, options.with(either(options, Fusion.OFF)), job.timeline());
     var communicator = weft.communicator();
     this.sizes = new TunedSizes(communicator, fused.over(communicator), single.over(communicator));
+    this.parameters = sizes.parameters(fixed(weft, options));
     this.tuner =
         new Autotuner(
             communicator,
-            sizes.parameters(fixed(weft, options)),
+            parameters,
             TunedSizes.candidates(),
             sizes::apply,
             (sample, values, micros) -> log.add(line(sample, values, micros)));
+    this.store = how.store().map(TuningStore::new);
+    this.fingerprint = TuningStore.fingerprint(weft, work);
+    this.isRoot = job.rank() == 0;
+    takeKept(new RankExchange(job));
+  }
+
+  /// Rank 0 has read what a run before has found: all ranks take it, and none searches.
+  private void takeKept(RankExchange exchange) {
+    Optional<List<Long>> kept =
+        isRoot ? store.flatMap(it -> it.find(fingerprint, parameters)) : Optional.empty();
+    long[] mine = new long[1 + parameters.size()];
+    if (kept.isPresent()) {
+      mine[0] = 1;
+      for (int p = 0; p < parameters.size(); p++) {
+        mine[1 + p] = kept.get().get(p);
+      }
+    }
+    long[] all = exchange.fromRoot("autotune", mine);
+    if (all[0] == 1) {
+      List<Long> values = Arrays.stream(all).skip(1).boxed().toList();
+      waiting(() -> sizes.apply(values));
+      ended = true;
+      news = "autotune: taken as found before: " + words(values);
+    }
+  }
+
+  private String words(List<Long> values) {
+    List<String> words = new ArrayList<>();
+    for (int p = 0; p < parameters.size(); p++) {
+      words.add(parameters.get(p).name() + " " + values.get(p));
+    }
+    return String.join(", ", words);
   }
 
   /// What the setting says, else `otherwise`.
@@ -74,9 +125,41 @@ final class TunedGradients implements AutoCloseable {
   }
 
   /// A step took so long on this rank. Collective.
-  void stepEnded(long nanos) {
+  void stepEnded(long nanos, TrainingObserver observer) {
+    if (!ended) {
+      waiting(() -> tuner.stepEnded(nanos));
+      if (tuner.isDone()) {
+        ended = true;
+        news =
+            "autotune: found after %d samples: %s".formatted(log.size() - 1, words(tuner.values()));
+        keep();
+      }
+    }
+    if (news != null) {
+      observer.onTuned(news);
+      news = null;
+    }
+  }
+
+  private void keep() {
+    if (isRoot && store.isPresent()) {
+      try {
+        store.get().keep(fingerprint, parameters, tuner.values());
+      } catch (IOException e) {
+        news += "; it could not be kept for the next run: " + e.getMessage();
+      }
+    }
+  }
+
+  /// What waits for other ranks.
+  @FunctionalInterface
+  private interface Waiting {
+    void run() throws InterruptedException;
+  }
+
+  private static void waiting(Waiting step) {
     try {
-      tuner.stepEnded(nanos);
+      step.run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while ranks compare their steps", e);

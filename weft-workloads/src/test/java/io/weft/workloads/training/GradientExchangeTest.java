@@ -8,16 +8,29 @@ import io.weft.dataparallel.DataParallelConfig;
 import io.weft.dataparallel.compress.Compression;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(180)
 class GradientExchangeTest {
+
+  /// Leaves an autotuner only the segments in flight.
+  private static final WeftConfig FIXED =
+      WeftConfig.builder()
+          .transport("inproc")
+          .set(DataParallelConfig.FUSION_THRESHOLD, "1M")
+          .segmentBytes(32768)
+          .build();
 
   private static TrainingOutcome trained(int ranks, GradientExchange exchange) {
     return Runs.together(ranks, Runs.settings(2).with(exchange)).getFirst();
@@ -87,7 +100,7 @@ class GradientExchangeTest {
             job -> {
               var trainer =
                   new Trainer(
-                      plain.with(new GradientExchange.Tuned()),
+                      plain.with(new GradientExchange.Tuned(Optional.empty())),
                       Runs.DIGITS,
                       job,
                       TrainingObserver.SILENT);
@@ -102,6 +115,92 @@ class GradientExchangeTest {
         .isEqualTo("sample,fusion_threshold,segment_bytes,window,step_micros");
     assertThat(logs.get(0).get(2)).matches("1,[0-9]+,0,0,[0-9.E]+");
     assertThat(Runs.together(2, plain).getFirst().digests()).contains(logs.get(0).getFirst());
+  }
+
+  @Test
+  void whatAnAutotunerHasFoundIsTakenByTheNextRunOfThisKindAlone(@TempDir Path store) {
+    List<String> first = tunedBy(tuned(300, 50, store));
+    assertThat(first)
+        .allSatisfy(it -> assertThat(it).matches("autotune: found after \\d+ samples: .*"));
+    String found = first.getFirst().replaceAll(".* samples: ", "");
+
+    assertThat(tunedBy(tuned(1, 50, store)))
+        .containsExactly(
+            "autotune: taken as found before: " + found,
+            "autotune: taken as found before: " + found);
+    assertThat(tunedBy(tuned(1, 20, store))).isEmpty();
+  }
+
+  @Test
+  void anAutotunerLeavesWhatIsSet() {
+    TrainingSettings tuned = Runs.settings(60).with(new GradientExchange.Tuned(Optional.empty()));
+    List<List<String>> logs =
+        Runs.onAll(
+            2,
+            FIXED,
+            job -> {
+              var trainer = new Trainer(tuned, Runs.DIGITS, job, TrainingObserver.SILENT);
+              trainer.run();
+              return trainer.tuningLog();
+            });
+    assertThat(logs.getFirst()).hasSizeGreaterThan(2);
+    assertThat(logs.getFirst().stream().skip(1))
+        .allSatisfy(line -> assertThat(line).matches("\\d+,1048576,32768,\\d+,[0-9.E]+"));
+  }
+
+  private static TrainingSettings tuned(int epochs, int batch, Path store) {
+    TrainingSettings s = Runs.settings(epochs);
+    return new TrainingSettings(
+            s.workload(),
+            epochs,
+            batch,
+            s.rate(),
+            s.optimizer(),
+            s.seed(),
+            s.sync(),
+            s.read(),
+            s.checkpoint())
+        .with(new GradientExchange.Tuned(Optional.of(store)));
+  }
+
+  /// What the observers of two ranks hear of an autotuner.
+  private static List<String> tunedBy(TrainingSettings settings) {
+    List<String> heard = new CopyOnWriteArrayList<>();
+    Runs.onAll(
+        2,
+        FIXED,
+        job -> {
+          try {
+            return new Trainer(settings, Runs.DIGITS, job, new TuningListener(heard)).run();
+          } catch (CancellationException stopped) {
+            return stopped;
+          }
+        });
+    return heard;
+  }
+
+  /// Hears of an autotuner, and ends training then.
+  private record TuningListener(List<String> heard) implements TrainingObserver {
+    @Override
+    public void onTuned(String what) {
+      heard.add(what);
+      throw new CancellationException(what);
+    }
+
+    @Override
+    public void onStart(Start start) {}
+
+    @Override
+    public void onStep(TrainedStep step) {}
+
+    @Override
+    public void onEpoch(TrainedEpoch epoch) {}
+
+    @Override
+    public void onShrink(Shrink shrink, String why) {}
+
+    @Override
+    public void onUnsaved(String why) {}
   }
 
   @Test
