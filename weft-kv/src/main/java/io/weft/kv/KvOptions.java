@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
-import io.weft.cluster.channel.RequestChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +14,9 @@ import java.util.stream.IntStream;
 public record KvOptions(int servers, int application, Optional<Duration> deadline) {
 
   private static final int MOST_APPLICATIONS = 16;
+
+  /// Of those that the channel keeps for Weft itself, these are the parameter servers'.
+  private static final int FIRST_KIND = 16;
 
   /// Throws `IllegalArgumentException` with what is wrong.
   public KvOptions {
@@ -50,7 +52,7 @@ public record KvOptions(int servers, int application, Optional<Duration> deadlin
 
   /// Kind of its requests on the channel.
   int kind() {
-    return RequestChannel.FIRST_FREE_KIND + application;
+    return FIRST_KIND + application;
   }
 
   /// Ranks that are servers, of a job of so many.

@@ -19,8 +19,8 @@ public interface RequestChannel {
   /// Largest kind of a request.
   int MAX_KIND = 255;
 
-  /// Kinds below this one are those of Weft itself; programs take the others.
-  int FIRST_FREE_KIND = 16;
+  /// Kinds below this one are those of Weft itself, of all its modules; programs take the others.
+  int FIRST_FREE_KIND = 64;
 
   /// Asks a peer; its handler of that kind sees the requests of one rank in the order in which a
   /// thread of that rank submitted them. `receiver` hears once, on the progress thread, what became
