@@ -154,23 +154,24 @@ final class BatchPipeline {
       TensorView buffer;
       try {
         buffer = buffers[turn].of(first.signature().dtype(), batch.bytes());
-      } catch (OutOfMemoryError noRoom) {
-        LOG.error("there is no memory for {}", words(batch), noRoom);
-        refuse(batch, name);
+        long begun = spans.now();
+        copyIn(batch, buffer);
+        spans.record(SpanCategory.FUSE, name, begun);
+      } catch (OutOfMemoryError | IllegalStateException unusable) {
+        refuse(batch, name, unusable);
         return;
       }
-      long begun = spans.now();
-      copyIn(batch, buffer);
-      spans.record(SpanCategory.FUSE, name, begun);
       run(batch, name, allreduce(name, buffer, buffer, first.signature()), buffer, null);
     } else if (own != null) {
       ReductionRequest asked = own.request();
-      run(
-          batch,
-          first.name(),
-          allreduce(first.name(), asked.input(), asked.output(), first.signature()),
-          null,
-          null);
+      Handle<?> handle;
+      try {
+        handle = allreduce(first.name(), asked.input(), asked.output(), first.signature());
+      } catch (IllegalStateException | IllegalArgumentException unusable) {
+        refuse(batch, first.name(), unusable);
+        return;
+      }
+      run(batch, first.name(), handle, null, null);
     } else {
       TensorSignature signature = first.signature();
       TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
@@ -194,7 +195,10 @@ final class BatchPipeline {
 
   /// Of another length than that of the other ranks: so it fails on all, and the communicator works
   /// on.
-  private void refuse(Batch batch, String name) {
+  ///
+  /// @param why this rank has no buffer, or the memory of a tensor was closed
+  private void refuse(Batch batch, String name, Throwable why) {
+    LOG.error("{} cannot be filled or read: {}", words(batch), why.toString());
     TensorSignature signature = batch.first().signature();
     TensorView one =
         new TensorView(
@@ -203,25 +207,26 @@ final class BatchPipeline {
   }
 
   private static String words(Batch batch) {
-    return "a fusion buffer of "
-        + batch.bytes()
-        + " bytes for '"
-        + batch.first().name()
-        + "' to '"
-        + batch.tensors().getLast().name()
-        + "'";
+    String first = batch.first().name();
+    return batch.isFused()
+        ? "a fusion buffer of %d bytes for '%s' to '%s'"
+            .formatted(batch.bytes(), first, batch.tensors().getLast().name())
+        : "tensor '" + first + "'";
   }
 
-  /// Ranks have agreed on the tensors of a buffer, so only its length can differ.
+  /// Ranks have agreed on the tensors of an allreduce, so only one that refuses can differ.
   private static CommException failure(Batch batch, CommException cause) {
-    return batch.isFused() && cause instanceof CommException.Mismatch
-        ? new CommException.Mismatch(
-            "a rank, whose log says which, has no memory for "
-                + words(batch)
-                + "; lower fusion-threshold on all ranks, or give the processes more memory; the"
-                + " reducer works on: "
-                + cause.getMessage())
-        : cause;
+    if (!(cause instanceof CommException.Mismatch)
+        || batch.first().signature().collective() != Collective.ALLREDUCE) {
+      return cause;
+    }
+    return new CommException.Mismatch(
+        "a rank, whose log says which, has no memory for "
+            + words(batch)
+            + (batch.isFused() ? ", or that of a tensor in it was closed" : ": it was closed")
+            + "; keep arenas open until the handle is done, and where memory is short, lower"
+            + " fusion-threshold on all ranks; the reducer works on: "
+            + cause.getMessage());
   }
 
   private void run(
@@ -298,7 +303,19 @@ final class BatchPipeline {
       long bytes = tensor.signature().bytes();
       PendingTensor own = allreduce(tensor.name());
       if (own != null) {
-        own.request().output().data().copyFrom(buffer.data().asSlice(at, bytes));
+        try {
+          own.request().output().data().copyFrom(buffer.data().asSlice(at, bytes));
+        } catch (IllegalStateException closed) {
+          fail(
+              tensor.name(),
+              new CommException.Broken(
+                  "allreduce '"
+                      + tensor.name()
+                      + "' is done, but the memory of its output was closed on this rank; keep"
+                      + " arenas open until the handle is done",
+                  communicator.members().ranks().get(communicator.rank()),
+                  closed));
+        }
       }
       at += bytes;
     }

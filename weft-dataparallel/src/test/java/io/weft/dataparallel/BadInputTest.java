@@ -115,6 +115,41 @@ class BadInputTest {
     }
   }
 
+  @Test
+  void memoryThatIsClosedBeforeItsTurnFailsItsTensorsOnAllRanks() {
+    ReducerTest.negotiated(
+        2,
+        (weft, reducer) -> {
+          for (boolean fused : List.of(true, false)) {
+            Arena arena = Arena.ofShared();
+            TensorView closing =
+                new TensorView(
+                    DType.FLOAT32, Shape.of(64), arena.allocate(ValueLayout.JAVA_FLOAT, 64));
+            if (weft.rank() == 1) {
+              reducer.barrier(LIMIT); // rank 0 has submitted and closed
+            }
+            Handle<TensorView> one =
+                reducer.allreduce(ReductionRequest.of("closing", closing, ReduceOp.SUM));
+            if (fused) {
+              var _ = reducer.reduce("beside", ReducerTest.floats(1, 2));
+            }
+            if (weft.rank() == 0) {
+              arena.close();
+              reducer.barrier(LIMIT);
+            }
+            assertThatThrownBy(() -> one.await(LIMIT))
+                .isInstanceOf(CommException.class)
+                .hasMessageContaining("closing");
+            var next = reducer.reduce("next", ReducerTest.floats(1, 2)).await(LIMIT);
+            assertThat(ReducerTest.floats(next)).containsExactly(1, 2);
+            if (weft.rank() == 1) {
+              arena.close();
+            }
+          }
+          return true;
+        });
+  }
+
   /// Of rank 1 there is little.
   private static TensorLease allocate(Weft weft, DType dtype, Shape shape) {
     if (weft.rank() == 1 && TensorView.bytes(dtype, shape) > 1 << 20) {
