@@ -65,6 +65,23 @@ public final class KvTable {
     return requests.send(KvOp.PULL, keys, MemorySegment.NULL, into);
   }
 
+  /// Pulls the row of each key for the worker's next clock, while it is still in this one: what a
+  /// pull after the next `clock()` may lack, this lacks too, and the worker's own pushes of this
+  /// clock beside. Throws `IllegalStateException` for a synchronous table, whose next clock sees
+  /// pushes that are still to come.
+  public Handle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
+    check("place", keys, into);
+    if (spec.consistency().isSynchronous()) {
+      throw new IllegalStateException(
+          "table '"
+              + spec.name()
+              + "' is synchronous: its rows at the next clock depend on pushes that are still to"
+              + " come; pull after the push, or register it with Consistency.bounded or"
+              + " asynchronous");
+    }
+    return requests.prefetch(keys, into);
+  }
+
   /// The same into an array.
   public Handle<Void> pull(long[] keys, float[] into) throws InterruptedException {
     return pull(keys(keys), MemorySegment.ofArray(into));

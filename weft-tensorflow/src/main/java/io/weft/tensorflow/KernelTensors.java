@@ -19,7 +19,7 @@ import java.util.List;
 
 /// The inputs and outputs of a kernel, in one run after the other. Views are valid until the run
 /// ends. One thread at a time: that of TensorFlow that starts the run, then the one that ends it.
-final class KernelTensors {
+public final class KernelTensors {
 
   /// A copy of so much takes about as long as a call from C to Java and two locks.
   private static final long COPIED_BYTES = 4096;
@@ -34,7 +34,7 @@ final class KernelTensors {
 
   /// @param types of the inputs, in order; an output has the type of the input of its index
   /// @param status borrowed, for the results of calls
-  KernelTensors(List<DType> types, Status status) {
+  public KernelTensors(List<DType> types, Status status) {
     this.types = List.copyOf(types);
     this.status = status;
     slots = new Slot[Math.max(1, types.size())];
@@ -56,19 +56,19 @@ final class KernelTensors {
   }
 
   /// Begins a run.
-  void begin(long runContext) {
+  public void begin(long runContext) {
     context = runContext;
   }
 
   /// How many inputs there are.
-  int inputs() {
+  public int inputs() {
     return types.size();
   }
 
   /// An input, which the context keeps.
   ///
   /// Hot path.
-  TensorView input(int index) {
+  public TensorView input(int index) {
     long tensor = KernelContext.input(context, index, pointer, status);
     MemorySegment data = TensorMemory.data(tensor);
     Shape shape = slots[index].input.of(tensor);
@@ -81,7 +81,7 @@ final class KernelTensors {
   /// where nothing else uses that; else fresh memory.
   ///
   /// Hot path.
-  TensorView like(int index, TensorView input) {
+  public TensorView like(int index, TensorView input) {
     Slot slot = slots[index];
     MemorySegment dims = slot.input.dims(input.shape());
     slot.held =
@@ -94,7 +94,7 @@ final class KernelTensors {
   }
 
   /// The output of this index, fresh, of any shape and type.
-  TensorView output(int index, DType dtype, Shape shape) {
+  public TensorView output(int index, DType dtype, Shape shape) {
     Slot slot = slots[index];
     MemorySegment dims = slot.output.dims(shape);
     long bytes = TensorView.bytes(dtype, shape);
@@ -107,7 +107,7 @@ final class KernelTensors {
   /// Makes a result the output of this index: where it lies, if it is long.
   ///
   /// @param result given
-  void give(int index, TensorLease result) {
+  public void give(int index, TensorLease result) {
     TensorView view = result.view();
     if (view.bytes() <= COPIED_BYTES) {
       try (result) {
@@ -127,7 +127,7 @@ final class KernelTensors {
   }
 
   /// Ends a run.
-  void end() {
+  public void end() {
     for (Slot slot : slots) {
       if (slot.held != 0) {
         TensorMemory.delete(slot.held);

@@ -78,11 +78,22 @@ public final class TableRequests {
   public KvHandle<Void> send(
       KvOp op, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {
+    long at = op != KvOp.PULL && synchronous ? clock.incrementAndGet() : clock.get();
+    return send(op, at, keys, values, into);
+  }
+
+  /// Pulls for the clock after this one.
+  public KvHandle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
+    return send(KvOp.PULL, clock.get() + 1, keys, MemorySegment.NULL, into);
+  }
+
+  private KvHandle<Void> send(
+      KvOp op, long at, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
+      throws InterruptedException {
     boolean pushes = op != KvOp.PULL;
     KvHandle<Void> handle =
         links.handle(
             "%s of %d keys of table '%s'".formatted(op, keys.size(), spec.name()), () -> null);
-    long at = pushes && synchronous ? clock.incrementAndGet() : clock.get();
     try {
       for (KeySlice slice : keys.slices()) {
         if (pushes || slice.count() > 0) {

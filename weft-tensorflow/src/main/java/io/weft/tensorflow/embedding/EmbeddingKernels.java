@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.tensorflow.ffm.HandleTable;
+import io.weft.tensorflow.ffm.KernelCallbacks;
+import io.weft.tensorflow.ffm.KernelConstruction;
+import io.weft.tensorflow.ffm.Status;
+import io.weft.tensorflow.ffm.StatusCode;
+
+/// The kernels of one op type, as TensorFlow calls them.
+///
+/// @param maker of a kernel
+/// @param kernels where they are kept, shared by all op types
+/// @param tables what the attribute `table` means
+record EmbeddingKernels(
+    Maker maker, HandleTable<EmbeddingKernel> kernels, HandleTable<EmbeddingRows> tables)
+    implements KernelCallbacks {
+
+  /// Makes the kernel of a node.
+  interface Maker {
+    /// On the rows of this table.
+    EmbeddingKernel make(EmbeddingRows rows);
+  }
+
+  @Override
+  public long create(long construction) {
+    try (Status status = new Status()) {
+      KernelConstruction node = new KernelConstruction(construction, status);
+      try {
+        return kernels.add(maker.make(tables.get(node.integer(EmbeddingLibrary.TABLE))));
+      } catch (RuntimeException e) {
+        node.fail(
+            StatusCode.FAILED_PRECONDITION,
+            e.getMessage()
+                + "; a graph with embeddings runs only where it was built, and before its"
+                + " embeddings are closed");
+        return 0;
+      }
+    }
+  }
+
+  /// Hot path.
+  @Override
+  public void compute(long kernel, long context, long done) {
+    kernels.get(kernel).start(context, done);
+  }
+
+  @Override
+  public void delete(long kernel) {
+    if (kernel != 0) {
+      kernels.remove(kernel).close();
+    }
+  }
+}

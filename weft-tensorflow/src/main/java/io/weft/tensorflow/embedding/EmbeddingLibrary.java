@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.comm.CommException;
+import io.weft.tensorflow.KernelMode;
+import io.weft.tensorflow.OpLibrary;
+import io.weft.tensorflow.ffm.HandleTable;
+import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.OpDefinition;
+import io.weft.tensorflow.ffm.OutputShapes;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with kernels for the CPU.
+/// One per process, as the registry is. Thread-safe.
+final class EmbeddingLibrary {
+
+  static final String LOOKUP = "WeftLookup";
+  static final String PUSH = "WeftPush";
+  static final String PREFETCH = "WeftPrefetch";
+
+  /// The number of a table in this process.
+  static final String TABLE = "table";
+
+  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  private static @Nullable EmbeddingLibrary loaded;
+
+  private final HandleTable<EmbeddingKernel> kernels = new HandleTable<>("kernel");
+  private final HandleTable<EmbeddingRows> tables = new HandleTable<>("embedding");
+
+  private EmbeddingLibrary() {}
+
+  /// Loads TensorFlow and registers the ops, if this process has not done so. Throws
+  /// `CommException.Setup` where TensorFlow does not load, and where its C++ library allows no
+  /// kernels that end on another thread: a lookup must not hold one of TensorFlow's threads.
+  static synchronized EmbeddingLibrary load() {
+    EmbeddingLibrary library = loaded;
+    if (library == null) {
+      OpLibrary ops = OpLibrary.load();
+      if (ops.mode() != KernelMode.ASYNCHRONOUS) {
+        throw new CommException.Setup(
+            "embeddings need asynchronous kernels, which TensorFlow "
+                + ops.version()
+                + " does not allow here; use tensorflow-core-native 1.1.0 on x86-64, without"
+                + " weft.tensorflow.async=false",
+            null);
+      }
+      library = new EmbeddingLibrary();
+      library.register(LOOKUP, List.of("ids: int64"), List.of("rows: float"), LookupKernel::new);
+      library.register(PUSH, List.of("ids: int64", "values: float"), List.of(), PushKernel::new);
+      library.register(PREFETCH, List.of("ids: int64"), List.of(), PrefetchKernel::new);
+      loaded = library;
+    }
+    return library;
+  }
+
+  /// The number of a table, for the attribute of its ops.
+  long add(EmbeddingRows rows) {
+    return tables.add(rows);
+  }
+
+  /// Its ops run no more.
+  void remove(long number) {
+    var unused = tables.remove(number);
+  }
+
+  private void register(
+      String op, List<String> inputs, List<String> outputs, EmbeddingKernels.Maker maker) {
+    new OpDefinition(op, inputs, outputs, OutputShapes.UNKNOWN, List.of(TABLE + ": int >= 1"))
+        .register();
+    new KernelRegistration(op, new EmbeddingKernels(maker, kernels, tables)).registerForAllTypes();
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.comm.CommException;
+import io.weft.kv.key.KeyList;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/// The kernel of a `WeftLookup`: takes the rows that were fetched ahead, or pulls them into the
+/// output, without holding a thread.
+final class LookupKernel extends EmbeddingKernel
+    implements BiConsumer<@Nullable Void, @Nullable CommException> {
+
+  // Of the run.
+  private EmbeddingRows.@Nullable Ahead ahead;
+  private Shape shape = Shape.of(0);
+
+  LookupKernel(EmbeddingRows rows) {
+    super(rows, List.of(DType.INT64));
+  }
+
+  @Override
+  void run() throws InterruptedException {
+    TensorView ids = tensors().input(0);
+    List<Long> dims = new ArrayList<>(ids.shape().dims());
+    dims.add(rows().width());
+    shape = Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+    KeyList keys = rows().keys(numbers(ids));
+    EmbeddingRows.Ahead fetched = rows().take(keys);
+    ahead = fetched;
+    if (fetched == null) {
+      TensorView output = tensors().output(0, DType.FLOAT32, shape);
+      rows().pull(keys, output.data()).whenDone(this);
+    } else {
+      fetched.handle().whenDone(this);
+    }
+  }
+
+  /// The rows are there; on the progress thread, or at once.
+  @Override
+  public void accept(@Nullable Void nothing, @Nullable CommException failure) {
+    EmbeddingRows.Ahead fetched = ahead;
+    ahead = null;
+    Throwable wrong = failure;
+    if (fetched != null) {
+      try (var memory = fetched.memory()) {
+        if (failure == null) {
+          tensors().output(0, DType.FLOAT32, shape).data().copyFrom(memory.view().data());
+        }
+      } catch (RuntimeException | Error e) {
+        wrong = e;
+      }
+    }
+    finish(wrong);
+  }
+
+  @Override
+  String words() {
+    return "lookup in " + rows();
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.tensor.DType;
+import java.util.List;
+
+/// The kernel of a `WeftPrefetch`: asks for rows and waits for nothing.
+final class PrefetchKernel extends EmbeddingKernel {
+
+  PrefetchKernel(EmbeddingRows rows) {
+    super(rows, List.of(DType.INT64));
+  }
+
+  @Override
+  void run() throws InterruptedException {
+    rows().prefetch(numbers(tensors().input(0)));
+    finish(null);
+  }
+
+  @Override
+  String words() {
+    return "prefetch from " + rows();
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.comm.Handle;
+import io.weft.kv.key.KeyList;
+import io.weft.tensor.DType;
+import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.TensorMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/// The kernel of a `WeftPush`: sends gradients from where they lie. The run ends at once, while the
+/// push goes on under the next step, unless as many pushes as may be are under way: then it ends
+/// with its push.
+final class PushKernel extends EmbeddingKernel {
+
+  private final MemorySegment pointer = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
+
+  PushKernel(EmbeddingRows rows) {
+    super(rows, List.of(DType.INT64, DType.FLOAT32));
+  }
+
+  @Override
+  void run() throws InterruptedException {
+    KeyList keys = rows().keys(numbers(tensors().input(0)));
+    // Held until the push is done, longer than the run: a reference of its own.
+    long values = KernelContext.input(context(), 1, pointer, status());
+    Handle<Void> pushed;
+    try {
+      pushed = rows().push(keys, TensorMemory.data(values));
+    } catch (InterruptedException | RuntimeException | Error refused) {
+      TensorMemory.delete(values);
+      throw refused;
+    }
+    boolean overlaps = rows().begunPush(pushed);
+    pushed.whenDone(
+        (nothing, failure) -> {
+          TensorMemory.delete(values);
+          rows().endedPush(failure);
+          if (!overlaps) {
+            finish(failure);
+          }
+        });
+    if (overlaps) {
+      finish(null);
+    }
+  }
+
+  @Override
+  String words() {
+    return "push to " + rows();
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.kv.KeyValue;
+import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvOptions;
+import io.weft.testkit.job.LocalJob;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/// Servers, and workers behind them, in this process.
+final class EmbeddingJob implements AutoCloseable {
+
+  private final LocalJob job;
+  private final int servers;
+  private final List<KeyValue> members;
+
+  /// What a worker does.
+  interface Body<T> {
+    T run(KeyValueStore store, Weft weft) throws Exception;
+  }
+
+  EmbeddingJob(String transport, int servers, int workers) {
+    this.servers = servers;
+    this.job = LocalJob.start(servers + workers, WeftConfig.builder().transport(transport).build());
+    this.members =
+        job.ranks().stream().map(it -> KeyValue.over(it, KvOptions.servers(servers))).toList();
+  }
+
+  /// On all workers at once; what each comes to, by rank.
+  <T> List<T> onWorkers(Body<T> body) {
+    var results = new ConcurrentSkipListMap<Integer, T>();
+    job.run(
+        weft -> {
+          if (weft.rank() >= servers) {
+            results.put(weft.rank(), body.run(members.get(weft.rank()).store(), weft));
+          }
+          return true;
+        });
+    return new ArrayList<>(results.values());
+  }
+
+  @Override
+  public void close() {
+    members.forEach(KeyValue::close);
+    job.close();
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.tensorflow.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.kv.KvTable;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import io.weft.tensorflow.IndexedSlices;
+import io.weft.tensorflow.TensorViews;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.Result;
+import org.tensorflow.Session;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt64;
+
+/// Ops over the rows of a table, in TensorFlow's own sessions.
+@Timeout(120)
+class WeftEmbeddingTest {
+
+  private static final int WIDTH = 2;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void whatIsPushedIsLookedUpInAnyShapeAndOrder(String transport) {
+    try (var job = new EmbeddingJob(transport, 2, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table =
+                store.register(TableSpec.rows("t", WIDTH).with(Consistency.asynchronous()));
+            table.push(new long[] {-7, 3, Long.MAX_VALUE}, new float[] {1, 2, 3, 4, 5, 6}).await();
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              var ids = tf.constant(new long[][] {{3, -7, 3}, {9, Long.MAX_VALUE, -7}});
+              Lookup found = embedding.lookup(tf, ids);
+              assertThat(found.rows().asOutput().shape()).isEqualTo(Shape.of(2, 3, WIDTH));
+              try (Session session = new Session(graph);
+                  Result result = session.runner().fetch(found.rows()).run()) {
+                assertThat(floats(result, 0)).containsExactly(3, 4, 1, 2, 3, 4, 0, 0, 5, 6, 1, 2);
+              }
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void gradientsOfEqualIdsAreAddedAndLookupsOfOneTableArePushedTogether() {
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("t", WIDTH).withRule("sgd:lr=0.5"));
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              Lookup some = embedding.lookup(tf, tf.constant(new long[] {5, 6, 5}));
+              Lookup more = embedding.lookup(tf, tf.constant(new long[] {6}));
+              Operand<TFloat32> loss =
+                  tf.math.add(
+                      tf.reduceSum(some.rows(), tf.constant(new int[] {0, 1})),
+                      tf.math.mul(
+                          tf.constant(10f),
+                          tf.reduceSum(more.rows(), tf.constant(new int[] {0, 1}))));
+              var push = embedding.push(tf, embedding.gradients(tf, loss, some, more));
+              try (Session session = new Session(graph)) {
+                session.runner().addTarget(push).run().close();
+              }
+              embedding.flush();
+              float[] rows = new float[6];
+              table.pull(new long[] {5, 6, 7}, rows).await();
+              assertThat(rows).containsExactly(-1, -1, -5.5f, -5.5f, 0, 0);
+            }
+            return true;
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void bagsAreCombinedAndTheirGradientsReachEachRow(Combiner combiner) {
+    float[] weights =
+        switch (combiner) {
+          case SUM -> new float[] {1, 1};
+          case MEAN -> new float[] {1, 0.5f};
+          case SQRTN -> new float[] {1, (float) (1 / Math.sqrt(2))};
+        };
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table =
+                store.register(
+                    TableSpec.rows("t", 1).withRule("sgd:lr=1").with(Consistency.asynchronous()));
+            table.push(new long[] {1, 2, 3}, new float[] {-10, -20, -30}).await();
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              Lookup found = embedding.lookup(tf, tf.constant(new long[] {3, 1, 2}));
+              // Bags: {3}, {}, {1, 2}, {}.
+              var byOffsets =
+                  WeftEmbedding.combine(tf, found, tf.constant(new long[] {0, 1, 1, 3}), combiner);
+              var sparse =
+                  WeftEmbedding.combineSparse(
+                      tf,
+                      found,
+                      tf.constant(new long[][] {{0, 0}, {2, 0}, {2, 5}}),
+                      tf.constant(4L),
+                      combiner);
+              Operand<TFloat32> loss =
+                  tf.reduceSum(
+                      tf.math.mul(byOffsets, tf.constant(new float[][] {{1}, {5}, {2}, {5}})),
+                      tf.constant(new int[] {0, 1}));
+              var push = embedding.push(tf, embedding.gradients(tf, loss, found));
+              try (Session session = new Session(graph);
+                  Result result =
+                      session.runner().fetch(byOffsets).fetch(sparse).addTarget(push).run()) {
+                float both = weights[1] * 30;
+                assertThat(floats(result, 0)).containsExactly(30, 0, both, 0);
+                assertThat(floats(result, 1)).containsExactly(30, 0, both, 0);
+              }
+              embedding.flush();
+              float[] rows = new float[3];
+              table.pull(new long[] {1, 2, 3}, rows).await();
+              float each = 2 * weights[1];
+              assertThat(rows).containsExactly(10 - each, 20 - each, 30 - 1);
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void rowsFetchedAheadAreThoseOfTheTimeTheyWereAskedFor() {
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("t", 1).with(Consistency.asynchronous()));
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              Placeholder<TInt64> ids =
+                  tf.placeholder(TInt64.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE)));
+              Operand<TFloat32> rows = embedding.lookup(tf, ids).rows();
+              var ahead = embedding.prefetch(tf, tf.math.add(ids, tf.constant(1L)));
+              try (Session session = new Session(graph);
+                  TInt64 first = TInt64.vectorOf(1, 2);
+                  TInt64 second = TInt64.vectorOf(2, 3)) {
+                session.runner().feed(ids, first).addTarget(ahead).run().close();
+                table.push(new long[] {2, 3}, new float[] {8, 9}).await();
+                for (float[] expected : new float[][] {{0, 0}, {8, 9}}) {
+                  try (Result result = session.runner().feed(ids, second).fetch(rows).run()) {
+                    assertThat(floats(result, 0)).containsExactly(expected);
+                  }
+                }
+                assertThat(embedding.prefetched()).isEqualTo(1);
+                for (int i = 0; i < 3 * EmbeddingRows.MOST_AHEAD; i++) {
+                  embedding.prefetch(i, i + 1);
+                }
+              }
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void aSynchronousTableFetchesNothingAhead() {
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("t", 1));
+            try (var embedding = WeftEmbedding.of(weft, table)) {
+              assertThatThrownBy(() -> embedding.prefetch(1))
+                  .isInstanceOf(IllegalStateException.class)
+                  .hasMessageContaining("'t' is synchronous");
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void gradientsThatDoNotFitAndPushesThatServersRefuseAreErrorsOfTheRun() {
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("t", 2).with(TableSpec.Checks.FINITE));
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              var short_ =
+                  embedding.push(
+                      tf,
+                      new IndexedSlices<>(
+                          tf.constant(new float[][] {{1, 2}}), tf.constant(new long[] {1, 2})));
+              var nan =
+                  embedding.push(
+                      tf,
+                      new IndexedSlices<>(
+                          tf.constant(new float[][] {{1, Float.NaN}}),
+                          tf.constant(new long[] {1})));
+              Operand<TFloat32> rows = embedding.lookup(tf, tf.constant(new long[] {1})).rows();
+              try (Session session = new Session(graph)) {
+                assertThatThrownBy(() -> session.runner().addTarget(short_).run())
+                    .hasMessageContaining("push to table 't' on rank 1")
+                    .hasMessageContaining("8 bytes for 2 keys of 2 floats, expected 16");
+                session.runner().addTarget(nan).run().close();
+                assertThatThrownBy(embedding::flush).hasMessageContaining("not finite");
+                assertThatThrownBy(() -> session.runner().fetch(rows).run())
+                    .hasMessageContaining("not finite");
+              }
+            }
+            return true;
+          });
+    }
+  }
+
+  static float[] floats(Result result, int index) {
+    return TensorViews.of(result.get(index)).data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+  }
+}
