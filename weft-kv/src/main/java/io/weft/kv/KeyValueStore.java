@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.weft.Weft;
 import io.weft.cluster.ProcessSet;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.kv.worker.WorkerLinks.Terms;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /// The worker's side of a parameter server. Any thread.
 public final class KeyValueStore {
 
+  private static final long NONE_USABLE = -1;
+
+  private final Weft weft;
   private final Layout layout;
   private final WorkerLinks links;
   private final Communicator workers;
   private final List<KvTable> tables = new CopyOnWriteArrayList<>();
 
   KeyValueStore(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
+    this.weft = weft;
     this.layout = layout;
     this.workers = weft.communicator(new ProcessSet(layout.workers()));
     Duration limit = options.deadline().orElse(weft.config().deadline());
@@ -61,6 +76,91 @@ public final class KeyValueStore {
   /// Waits until all workers have called it, at most the job's deadline.
   public void barrier() throws InterruptedException {
     var unused = workers.barrier(CollectiveOptions.named("kv/barrier")).await();
+  }
+
+  /// Writes all tables that this worker has registered, while all workers go on: one worker calls
+  /// it. Waits until it is on the disk. What is in it: of each table and shard, whole pushes, and
+  /// of each worker all up to one of them; of a synchronous table on all shards the pushes of the
+  /// same clocks. Rows that have not changed since the checkpoint before are not written again, as
+  /// `options` says.
+  ///
+  /// Throws `IOException` where this worker, and `CommException.Mismatch` where a server cannot
+  /// write: then the checkpoints before it are what there is.
+  public Checkpoint checkpoint(CheckpointOptions options) throws IOException, InterruptedException {
+    return new CheckpointMaking(options, tables, layout.shards()).make();
+  }
+
+  /// The same in a directory.
+  public Checkpoint checkpoint(Path directory) throws IOException, InterruptedException {
+    return checkpoint(CheckpointOptions.in(directory));
+  }
+
+  /// Restores the last checkpoint of which every file is as it was written: all workers call it,
+  /// when they have registered the tables and before the first push. There may be other servers,
+  /// shards and workers than there were. Empty where the directory has none.
+  ///
+  /// Throws `IOException` with every file that is torn or altered where there are checkpoints and
+  /// none can be used, and `CommException.Mismatch` where tables are others: then some rows may be
+  /// restored, and the job cannot go on.
+  public Optional<Checkpoint> restore(CheckpointOptions options)
+      throws IOException, InterruptedException {
+    var loading = new CheckpointLoading(options, tables, layout.shards());
+    List<String> refused = new ArrayList<>();
+    long chosen = NONE_USABLE;
+    int worker = layout.workers().indexOf(weft.rank());
+    try {
+      chosen = worker == 0 ? loading.choose(refused) : 0;
+    } finally {
+      chosen = agree(options, chosen, "chosen");
+    }
+    if (chosen == NONE_USABLE) {
+      throw new CommException.Mismatch(
+          "rank %d has found no checkpoint in %s that can be used; it says why"
+              .formatted(layout.workers().getFirst(), options.directory()));
+    }
+    if (chosen == 0) {
+      return Optional.empty();
+    }
+    long failed = 1;
+    Checkpoint restored;
+    try {
+      restored = loading.load((int) chosen, worker, layout.workers().size(), refused);
+      failed = 0;
+    } finally {
+      failed = agree(options, failed, "failed");
+    }
+    if (failed > 0) {
+      throw new CommException.Mismatch(
+          "%s was not restored: %d of %d workers could not load their share; they say why"
+              .formatted(restored.path(), failed, layout.workers().size()));
+    }
+    for (KvTable each : tables) {
+      each.register(); // which tells the clock
+    }
+    barrier();
+    return Optional.of(restored);
+  }
+
+  /// The same in a directory.
+  public Optional<Checkpoint> restore(Path directory) throws IOException, InterruptedException {
+    return restore(CheckpointOptions.in(directory));
+  }
+
+  /// The sum of what all workers say.
+  private long agree(CheckpointOptions options, long mine, String what)
+      throws InterruptedException {
+    try (TensorLease said = weft.allocate(DType.INT64, Shape.of(1))) {
+      said.view().data().set(JAVA_LONG_UNALIGNED, 0, mine);
+      var unused =
+          workers
+              .allreduce(
+                  said.view(),
+                  said.view(),
+                  ReduceOp.SUM,
+                  CollectiveOptions.named("kv/restore/" + what).within(options.limit()))
+              .await();
+      return said.view().data().get(JAVA_LONG_UNALIGNED, 0);
+    }
   }
 
   /// Collectives over the workers.

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /// The server's side of a parameter server on this rank: its shards, each owned by one of its
 /// threads. Made by `KeyValue.over`. Any thread.
@@ -29,12 +31,16 @@ public final class KvServer implements AutoCloseable {
   private final Layout layout;
   private final Set<Integer> workersHere;
   private final List<ShardThread> threads = new ArrayList<>();
+  private final ExecutorService files;
   private final int self;
 
   KvServer(Weft weft, Layout layout) {
     this.layout = layout;
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
+    this.files =
+        Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("weft-checkpoint-" + weft.rank()).factory());
     var context =
         new ShardContext(
             weft.rank(),
@@ -44,7 +50,8 @@ public final class KvServer implements AutoCloseable {
                 KeyValue.staging(weft),
                 weft.config().required(KvConfig.REPLY_MEMORY),
                 layout.workers().size()),
-            weft.config().required(KvConfig.LIST_MEMORY));
+            weft.config().required(KvConfig.LIST_MEMORY),
+            files);
     int count = layout.threads();
     for (int i = 0; i < count; i++) {
       int thread = i;
@@ -138,5 +145,6 @@ public final class KvServer implements AutoCloseable {
   @Override
   public void close() {
     threads.forEach(ShardThread::close);
+    files.shutdown();
   }
 }

@@ -6,9 +6,11 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.SaveRequests;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 
 /// A table of rows as a worker sees it. Keys come in any order, also several times: what is pushed
 /// for one key is added up first, what is pulled stands at each place. Values are 32-bit floats,
@@ -23,11 +25,13 @@ public final class KvTable {
 
   private static final int LISTS = 64;
 
+  private final WorkerLinks links;
   private final TableSpec spec;
   private final TableRequests requests;
   private final KeyListCache lists = new KeyListCache(LISTS);
 
   KvTable(WorkerLinks links, TableSpec spec) {
+    this.links = links;
     this.spec = spec;
     this.requests = new TableRequests(links, spec);
   }
@@ -39,6 +43,10 @@ public final class KvTable {
 
   void register() throws InterruptedException {
     var unused = requests.register().await();
+  }
+
+  SaveRequests saves(Duration limit) {
+    return new SaveRequests(links, spec, limit);
   }
 
   /// These keys, copied and cut by shard once for all pushes and pulls that use them.

@@ -14,7 +14,15 @@ public enum KvOp {
   /// A worker's clock is one further.
   CLOCK(4),
   /// Nothing but the answer, when a pull of this clock would be answered.
-  WAIT(5);
+  WAIT(5),
+  /// No clock beyond those that were applied is applied: a checkpoint begins.
+  HOLD(6),
+  /// What is here when this clock was applied is written to a file.
+  CUT(7),
+  /// What was held goes on.
+  RELEASE(8),
+  /// What a checkpoint has of a table.
+  LOAD(9);
 
   private final byte code;
 

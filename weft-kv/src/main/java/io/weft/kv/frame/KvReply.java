@@ -15,7 +15,7 @@ import java.util.Arrays;
 ///
 /// @param status what became of the request
 /// @param applied how many clocks the table has applied, where it is synchronous
-/// @param text why it was refused; empty otherwise
+/// @param text why it was refused, or what was written; empty otherwise
 public record KvReply(Status status, long applied, String text) {
 
   private static final int FIXED_BYTES = 12;
@@ -41,6 +41,11 @@ public record KvReply(Status status, long applied, String text) {
   /// It is done.
   public static KvReply done(long applied) {
     return new KvReply(Status.DONE, applied, "");
+  }
+
+  /// It is done, with something to say.
+  public static KvReply done(long applied, String words) {
+    return new KvReply(Status.DONE, applied, words);
   }
 
   /// It was refused.

@@ -18,6 +18,7 @@ final class Rounds<P> {
   private final boolean[] left;
   private final List<Round<P>> open = new ArrayList<>(Ahead.CLOCKS);
   private long applied;
+  private long until = Long.MAX_VALUE;
   private long dropped;
 
   Rounds(int workers, Consistency consistency) {
@@ -78,7 +79,7 @@ final class Rounds<P> {
   /// The pushes of the next clock in the order of their workers, if enough are there; else null.
   /// They are the caller's, to be applied.
   @Nullable List<P> takeComplete() {
-    if (open.isEmpty()) {
+    if (open.isEmpty() || applied >= until) {
       return null;
     }
     Round<P> first = open.getFirst();
@@ -101,6 +102,16 @@ final class Rounds<P> {
     open.removeFirst();
     applied++;
     return pushes;
+  }
+
+  /// From now on no clock beyond this one is applied.
+  void holdAt(long clock) {
+    until = clock;
+  }
+
+  /// So many clocks count as applied; before any push.
+  void begin(long clock) {
+    applied = clock;
   }
 
   /// How many clocks were applied.

@@ -3,6 +3,8 @@ package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
@@ -10,6 +12,7 @@ import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
+import io.weft.kv.table.RowSnapshot;
 import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
 import java.lang.foreign.MemorySegment;
@@ -20,11 +23,19 @@ import org.jspecify.annotations.Nullable;
 /// The rows of a table on one shard. Confined to the shard's thread.
 final class RowsTable extends ShardTable {
 
+  private static final int SLICE_BYTES = 64 << 10;
+
   private final RowTable rows;
   private final KeyLists lists;
   private final Rounds<KeptPush> rounds;
   private final int width;
   private long step;
+
+  /// What the last checkpoint had: its id, the table's step, and which rows had gone.
+  private String cutId = "";
+
+  private long cutStep;
+  private long cutVersion;
 
   RowsTable(TableSpec spec, ShardContext context) {
     super(spec, context);
@@ -211,5 +222,57 @@ final class RowsTable extends ShardTable {
     RowList list = keys(subject).list();
     rows.resolve(list, Missing.LEAVE, step);
     rows.read(list, 0, list.count(), into, 0);
+  }
+
+  @Override
+  Content contentAfter(String base) {
+    return !base.isEmpty() && base.equals(cutId) && cutVersion == rows.version()
+        ? Content.CHANGED
+        : Content.FULL;
+  }
+
+  @Override
+  Cut cut(String id, Content content, ShardFileWriter into) {
+    RowSnapshot snapshot = rows.snapshot(content == Content.FULL ? 0 : cutStep + 1, into::addRow);
+    cutId = id;
+    cutStep = step;
+    cutVersion = rows.version();
+    int places = Math.clamp(SLICE_BYTES / rows.rowBytes(), 16, 1024);
+    return new Cut() {
+      @Override
+      public boolean advance() {
+        return snapshot.advance(places);
+      }
+
+      @Override
+      public void close() {
+        snapshot.close();
+      }
+    };
+  }
+
+  @Override
+  long step() {
+    return step;
+  }
+
+  @Override
+  void step(long atLeast) {
+    step = Math.max(step, atLeast);
+  }
+
+  @Override
+  void load(int part, long at, MemorySegment content) throws Refusal {
+    long count = content.byteSize() / rows.rowBytes();
+    if (content.byteSize() % rows.rowBytes() != 0) {
+      throw new Refusal(
+          "%d bytes are no rows of %d bytes; is its rule another one?"
+              .formatted(content.byteSize(), rows.rowBytes()));
+    }
+    try {
+      rows.importRows(content, 0, Math.toIntExact(count));
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.Ahead;
@@ -30,11 +31,15 @@ final class Shard {
 
   private static final Logger LOG = LoggerFactory.getLogger(Shard.class);
 
+  /// Before the content of `LOAD`: where it belongs, and the table's step.
+  private static final long LOAD_HEAD_BYTES = 16;
+
   private final int number;
   private final ShardContext context;
   private final Runnable wake;
   private final Map<Long, ShardTable> tables = new HashMap<>();
   private final NumberWindow[] pushes;
+  private final ShardSaves saves;
 
   /// Requests whose answers find no memory, in order.
   private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
@@ -44,6 +49,7 @@ final class Shard {
     this.number = number;
     this.context = context;
     this.wake = wake;
+    this.saves = new ShardSaves(number, context, wake);
     this.pushes = new NumberWindow[context.workers().size()];
     for (int i = 0; i < pushes.length; i++) {
       pushes[i] = new NumberWindow();
@@ -85,6 +91,21 @@ final class Shard {
       case PULL -> pull(it);
       case CLOCK -> clock(it);
       case WAIT -> await(it);
+      case HOLD -> done(it, saves.hold(table(it.head()), it.worker()));
+      case CUT -> {
+        ShardTable table = table(it.head());
+        saves.cut(it, table);
+        applyComplete(table);
+        resume(table);
+      }
+      case RELEASE -> {
+        ShardTable table = table(it.head());
+        saves.release(table);
+        applyComplete(table);
+        done(it, 0);
+        resume(table);
+      }
+      case LOAD -> load(it);
     }
   }
 
@@ -109,12 +130,13 @@ final class Shard {
       throw new Refusal("a specification of " + text.byteSize() + " bytes");
     }
     TableSpec spec;
+    ShardTable known;
     try {
       spec = TableSpec.parse(new String(text.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
       if (spec.id() != it.head().table()) {
         throw new IllegalArgumentException("the name of another table");
       }
-      ShardTable known = tables.get(spec.id());
+      known = tables.get(spec.id());
       if (known == null) {
         tables.put(spec.id(), make(spec));
       } else if (!known.spec().text().equals(spec.text())) {
@@ -124,6 +146,34 @@ final class Shard {
       }
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+    done(it, known == null ? 0 : clock(known));
+  }
+
+  private static long clock(ShardTable table) {
+    long clock = 0;
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      clock = Math.max(clock, rounds.applied());
+    }
+    return clock;
+  }
+
+  /// Takes a part of a checkpoint, before the first push.
+  private void load(Pending it) throws Refusal {
+    ShardTable table = table(it.head());
+    KvHead head = it.head();
+    if (table.isChanged()) {
+      throw new Refusal("there were pushes already; a checkpoint is restored before the first");
+    }
+    MemorySegment payload = it.request().payload();
+    if (payload.byteSize() < LOAD_HEAD_BYTES) {
+      throw new Refusal("a part of a checkpoint of " + payload.byteSize() + " bytes");
+    }
+    long at = payload.get(JAVA_LONG_UNALIGNED, 0);
+    table.load(head.part(), at, payload.asSlice(LOAD_HEAD_BYTES));
+    table.step(payload.get(JAVA_LONG_UNALIGNED, 8));
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      rounds.begin(Math.max(rounds.applied(), head.clock()));
     }
     done(it, 0);
   }
@@ -155,6 +205,7 @@ final class Shard {
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
+    table.changed();
     long applied = 0;
     if (table.spec().consistency().isSynchronous()) {
       applied = keep(it, table, subject, isNew ? values : null);
@@ -210,6 +261,23 @@ final class Shard {
       }
       complete = rounds.takeComplete();
     }
+    saves.reached(table);
+  }
+
+  private void applyComplete(ShardTable table) throws Refusal {
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      applyComplete(table, rounds);
+    }
+  }
+
+  /// Whether something of a checkpoint is not written yet.
+  boolean isSaving() {
+    return saves.isSaving();
+  }
+
+  /// Writes some of it; whether there was something to do.
+  boolean save() {
+    return saves.slice();
   }
 
   private static void unknown(Pending it) {
@@ -319,6 +387,7 @@ final class Shard {
       return;
     }
     for (ShardTable table : tables.values()) {
+      saves.leave(table, worker);
       table.clocks().leave(worker);
       for (Rounds<KeptPush> rounds : table.allRounds()) {
         rounds.leave(worker);

@@ -3,6 +3,7 @@ package io.weft.kv.server;
 
 import io.weft.kv.table.MemoryBudget;
 import java.util.List;
+import java.util.concurrent.Executor;
 
 /// What the shards of a server share.
 ///
@@ -11,8 +12,14 @@ import java.util.List;
 /// @param budget of all tables
 /// @param replies memory of answers
 /// @param listBytes of the lists of keys that a shard keeps for a table
+/// @param files runs what writes files, one after the other
 public record ShardContext(
-    int rank, List<Integer> workers, MemoryBudget budget, ReplyMemory replies, long listBytes) {
+    int rank,
+    List<Integer> workers,
+    MemoryBudget budget,
+    ReplyMemory replies,
+    long listBytes,
+    Executor files) {
 
   /// Copies what could change.
   public ShardContext {

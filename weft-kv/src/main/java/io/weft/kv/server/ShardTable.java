@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +18,7 @@ abstract sealed class ShardTable permits RowsTable {
   private final ShardContext context;
   private final Clocks clocks;
   private final ArrayDeque<Pending> parked = new ArrayDeque<>();
+  private boolean changed;
 
   ShardTable(TableSpec spec, ShardContext context) {
     this.spec = spec;
@@ -68,6 +71,43 @@ abstract sealed class ShardTable permits RowsTable {
 
   /// Writes what there is to `into`, `valueBytes` long.
   abstract void read(Subject subject, MemorySegment into) throws Refusal;
+
+  /// Which rows a file must have so that it and the checkpoint of this id are all there is.
+  abstract Content contentAfter(String base);
+
+  /// What there is now, to be written in parts while the table goes on.
+  ///
+  /// @param id of the checkpoint, which later ones may begin at
+  abstract Cut cut(String id, Content content, ShardFileWriter into);
+
+  /// The number of the last update.
+  abstract long step();
+
+  /// The number of the last update is at least this one.
+  abstract void step(long atLeast);
+
+  /// Takes what a file has. Throws `Refusal` if it cannot be of this table.
+  abstract void load(int part, long at, MemorySegment content) throws Refusal;
+
+  /// What a table had at one moment.
+  interface Cut {
+
+    /// Writes some of it; whether that was all.
+    boolean advance();
+
+    /// Ends it.
+    void close();
+  }
+
+  /// Whether there were pushes.
+  final boolean isChanged() {
+    return changed;
+  }
+
+  /// There was a push.
+  final void changed() {
+    changed = true;
+  }
 
   /// Whether a pull of a worker at this clock may be answered.
   final boolean lets(Subject subject, long clock) {

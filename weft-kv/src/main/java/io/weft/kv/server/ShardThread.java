@@ -22,6 +22,7 @@ public final class ShardThread implements AutoCloseable {
   private final List<Shard> shards;
   private final IdleStrategy idle;
   private final Thread thread;
+  private boolean saving;
   private volatile boolean resumes;
   private volatile boolean parked;
   private volatile boolean ended;
@@ -92,7 +93,9 @@ public final class ShardThread implements AutoCloseable {
       if (task != null) {
         run(task);
         idle.reset();
-      } else if (!freed && !idle.idle()) {
+      }
+      boolean saved = saving && save();
+      if (task == null && !freed && !saved && !idle.idle()) {
         park();
       }
     }
@@ -103,6 +106,18 @@ public final class ShardThread implements AutoCloseable {
       }
       left = tasks.poll();
     }
+  }
+
+  /// Between two requests, what a checkpoint needs of each shard.
+  private boolean save() {
+    boolean some = false;
+    boolean more = false;
+    for (Shard shard : shards) {
+      some |= shard.save();
+      more |= shard.isSaving();
+    }
+    saving = more;
+    return some;
   }
 
   private void park() {
@@ -117,9 +132,14 @@ public final class ShardThread implements AutoCloseable {
   private void run(Task task) {
     try {
       switch (task) {
-        case Task.Serve(IncomingRequest request, KvHead head, Shard shard) ->
-            shard.serve(request, head);
-        case Task.Leave(int rank) -> shards.forEach(it -> it.leave(rank));
+        case Task.Serve(IncomingRequest request, KvHead head, Shard shard) -> {
+          shard.serve(request, head);
+          saving |= shard.isSaving();
+        }
+        case Task.Leave(int rank) -> {
+          shards.forEach(it -> it.leave(rank));
+          saving = true;
+        }
       }
     } catch (RuntimeException | Error defect) {
       LOG.error("a shard's thread goes on after a defect", defect);

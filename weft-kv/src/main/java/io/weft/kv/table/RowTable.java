@@ -33,6 +33,7 @@ public final class RowTable implements AutoCloseable {
   /// What was read ahead is added up here, so that the JIT does not leave it out.
   private final long[] sink = new long[1];
 
+  private @Nullable RowSnapshot snapshot;
   private long version;
   private long lookups;
   private long made;
@@ -145,6 +146,9 @@ public final class RowTable implements AutoCloseable {
   private int add(long key, long hash, int step) {
     index.ensureRoom(hash);
     int row = memory.allocate(key, step);
+    if (snapshot != null) {
+      snapshot.made(row);
+    }
     index.insert(hash, row);
     made++;
     return row;
@@ -180,6 +184,9 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
     checkUse();
     check(list, first, count, gradients, offset);
+    if (snapshot != null) {
+      snapshot.before(list.rows(), first, count);
+    }
     use.with(spec.rule().rate(step), shortened(step));
     tiles.update(list, first, first + count, gradients, offset, use);
   }
@@ -226,6 +233,9 @@ public final class RowTable implements AutoCloseable {
   }
 
   private void drop(int row, long key, long hash) {
+    if (snapshot != null) {
+      snapshot.before(row);
+    }
     index.remove(key, hash);
     memory.free(row);
     version++;
@@ -290,6 +300,21 @@ public final class RowTable implements AutoCloseable {
     return new Sweep(row >= memory.end() ? -1 : row, written);
   }
 
+  /// The rows as they are now, taken out in parts while the table goes on. Throws
+  /// `IllegalStateException` while another snapshot is open.
+  ///
+  /// @param since rows that were last used before this step are not in it; 0 = all are
+  /// @param sink sees each row once, here or in the calls that change rows
+  public RowSnapshot snapshot(long since, RowSink sink) {
+    checkUse();
+    if (snapshot != null) {
+      throw new IllegalStateException(owner + ": another snapshot is open; close it first");
+    }
+    var begun = new RowSnapshot(memory, shortened(since), sink, () -> snapshot = null);
+    snapshot = begun;
+    return begun;
+  }
+
   /// Takes rows that a table of the same width and rule has exported, in the place of rows of the
   /// same keys if there are any. Throws `IllegalArgumentException`, before anything is changed, if
   /// these cannot be rows.
@@ -315,6 +340,9 @@ public final class RowTable implements AutoCloseable {
       long key = RowMemory.writtenKey(from, at);
       long hash = KeyHash.of(key);
       int row = index.find(key, hash);
+      if (row >= 0 && snapshot != null) {
+        snapshot.before(row);
+      }
       memory.read(row >= 0 ? row : add(key, hash, 0), from, at);
     }
   }

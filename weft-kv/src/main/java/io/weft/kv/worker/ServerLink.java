@@ -158,7 +158,8 @@ final class ServerLink {
       local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver));
       return true;
     }
-    var request = new Request(way.kind(), words, it.payload(), it.place(), bounds.limit());
+    var request =
+        new Request(way.kind(), words, it.payload(), it.place(), it.limitOr(bounds.limit()));
     try {
       if (way.channel().tryRequest(way.peer(), request, receiver)) {
         return true;

@@ -9,6 +9,7 @@ import io.weft.kv.key.KeyDigest;
 import io.weft.kv.key.KeySlice;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,7 @@ final class ShardRequest {
   private long sequence;
   private boolean withKeys;
   private boolean repeated;
+  private @Nullable Duration limit;
   private MemorySegment payload = MemorySegment.NULL;
   private @Nullable MemorySegment place;
   private @Nullable TensorLease staged;
@@ -70,6 +72,16 @@ final class ShardRequest {
 
   void sequence(long order) {
     sequence = order;
+  }
+
+  /// It may take longer than others.
+  void limit(Duration other) {
+    limit = other;
+  }
+
+  /// How long it may take.
+  Duration limitOr(Duration usual) {
+    return limit == null ? usual : limit;
   }
 
   boolean isPush() {

@@ -46,10 +46,23 @@ public final class TableRequests {
     byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
     var memory = new Memory(null, 0, MemorySegment.ofArray(text), null);
     for (int shard = 0; shard < links.shards(); shard++) {
-      links.submit(what(KvOp.REGISTER, shard, 0), memory, handle, (reply, written) -> {});
+      int from = shard;
+      links.submit(
+          what(KvOp.REGISTER, shard, 0),
+          memory,
+          handle,
+          (reply, written) -> {
+            heard(from, reply.applied());
+            clock.accumulateAndGet(reply.applied(), Math::max);
+          });
     }
     handle.sealed();
     return handle;
+  }
+
+  /// Clocks of this worker in this table.
+  public long clock() {
+    return clock.get();
   }
 
   private What what(KvOp op, int shard, long at) {

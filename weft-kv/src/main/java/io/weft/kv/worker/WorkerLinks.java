@@ -82,9 +82,22 @@ public final class WorkerLinks {
   void submit(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply)
       throws InterruptedException {
+    submit(what, memory, handle, onReply, terms.limit());
+  }
+
+  /// The same of one that may take so long.
+  void submit(
+      What what,
+      Memory memory,
+      KvHandle<?> handle,
+      BiConsumer<KvReply, MemorySegment> onReply,
+      Duration limit)
+      throws InterruptedException {
+    var request = new ShardRequest(what, memory, handle, onReply);
+    request.limit(limit);
     handle.add();
     try {
-      byShard[what.shard()].submit(new ShardRequest(what, memory, handle, onReply));
+      byShard[what.shard()].submit(request);
     } catch (InterruptedException | RuntimeException | Error refused) {
       handle.over(null);
       throw refused;

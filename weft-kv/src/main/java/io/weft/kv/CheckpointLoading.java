@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.comm.CommException;
+import io.weft.kv.checkpoint.Block;
+import io.weft.kv.checkpoint.CheckpointDirectory;
+import io.weft.kv.checkpoint.Manifest;
+import io.weft.kv.checkpoint.ShardFile;
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.checkpoint.ShardFileReader;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.KvHandle;
+import io.weft.kv.worker.SaveRequests;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileSystemException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Puts a checkpoint into the shards that there are now, however many there were. One thread of
+/// each worker.
+final class CheckpointLoading {
+
+  private static final int BUFFER_BYTES = 256 << 10;
+  private static final int MOST_OPEN = 16;
+
+  private final CheckpointOptions options;
+  private final CheckpointDirectory directory;
+  private final List<KvTable> tables;
+  private final int shards;
+  private final ArrayDeque<KvHandle<Void>> open = new ArrayDeque<>();
+
+  CheckpointLoading(CheckpointOptions options, List<KvTable> tables, int shards) {
+    this.options = options;
+    this.directory = new CheckpointDirectory(options.directory(), options.job());
+    this.tables = tables;
+    this.shards = shards;
+  }
+
+  /// Number of the last checkpoint of which every file is as it was written; 0 if none was begun.
+  /// Throws a `FileSystemException` with all reasons if none can be used.
+  ///
+  /// @param refused gets why later ones cannot
+  int choose(List<String> refused) throws IOException {
+    List<Integer> numbers = directory.numbers();
+    for (int number : numbers.reversed()) {
+      try {
+        directory.verify(number);
+        return number;
+      } catch (FileSystemException unusable) {
+        refused.add(String.valueOf(unusable.getMessage()));
+      }
+    }
+    if (!refused.isEmpty()) {
+      throw new FileSystemException(
+          options.directory().toString(),
+          null,
+          "none of its checkpoints can be used: " + String.join("; ", refused));
+    }
+    return 0;
+  }
+
+  /// Loads this worker's share of the files.
+  Checkpoint load(int number, int worker, int workers, List<String> refused)
+      throws IOException, InterruptedException {
+    List<Manifest> chain = directory.chain(number);
+    Manifest last = chain.getLast();
+    for (int i = worker; i < last.files().size(); i += workers) {
+      Manifest.File file = last.files().get(i);
+      KvTable table = table(TableSpec.parse(last.tables().get(file.table()).spec()));
+      load(chain, file.name(), table, last.tables().get(file.table()).clock());
+    }
+    return CheckpointMaking.of(directory.of(number), last, refused);
+  }
+
+  private KvTable table(TableSpec saved) {
+    KvTable found =
+        tables.stream()
+            .filter(it -> it.spec().name().equals(saved.name()))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new CommException.Mismatch(
+                        "table '%s' of the checkpoint is not registered; register all of its tables before restore"
+                            .formatted(saved.name())));
+    TableSpec now = found.spec();
+    if (saved.kind() != now.kind()
+        || saved.width() != now.width()
+        || !ruleName(saved).equals(ruleName(now))
+        || !saved.initial().equals(now.initial())
+        || saved.seed() != now.seed()) {
+      throw new CommException.Mismatch(
+          "table '%s' was saved as [%s], and is registered as [%s]; kind, width, rule, initial values and seed must be the same"
+              .formatted(
+                  saved.name(), saved.text().replace('\n', ' '), now.text().replace('\n', ' ')));
+    }
+    return found;
+  }
+
+  private static String ruleName(TableSpec spec) {
+    int colon = spec.rule().indexOf(':');
+    return colon < 0 ? spec.rule() : spec.rule().substring(0, colon);
+  }
+
+  /// From the last file of this name that has all rows on.
+  private void load(List<Manifest> chain, String name, KvTable table, long clock)
+      throws IOException, InterruptedException {
+    List<Manifest.File> files = new ArrayList<>();
+    for (Manifest each : chain) {
+      files.add(
+          each.files().stream().filter(it -> it.name().equals(name)).findFirst().orElseThrow());
+    }
+    int first = files.size() - 1;
+    while (files.get(first).content() == Content.CHANGED) {
+      first--;
+    }
+    for (int i = first; i < files.size(); i++) {
+      load(chain.get(i), files.get(i), table, clock);
+    }
+  }
+
+  private void load(Manifest manifest, Manifest.File file, KvTable table, long clock)
+      throws IOException, InterruptedException {
+    SaveRequests saves = table.saves(options.limit());
+    long step = step(manifest, file);
+    MemorySegment[] buffers = new MemorySegment[shards];
+    int[] filled = new int[shards];
+    try {
+      var unused =
+          directory.read(
+              manifest,
+              file,
+              block -> {
+                if (block.type() == Block.Type.ROWS) {
+                  spread(saves, table.spec(), block, step, clock, buffers, filled);
+                }
+              });
+      for (int shard = 0; shard < shards; shard++) {
+        MemorySegment buffer = buffers[shard];
+        send(
+            saves,
+            shard,
+            step,
+            clock,
+            buffer == null ? MemorySegment.ofArray(new byte[0]) : buffer.asSlice(0, filled[shard]));
+      }
+      while (!open.isEmpty()) {
+        var unusedToo = open.remove().await();
+      }
+    } catch (InterruptedIOException interrupted) {
+      throw new InterruptedException();
+    }
+  }
+
+  private long step(Manifest manifest, Manifest.File file) throws IOException {
+    try (var reader = new ShardFileReader(directory.of(manifest.number()).resolve(file.name()))) {
+      ShardFile header = reader.header();
+      return header.step();
+    }
+  }
+
+  /// Copies each row of a block to what is sent to its shard.
+  private void spread(
+      SaveRequests saves,
+      TableSpec spec,
+      Block block,
+      long step,
+      long clock,
+      MemorySegment[] buffers,
+      int[] filled)
+      throws IOException {
+    MemorySegment rows = MemorySegment.ofArray(block.payload());
+    int rowBytes = block.count() == 0 ? 0 : block.payload().length / block.count();
+    for (int i = 0; i < block.count(); i++) {
+      long at = (long) i * rowBytes;
+      int shard = spec.slicer().shard(rows.get(JAVA_LONG_UNALIGNED, at), shards);
+      MemorySegment buffer = buffers[shard];
+      if (buffer == null) {
+        buffer = MemorySegment.ofArray(new byte[Math.max(BUFFER_BYTES, rowBytes)]);
+        buffers[shard] = buffer;
+      }
+      if (filled[shard] + rowBytes > buffer.byteSize()) {
+        try {
+          send(saves, shard, step, clock, buffer.asSlice(0, filled[shard]));
+        } catch (InterruptedException e) {
+          throw new InterruptedIOException();
+        }
+        filled[shard] = 0;
+      }
+      MemorySegment.copy(rows, at, buffer, filled[shard], rowBytes);
+      filled[shard] += rowBytes;
+    }
+  }
+
+  private void send(SaveRequests saves, int shard, long step, long clock, MemorySegment content)
+      throws InterruptedException {
+    while (open.size() >= MOST_OPEN) {
+      var unused = open.remove().await();
+    }
+    open.add(saves.load(shard, 0, 0, step, clock, content));
+  }
+}

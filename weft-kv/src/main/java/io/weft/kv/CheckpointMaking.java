@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.kv.checkpoint.CheckpointDirectory;
+import io.weft.kv.checkpoint.Manifest;
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.worker.KvHandle;
+import io.weft.kv.worker.SaveRequests;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/// Makes one checkpoint: asks all shards for their files and writes the manifest when all are on
+/// the disk. One thread.
+final class CheckpointMaking {
+
+  private final CheckpointOptions options;
+  private final CheckpointDirectory directory;
+  private final List<KvTable> tables;
+  private final int shards;
+
+  CheckpointMaking(CheckpointOptions options, List<KvTable> tables, int shards) {
+    this.options = options;
+    this.directory = new CheckpointDirectory(options.directory(), options.job());
+    this.tables =
+        tables.stream().sorted(Comparator.comparing((KvTable it) -> it.spec().name())).toList();
+    this.shards = shards;
+  }
+
+  Checkpoint make() throws IOException, InterruptedException {
+    Manifest base = base();
+    int number = directory.begin();
+    byte[] random = new byte[8];
+    new SecureRandom().nextBytes(random);
+    String id = HexFormat.of().formatHex(random);
+    long[] clocks = new long[tables.size()];
+    List<KvHandle<AtomicReferenceArray<String>>> cuts = new ArrayList<>();
+    List<KvTable> held = new ArrayList<>();
+    try {
+      for (KvTable each : tables) {
+        held.add(each);
+        clocks[held.size() - 1] = saves(each).hold();
+      }
+      for (int i = 0; i < clocks.length; i++) {
+        cuts.add(cut(i, number, id, base, clocks[i]));
+      }
+    } finally {
+      if (cuts.size() < clocks.length) {
+        for (KvTable each : held) {
+          var unused = saves(each).release();
+        }
+      }
+    }
+    List<Manifest.File> files = new ArrayList<>();
+    for (int i = 0; i < clocks.length; i++) {
+      AtomicReferenceArray<String> said = cuts.get(i).await();
+      for (int shard = 0; shard < shards; shard++) {
+        files.add(file(i, shard, said.get(shard)));
+      }
+    }
+    boolean changed = files.stream().anyMatch(it -> it.content() == Content.CHANGED);
+    var manifest =
+        new Manifest(
+            options.job(),
+            number,
+            id,
+            changed && base != null ? base.number() : 0,
+            shards,
+            specs(clocks),
+            files);
+    directory.finish(manifest);
+    directory.prune(options.keep());
+    return of(directory.of(number), manifest, List.of());
+  }
+
+  static Checkpoint of(Path path, Manifest manifest, List<String> refused) {
+    Map<String, Long> clocks = new HashMap<>();
+    for (Manifest.Table each : manifest.tables()) {
+      clocks.put(each.spec().substring(0, each.spec().indexOf('\n')), each.clock());
+    }
+    return new Checkpoint(
+        path,
+        manifest.number(),
+        manifest.files().stream().mapToLong(Manifest.File::rows).sum(),
+        manifest.files().stream().mapToLong(Manifest.File::bytes).sum(),
+        clocks,
+        refused);
+  }
+
+  private SaveRequests saves(KvTable table) {
+    return table.saves(options.limit());
+  }
+
+  private KvHandle<AtomicReferenceArray<String>> cut(
+      int table, int number, String id, @Nullable Manifest base, long clock)
+      throws InterruptedException {
+    Path in = directory.of(number);
+    return saves(tables.get(table))
+        .cut(
+            shard -> in.resolve(Manifest.fileName(table, shard)).toString(),
+            id,
+            base == null ? "" : base.id(),
+            clock);
+  }
+
+  private List<Manifest.Table> specs(long[] clocks) {
+    List<Manifest.Table> specs = new ArrayList<>();
+    for (int i = 0; i < clocks.length; i++) {
+      specs.add(new Manifest.Table(tables.get(i).spec().text(), clocks[i]));
+    }
+    return specs;
+  }
+
+  private static Manifest.File file(int table, int shard, String said) {
+    String[] words = said.split(" ", -1);
+    return new Manifest.File(
+        table,
+        shard,
+        Content.valueOf(words[0]),
+        Long.parseLong(words[1]),
+        Integer.parseUnsignedInt(words[2], 16),
+        Long.parseLong(words[3]));
+  }
+
+  /// The last checkpoint, if this one need only have what has changed since.
+  private @Nullable Manifest base() throws IOException {
+    List<Integer> finished = directory.numbers().stream().filter(directory::isFinished).toList();
+    if (finished.isEmpty()) {
+      return null;
+    }
+    try {
+      List<Manifest> chain = directory.chain(finished.getLast());
+      Manifest last = chain.getLast();
+      List<String> specs = last.tables().stream().map(Manifest.Table::spec).toList();
+      boolean same = specs.equals(tables.stream().map(it -> it.spec().text()).toList());
+      return same && last.shards() == shards && chain.size() < options.fullEvery() ? last : null;
+    } catch (FileSystemException unusable) {
+      return null; // a new one that needs no other is what helps
+    }
+  }
+}

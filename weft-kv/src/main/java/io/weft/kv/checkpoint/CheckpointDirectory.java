@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.checkpoint;
+
+import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
+import io.weft.kv.checkpoint.ShardFile.Content;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/// The checkpoints of a job in one directory, each in a directory `checkpoint-NNNNNN` of its own,
+/// which is one when it has a manifest. On the thread that calls, which may block.
+public final class CheckpointDirectory {
+
+  private static final Pattern NUMBERED = Pattern.compile("checkpoint-(\\d{6,9})");
+  private static final Pattern MEMBER =
+      Pattern.compile("manifest|table-\\d+-shard-\\d+|\\..*\\.tmp");
+  private static final int MOST_CHAIN = 10_000;
+
+  private final Path path;
+  private final String job;
+
+  /// @param job whose checkpoints these are; those of another one are refused
+  public CheckpointDirectory(Path path, String job) {
+    this.path = path.toAbsolutePath().normalize();
+    this.job = job;
+  }
+
+  /// Where a checkpoint lies.
+  public Path of(int number) {
+    return path.resolve("checkpoint-%06d".formatted(number));
+  }
+
+  /// Numbers of all that were begun, ascending.
+  public List<Integer> numbers() throws IOException {
+    List<Integer> numbers = new ArrayList<>();
+    if (!Files.isDirectory(path)) {
+      return numbers;
+    }
+    try (var entries = Files.newDirectoryStream(path, "checkpoint-*")) {
+      for (Path entry : entries) {
+        Matcher name = NUMBERED.matcher(entry.getFileName().toString());
+        if (name.matches() && Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+          numbers.add(Integer.parseInt(name.group(1)));
+        }
+      }
+    }
+    numbers.sort(Comparator.naturalOrder());
+    return numbers;
+  }
+
+  /// Whether a checkpoint of this number was finished.
+  public boolean isFinished(int number) {
+    return Files.isRegularFile(of(number).resolve(Manifest.NAME), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /// Makes the directory of the next checkpoint; its number.
+  public int begin() throws IOException {
+    Files.createDirectories(path);
+    List<Integer> there = numbers();
+    int number = there.isEmpty() ? 1 : there.getLast() + 1;
+    while (true) {
+      try {
+        Files.createDirectory(of(number));
+        return number;
+      } catch (FileAlreadyExistsException another) {
+        number++;
+      }
+    }
+  }
+
+  /// Writes the manifest, by which the checkpoint is there.
+  public void finish(Manifest manifest) throws IOException {
+    Path directory = of(manifest.number());
+    force(directory);
+    NewFile.write(directory.resolve(Manifest.NAME), manifest.encode());
+    force(directory);
+    force(path);
+  }
+
+  private static void force(Path directory) throws IOException {
+    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with what is wrong.
+  public Manifest manifest(int number) throws IOException {
+    Path file = of(number).resolve(Manifest.NAME);
+    Manifest read;
+    try {
+      read = Manifest.parse(ForeignFile.found(file).bytes(Manifest.MAX_BYTES));
+    } catch (NoSuchFileException unfinished) {
+      throw new FileSystemException(
+          file.toString(), null, "there is none: the checkpoint was not finished");
+    } catch (IllegalArgumentException wrong) {
+      throw new FileSystemException(file.toString(), null, wrong.getMessage());
+    }
+    if (!read.job().equals(job)) {
+      throw new FileSystemException(
+          file.toString(), null, "it is of the job '%s', expected '%s'".formatted(read.job(), job));
+    }
+    if (read.number() != number) {
+      throw new FileSystemException(
+          file.toString(),
+          null,
+          "it is of checkpoint %d, expected %d".formatted(read.number(), number));
+    }
+    return read;
+  }
+
+  /// A checkpoint and those before it that its files with changed rows need: for each table and
+  /// shard from the last that has all rows on; the oldest first.
+  public List<Manifest> chain(int number) throws IOException {
+    List<Manifest> chain = new ArrayList<>();
+    Manifest last = manifest(number);
+    chain.add(last);
+    Set<String> open = changed(last, null);
+    Manifest at = last;
+    while (!open.isEmpty()) {
+      if (at.base() <= 0 || at.base() >= at.number() || chain.size() > MOST_CHAIN) {
+        throw new FileSystemException(
+            of(at.number()).toString(), null, "it needs a checkpoint before it, and names none");
+      }
+      at = manifest(at.base());
+      if (at.shards() != last.shards()) {
+        throw new FileSystemException(
+            of(at.number()).toString(),
+            null,
+            "it has %d shards, expected %d".formatted(at.shards(), last.shards()));
+      }
+      chain.addFirst(at);
+      open = changed(at, open);
+    }
+    return chain;
+  }
+
+  /// Which files, among some, have changed rows only.
+  private static Set<String> changed(Manifest manifest, @Nullable Set<String> among) {
+    Set<String> names = new HashSet<>();
+    for (Manifest.File each : manifest.files()) {
+      if (each.content() == Content.CHANGED && (among == null || among.contains(each.name()))) {
+        names.add(each.name());
+      }
+    }
+    return names;
+  }
+
+  /// Reads all files of a checkpoint, and of those it needs, and compares them with the manifests.
+  /// Throws a `FileSystemException` that names the first one that is torn or altered.
+  public void verify(int number) throws IOException {
+    for (Manifest each : chain(number)) {
+      for (Manifest.File file : each.files()) {
+        read(each, file, block -> {});
+      }
+    }
+  }
+
+  /// What is done with the blocks of a file.
+  @FunctionalInterface
+  public interface BlockVisitor {
+
+    /// Sees one; borrowed for the call.
+    void block(Block block) throws IOException;
+  }
+
+  /// Reads one file and shows its blocks. What it has shown is right; whether all of it is, is
+  /// known at the end only: `verify` before.
+  public ShardFile read(Manifest manifest, Manifest.File file, BlockVisitor visitor)
+      throws IOException {
+    Path path = of(manifest.number()).resolve(file.name());
+    if (file.table() >= manifest.tables().size()) {
+      throw wrong(path, "table " + file.table() + " of " + manifest.tables().size());
+    }
+    try (var reader = new ShardFileReader(path)) {
+      long length = Files.size(path);
+      if (length != file.bytes()) {
+        throw wrong(path, "it has %d bytes, expected %d".formatted(length, file.bytes()));
+      }
+      ShardFile header = reader.header();
+      Manifest.Table table = manifest.tables().get(file.table());
+      if (!header.checkpoint().equals(manifest.id())
+          || header.shard() != file.shard()
+          || header.content() != file.content()
+          || !header.spec().equals(table.spec())) {
+        throw wrong(
+            path,
+            "at offset 0: it is of checkpoint %s, shard %d, %s, expected %s, shard %d, %s, and the same table"
+                .formatted(
+                    header.checkpoint(),
+                    header.shard(),
+                    header.content(),
+                    manifest.id(),
+                    file.shard(),
+                    file.content()));
+      }
+      Block block = reader.next();
+      while (block != null) {
+        visitor.block(block);
+        block = reader.next();
+      }
+      if (reader.checksum() != file.checksum()) {
+        throw wrong(
+            path,
+            "its checksum is %08x, expected %08x".formatted(reader.checksum(), file.checksum()));
+      }
+      return header;
+    } catch (NoSuchFileException missing) {
+      throw wrong(path, "it is not there, and the manifest names it");
+    }
+  }
+
+  private static FileSystemException wrong(Path path, String why) {
+    return new FileSystemException(path.toString(), null, why);
+  }
+
+  /// Removes checkpoints that neither the last `keep` finished ones are nor need, and what was
+  /// begun before the last one and not finished.
+  public void prune(int keep) throws IOException {
+    List<Integer> all = numbers();
+    List<Integer> finished = all.stream().filter(this::isFinished).toList();
+    Set<Integer> needed = new HashSet<>();
+    for (int number : finished.subList(Math.max(0, finished.size() - keep), finished.size())) {
+      needed.add(number);
+      try {
+        chain(number).forEach(it -> needed.add(it.number()));
+      } catch (FileSystemException unusable) {
+        // It helps nobody, but it is not this call's to judge: it goes when it is old.
+        needed.add(number);
+      }
+    }
+    for (int number : all) {
+      if (!needed.contains(number) && !finished.isEmpty() && number < finished.getLast()) {
+        remove(of(number));
+      }
+    }
+  }
+
+  /// The manifest goes first, so that what is half removed is no checkpoint.
+  private static void remove(Path directory) throws IOException {
+    Files.deleteIfExists(directory.resolve(Manifest.NAME));
+    try (var entries = Files.newDirectoryStream(directory)) {
+      for (Path entry : entries) {
+        if (MEMBER.matcher(entry.getFileName().toString()).matches()) {
+          Files.deleteIfExists(entry);
+        }
+      }
+    }
+    try (var left = Files.list(directory)) {
+      if (left.findAny().isPresent()) {
+        return; // something of somebody else's
+      }
+    }
+    Files.deleteIfExists(directory);
+  }
+}

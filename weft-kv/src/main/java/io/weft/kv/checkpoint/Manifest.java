@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.checkpoint;
+
+import io.weft.kv.checkpoint.ShardFile.Content;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/// What makes the files of a checkpoint one: lines of text, written last. Pure.
+///
+/// @param job whose, as its user calls it
+/// @param number of the checkpoint, from 1
+/// @param id 16 hexadecimal digits, of this one alone
+/// @param base number of the checkpoint before, which files with changed rows need; 0 = none does
+/// @param shards into how many the tables were cut
+/// @param tables their specifications and clocks
+/// @param files all of them
+public record Manifest(
+    String job, int number, String id, int base, int shards, List<Table> tables, List<File> files) {
+
+  /// Its name in the checkpoint's directory.
+  public static final String NAME = "manifest";
+
+  /// Longest one.
+  public static final int MAX_BYTES = 64 << 20;
+
+  private static final String END = "crc32c ";
+  private static final int WORDS = 8;
+
+  /// Copies what could change.
+  public Manifest {
+    tables = List.copyOf(tables);
+    files = List.copyOf(files);
+  }
+
+  /// A table.
+  ///
+  /// @param spec as `TableSpec.text` has it
+  /// @param clock up to which its pushes are in, where it is synchronous
+  public record Table(String spec, long clock) {}
+
+  /// A file of one table and shard.
+  ///
+  /// @param table position of the table
+  /// @param shard which
+  /// @param content all rows, or those that have changed
+  /// @param bytes of the file
+  /// @param checksum CRC32C of all of it
+  /// @param rows in it
+  public record File(int table, int shard, Content content, long bytes, int checksum, long rows) {
+
+    /// Its name in the checkpoint's directory.
+    public String name() {
+      return fileName(table, shard);
+    }
+  }
+
+  /// The name of the file of a table and shard.
+  public static String fileName(int table, int shard) {
+    return "table-%04d-shard-%05d".formatted(table, shard);
+  }
+
+  /// Its bytes.
+  public byte[] encode() {
+    List<String> lines = new ArrayList<>();
+    lines.add(ShardFile.VERSION);
+    lines.add("job " + escape(job));
+    lines.add("number " + number);
+    lines.add("id " + id);
+    lines.add("base " + base);
+    lines.add("shards " + shards);
+    for (Table each : tables) {
+      lines.add("table " + each.clock + " " + escape(each.spec));
+    }
+    for (File each : files) {
+      lines.add(
+          "file %d %d %s %d %08x %d"
+              .formatted(
+                  each.table, each.shard, each.content, each.bytes, each.checksum, each.rows));
+    }
+    byte[] words = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
+    return (new String(words, StandardCharsets.UTF_8) + END + hex(words) + "\n")
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String hex(byte[] words) {
+    var crc = new CRC32C();
+    crc.update(words);
+    return "%08x".formatted((int) crc.getValue());
+  }
+
+  private static String escape(String text) {
+    return text.replace("\\", "\\\\").replace("\n", "\\n");
+  }
+
+  private static String unescape(String text) {
+    return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\");
+  }
+
+  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  public static Manifest parse(byte[] bytes) {
+    List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
+    String first = lines.getFirst();
+    if (!first.equals(ShardFile.VERSION)) {
+      throw new IllegalArgumentException(
+          "it is of version '%s', expected '%s'".formatted(shortened(first), ShardFile.VERSION));
+    }
+    int end = lines.size() - 2;
+    if (end < 6 || !lines.get(end + 1).isEmpty() || !lines.get(end).startsWith(END)) {
+      throw new IllegalArgumentException(
+          "its %d bytes do not end with a line '%s...': it is torn".formatted(bytes.length, END));
+    }
+    Manifest read;
+    try {
+      read = read(lines.subList(1, end));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
+      throw new IllegalArgumentException("it has been altered: " + wrong.getMessage(), wrong);
+    }
+    byte[] again = read.encode();
+    if (!Arrays.equals(again, bytes)) {
+      throw new IllegalArgumentException(
+          "it has been altered at offset %d: its lines are of the checksum line '%s', and it has '%s'"
+              .formatted(
+                  Arrays.mismatch(again, bytes),
+                  new String(again, again.length - 9, 8, StandardCharsets.UTF_8),
+                  shortened(lines.get(end).substring(END.length()))));
+    }
+    return read;
+  }
+
+  private static Manifest read(List<String> lines) {
+    List<Table> tables = new ArrayList<>();
+    List<File> files = new ArrayList<>();
+    for (String line : lines.subList(5, lines.size())) {
+      if (line.startsWith("table ")) {
+        String[] words = line.split(" ", 3);
+        tables.add(new Table(unescape(words[2]), Long.parseLong(words[1])));
+      } else {
+        String[] words = line.split(" ", WORDS);
+        files.add(
+            new File(
+                Integer.parseInt(words[1]),
+                Integer.parseInt(words[2]),
+                Content.valueOf(words[3]),
+                Long.parseLong(words[4]),
+                Integer.parseUnsignedInt(words[5], 16),
+                Long.parseLong(words[6])));
+      }
+    }
+    return new Manifest(
+        unescape(value(lines.get(0), "job ")),
+        Integer.parseInt(value(lines.get(1), "number ")),
+        value(lines.get(2), "id "),
+        Integer.parseInt(value(lines.get(3), "base ")),
+        Integer.parseInt(value(lines.get(4), "shards ")),
+        tables,
+        files);
+  }
+
+  private static String value(String line, String name) {
+    if (!line.startsWith(name)) {
+      throw new IllegalArgumentException(
+          "a line '" + shortened(line) + "', expected one of '" + name + "'");
+    }
+    return line.substring(name.length());
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= 60 ? text : text.substring(0, 60) + "...";
+  }
+}

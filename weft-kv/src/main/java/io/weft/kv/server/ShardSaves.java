@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.kv.checkpoint.ShardFile;
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.checkpoint.ShardFileWriter;
+import io.weft.kv.checkpoint.ShardFileWriter.Written;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.server.ShardTable.Cut;
+import io.weft.kv.server.ShardTable.KeptPush;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What of a shard is being written to files, table by table: held until all shards are at one
+/// clock, cut there, and written in parts between requests. Confined to the shard's thread.
+final class ShardSaves {
+
+  private final int shard;
+  private final ShardContext context;
+  private final Runnable wake;
+  private final Map<ShardTable, Held> held = new HashMap<>();
+  private final List<Save> open = new ArrayList<>();
+
+  ShardSaves(int shard, ShardContext context, Runnable wake) {
+    this.shard = shard;
+    this.context = context;
+    this.wake = wake;
+  }
+
+  /// A table that applies no further clock.
+  private static final class Held {
+    private final int worker;
+    private @Nullable Pending cut;
+
+    Held(int worker) {
+      this.worker = worker;
+    }
+  }
+
+  /// A file that is being written.
+  private record Save(ShardTable table, Cut cut, ShardFileWriter writer) {}
+
+  /// A synchronous table applies no further clock until `release`, or until it was cut; the clock
+  /// that it is at.
+  long hold(ShardTable table, int worker) throws Refusal {
+    checkFree(table);
+    if (!table.spec().consistency().isSynchronous()) {
+      return 0;
+    }
+    if (held.containsKey(table)) {
+      throw new Refusal("another checkpoint has begun; one at a time");
+    }
+    held.put(table, new Held(worker));
+    long clock = 0;
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      rounds.holdAt(rounds.applied());
+      clock = Math.max(clock, rounds.applied());
+    }
+    return clock;
+  }
+
+  private void checkFree(ShardTable table) throws Refusal {
+    if (open.stream().anyMatch(it -> it.table() == table)) {
+      throw new Refusal("another checkpoint is being written; one at a time");
+    }
+  }
+
+  /// Cuts the table when it has applied the clock of the request. Who calls applies then what
+  /// waits.
+  void cut(Pending it, ShardTable table) throws Refusal {
+    checkFree(table);
+    List<String> asked = asked(it);
+    if (asked.size() != 3 || !asked.getFirst().startsWith("/")) {
+      throw new Refusal("a checkpoint of " + asked.size() + " lines; 3 are file, id and base");
+    }
+    if (!table.spec().consistency().isSynchronous()) {
+      begin(it, table);
+      return;
+    }
+    Held hold = held.get(table);
+    if (hold == null || hold.worker != it.worker() || hold.cut != null) {
+      throw new Refusal("it is not held for a checkpoint of this worker");
+    }
+    hold.cut = it;
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      rounds.holdAt(it.head().clock());
+    }
+  }
+
+  /// The table may have come to the clock at which it shall be cut.
+  void reached(ShardTable table) {
+    Held hold = held.get(table);
+    Pending it = hold == null ? null : hold.cut;
+    if (hold == null || it == null) {
+      return;
+    }
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      if (rounds.applied() < it.head().clock()) {
+        return;
+      }
+    }
+    hold.cut = null;
+    release(table);
+    begin(it, table);
+  }
+
+  /// It goes on; a cut that waits is not made.
+  void release(ShardTable table) {
+    Held hold = held.remove(table);
+    if (hold != null) {
+      if (hold.cut != null) {
+        hold.cut.request().reply(KvReply.refused("the checkpoint was given up").encode());
+      }
+      for (Rounds<KeptPush> rounds : table.allRounds()) {
+        rounds.holdAt(Long.MAX_VALUE);
+      }
+    }
+  }
+
+  /// A worker has left: what it holds goes on.
+  void leave(ShardTable table, int worker) {
+    Held hold = held.get(table);
+    if (hold != null && hold.worker == worker) {
+      release(table);
+    }
+  }
+
+  private static List<String> asked(Pending it) {
+    byte[] words = it.request().payload().toArray(JAVA_BYTE);
+    return List.of(new String(words, StandardCharsets.UTF_8).split("\n", -1));
+  }
+
+  private void begin(Pending it, ShardTable table) {
+    List<String> asked = asked(it);
+    String id = asked.get(1);
+    Content content = table.contentAfter(asked.get(2));
+    long clock = it.head().clock();
+    var writer =
+        new ShardFileWriter(
+            Path.of(asked.getFirst()),
+            context.files(),
+            new ShardFileWriter.Memory() {
+              @Override
+              public void reserve(long bytes) {
+                context.budget().reserve("rows of a checkpoint that are not written yet", bytes);
+              }
+
+              @Override
+              public void release(long bytes) {
+                context.budget().release(bytes);
+                wake.run();
+              }
+            },
+            written -> answer(it, table, content, written));
+    writer.begin(new ShardFile(id, table.spec().text(), shard, content, table.step(), clock));
+    open.add(new Save(table, table.cut(id, content, writer), writer));
+  }
+
+  private void answer(Pending it, ShardTable table, Content content, Written written) {
+    String failure = written.failure();
+    KvReply reply =
+        failure == null
+            ? KvReply.done(
+                it.head().clock(),
+                "%s %d %08x %d"
+                    .formatted(content, written.bytes(), written.checksum(), written.rows()))
+            : KvReply.refused(
+                "table '%s', shard %d: its part of the checkpoint is not written: %s"
+                    .formatted(table.spec().name(), shard, failure));
+    it.request().reply(reply.encode());
+  }
+
+  /// Whether something is not written yet.
+  boolean isSaving() {
+    return !open.isEmpty();
+  }
+
+  /// Writes some of it; whether there was room to.
+  boolean slice() {
+    boolean some = false;
+    Iterator<Save> each = open.iterator();
+    while (each.hasNext()) {
+      Save save = each.next();
+      if (save.writer().hasFailed()) {
+        save.cut().close();
+        save.writer().abandon("it has failed");
+        each.remove();
+        some = true;
+      } else if (save.writer().hasRoom()) {
+        some = true;
+        if (save.cut().advance()) {
+          save.cut().close();
+          save.writer().end();
+          each.remove();
+        }
+      }
+    }
+    return some;
+  }
+}

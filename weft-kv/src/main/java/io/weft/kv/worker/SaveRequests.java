@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.ShardRequest.Memory;
+import io.weft.kv.worker.ShardRequest.What;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiConsumer;
+import java.util.function.IntFunction;
+
+/// What a worker asks of all shards of one table when a checkpoint is made or restored. Any thread.
+public final class SaveRequests {
+
+  private static final int LOAD_HEAD_BYTES = 16;
+
+  private final WorkerLinks links;
+  private final TableSpec spec;
+  private final Duration limit;
+
+  /// @param limit how long the writing of a shard may take
+  public SaveRequests(WorkerLinks links, TableSpec spec, Duration limit) {
+    this.links = links;
+    this.spec = spec;
+    this.limit = limit;
+  }
+
+  /// Holds a synchronous table on all shards; the latest clock that one of them has applied.
+  public long hold() throws InterruptedException {
+    var latest = new AtomicLong();
+    var unused =
+        onAll(
+                "hold",
+                KvOp.HOLD,
+                0,
+                shard -> MemorySegment.NULL,
+                (shard, reply) -> latest.accumulateAndGet(reply.applied(), Math::max))
+            .await();
+    return latest.get();
+  }
+
+  /// What was held goes on.
+  public KvHandle<Void> release() throws InterruptedException {
+    return onAll("release", KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {});
+  }
+
+  /// Writes each shard's file as of a clock; what each has said that it has written, by shard.
+  ///
+  /// @param file where, by shard
+  /// @param id of the checkpoint
+  /// @param base id of the checkpoint before, or empty
+  public KvHandle<AtomicReferenceArray<String>> cut(
+      IntFunction<String> file, String id, String base, long clock) throws InterruptedException {
+    var said = new AtomicReferenceArray<String>(links.shards());
+    KvHandle<AtomicReferenceArray<String>> handle = links.handle(words("checkpoint"), () -> said);
+    send(
+        handle,
+        KvOp.CUT,
+        clock,
+        shard ->
+            MemorySegment.ofArray(
+                String.join("\n", file.apply(shard), id, base).getBytes(StandardCharsets.UTF_8)),
+        (shard, reply) -> said.set(shard, reply.text()));
+    return handle;
+  }
+
+  /// Puts what a checkpoint has into a shard.
+  ///
+  /// @param part of a tensor
+  /// @param at of the content in the part
+  /// @param step of the table
+  /// @param content copied
+  public KvHandle<Void> load(
+      int shard, int part, long at, long step, long clock, MemorySegment content)
+      throws InterruptedException {
+    MemorySegment payload =
+        MemorySegment.ofArray(
+            new byte[Math.addExact(LOAD_HEAD_BYTES, Math.toIntExact(content.byteSize()))]);
+    payload.set(JAVA_LONG_UNALIGNED, 0, at);
+    payload.set(JAVA_LONG_UNALIGNED, 8, step);
+    MemorySegment.copy(content, 0, payload, LOAD_HEAD_BYTES, content.byteSize());
+    KvHandle<Void> handle = links.handle(words("restore"), () -> null);
+    try {
+      links.submit(
+          new What(KvOp.LOAD, shard, spec.id(), clock, part, 0),
+          new Memory(null, 0, payload, null),
+          handle,
+          (reply, written) -> {});
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  private String words(String what) {
+    return what + " of table '" + spec.name() + "'";
+  }
+
+  private KvHandle<Void> onAll(
+      String what,
+      KvOp op,
+      long clock,
+      IntFunction<MemorySegment> payload,
+      BiConsumer<Integer, KvReply> onReply)
+      throws InterruptedException {
+    KvHandle<Void> handle = links.handle(words(what), () -> null);
+    send(handle, op, clock, payload, onReply);
+    return handle;
+  }
+
+  private void send(
+      KvHandle<?> handle,
+      KvOp op,
+      long clock,
+      IntFunction<MemorySegment> payload,
+      BiConsumer<Integer, KvReply> onReply)
+      throws InterruptedException {
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        int each = shard;
+        links.submit(
+            new What(op, shard, spec.id(), clock, 0, 0),
+            new Memory(null, 0, payload.apply(shard), null),
+            handle,
+            (reply, written) -> onReply.accept(each, reply),
+            limit);
+      }
+    } finally {
+      handle.sealed();
+    }
+  }
+}
