@@ -75,6 +75,7 @@ final class SameOptions {
     facts.put("--workers", options.servers().map(s -> "" + s.workers()).orElse("none"));
     facts.put("--servers", options.servers().map(s -> "" + s.servers()).orElse("none"));
     facts.put("--backup", options.servers().map(s -> "" + s.backup()).orElse("none"));
+    facts.put("--dense", options.servers().map(s -> s.dense().toString()).orElse("none"));
     facts.put("--epochs", "" + settings.epochs());
     facts.put("--batch", "" + settings.batch());
     // Before the rate, which has a default for each.

@@ -3,6 +3,7 @@ package io.weft.workloads;
 
 import io.weft.Weft;
 import io.weft.comm.CommException;
+import io.weft.workloads.keyvalue.KeyValueTraining;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
@@ -25,7 +26,10 @@ final class ServedTool {
   static String ranks(TrainOptions options, Servers servers) {
     StringBuilder ranks = new StringBuilder();
     ranks.append("ranks=").append(servers.ranks()).append(" reports=").append(servers.servers());
-    if (options.settings().sync() instanceof Sync.Asynchronous && servers.workers() > 1) {
+    boolean alone =
+        options.settings().sync() instanceof Sync.Asynchronous
+            && servers.via() != Servers.Via.PS; // whose workers meet at the end
+    if (alone && servers.workers() > 1) {
       ranks.append(" dispensable=").append(servers.servers());
       ranks.append('-').append(servers.ranks() - 1);
     }
@@ -39,7 +43,9 @@ final class ServedTool {
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err)
       throws IOException {
     var training = TrainingThread.start(() -> run(options, servers, weft, out, err));
-    boolean waits = !(options.settings().sync() instanceof Sync.Asynchronous);
+    boolean waits =
+        !(options.settings().sync() instanceof Sync.Asynchronous)
+            || servers.via() == Servers.Via.PS;
     boolean works = weft.rank() >= servers.servers();
     weft.onFailure(
         cause -> {
@@ -72,7 +78,11 @@ final class ServedTool {
     try {
       int threads = options.threads().orElse(weft.processorShare());
       served =
-          new ServedTraining(settings, servers, options.source(), weft, threads, progress).run();
+          servers.via() == Servers.Via.PS
+              ? new KeyValueTraining(settings, servers, options.source(), weft, threads, progress)
+                  .run()
+              : new ServedTraining(settings, servers, options.source(), weft, threads, progress)
+                  .run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while training", e);

@@ -5,6 +5,7 @@ import static io.weft.workloads.TrainCommandLine.text;
 import static io.weft.workloads.TrainCommandLine.whole;
 
 import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.GraphRuntime;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.training.Sync;
@@ -21,8 +22,11 @@ final class ServerFlags {
   private static final String WORKERS = "--workers";
   private static final String SERVERS = "--servers";
   private static final String BACKUP = "--backup";
+  private static final String STALENESS = "--staleness";
+  private static final String DENSE = "--dense";
   private static final String ALLREDUCE = "allreduce";
   private static final int MOST = 4096;
+  private static final int MOST_STALENESS = 1_000_000;
 
   /// Options of other trainings that mean nothing here.
   private static final List<String> NOT_HERE = List.of("--read");
@@ -36,13 +40,26 @@ final class ServerFlags {
         "HOW",
         "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
             + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
-            + " everybody, with the jar of weft-perf");
+            + " everybody, with the jar of weft-perf; ps: tables of a parameter server by keys, for"
+            + " wide-deep");
     TrainCommandLine.option(
         spec, WORKERS, "W", "with parameter servers; default 1, or what TF_CONFIG says");
     TrainCommandLine.option(
         spec, SERVERS, "M", "parameter servers; default 1, or what TF_CONFIG says");
     TrainCommandLine.option(
         spec, BACKUP, "N", "workers for which no step waits, with --sync gradients; default 0");
+    TrainCommandLine.option(
+        spec,
+        STALENESS,
+        "S",
+        "with --via ps: async (default): no worker waits; 0: all take each step together; N: a"
+            + " worker is at most N steps ahead of one whose gradients it lacks");
+    TrainCommandLine.option(
+        spec,
+        DENSE,
+        "WHERE",
+        "with --via ps, of layers that are not looked up row by row: servers (default), or"
+            + " allreduce: on each worker, their gradients added up over the workers");
   }
 
   /// Whether servers are asked for.
@@ -56,43 +73,58 @@ final class ServerFlags {
   static Optional<Servers> servers(ParseResult parsed, Optional<ConfiguredTask> task) {
     Optional<String> via = text(parsed, VIA);
     if (via.isEmpty() || !asked(parsed)) {
-      for (String option : List.of(WORKERS, SERVERS, BACKUP)) {
-        text(parsed, option)
-            .ifPresent(
-                value -> {
-                  throw BadOption.of(option, value, "--via weft or --via grpc with it");
-                });
-      }
+      refuse(parsed, List.of(WORKERS, SERVERS, BACKUP), "--via weft, grpc or ps with it");
+      refuse(parsed, List.of(STALENESS, DENSE), "--via ps with it");
       return Optional.empty();
     }
     Servers.Via how =
         Arrays.stream(Servers.Via.values())
             .filter(known -> known.toString().equals(via.get()))
             .findFirst()
-            .orElseThrow(() -> BadOption.of(VIA, via.get(), ALLREDUCE + ", weft or grpc"));
-    if (how != Servers.Via.WEFT && GraphRuntime.find(how).isEmpty()) {
+            .orElseThrow(() -> BadOption.of(VIA, via.get(), ALLREDUCE + ", weft, grpc or ps"));
+    if (how == Servers.Via.GRPC && GraphRuntime.find(how).isEmpty()) {
       throw BadOption.of(
-          VIA, via.get(), ALLREDUCE + " or weft; " + how + " needs the jar of weft-perf");
+          VIA, via.get(), ALLREDUCE + ", weft or ps; " + how + " needs the jar of weft-perf");
     }
-    for (String option : NOT_HERE) {
-      text(parsed, option)
+    refuse(parsed, NOT_HERE, "nothing like it with " + VIA + " " + how);
+    if (how == Servers.Via.PS) {
+      refuse(parsed, List.of("--sync", BACKUP, "--checkpoint"), "--staleness with " + VIA + " ps");
+    } else {
+      refuse(parsed, List.of(STALENESS, DENSE), "--via ps with it");
+      text(parsed, "--optimizer")
+          .filter(name -> name.equals(OptimizerKind.ADAM.toString()))
           .ifPresent(
-              value -> {
-                throw BadOption.of(option, value, "nothing like it with " + VIA + " " + how);
+              name -> {
+                throw BadOption.of(
+                    "--optimizer", name, "sgd, momentum or adagrad with parameter servers");
               });
     }
-    text(parsed, "--optimizer")
-        .filter(name -> name.equals(OptimizerKind.ADAM.toString()))
-        .ifPresent(
-            name -> {
-              throw BadOption.of(
-                  "--optimizer", name, "sgd, momentum or adagrad with parameter servers");
-            });
     int workers = count(parsed, WORKERS, task.map(ConfiguredTask::workers));
     int servers = count(parsed, SERVERS, task.map(ConfiguredTask::servers));
     boolean waits = !(sync(parsed) instanceof Sync.Asynchronous);
     int backup = (int) whole(parsed, BACKUP, 0, 0, waits ? workers - 1 : 0);
-    return Optional.of(new Servers(how, workers, servers, backup));
+    Servers.Dense dense =
+        TrainCommandLine.choice(parsed, DENSE, Servers.Dense.values(), Servers.Dense.SERVERS);
+    return Optional.of(new Servers(how, workers, servers, backup, dense));
+  }
+
+  /// Throws `BadOption` for a workload that a parameter server by keys does not train.
+  static void requireFits(Optional<Servers> servers, Workload workload) {
+    if (servers.isPresent()
+        && servers.get().via() == Servers.Via.PS
+        && workload != Workload.WIDE_DEEP) {
+      throw BadOption.of(VIA, "ps", ALLREDUCE + ", weft or grpc with " + workload.title());
+    }
+  }
+
+  private static void refuse(ParseResult parsed, List<String> options, String expected) {
+    for (String option : options) {
+      text(parsed, option)
+          .ifPresent(
+              value -> {
+                throw BadOption.of(option, value, expected);
+              });
+    }
   }
 
   private static int count(ParseResult parsed, String option, Optional<Integer> configured) {
@@ -106,11 +138,30 @@ final class ServerFlags {
 
   /// How the workers of servers stay together. Throws `BadOption`.
   static Sync sync(ParseResult parsed) {
+    if (text(parsed, VIA).filter(Servers.Via.PS.toString()::equals).isPresent()) {
+      return staleness(parsed);
+    }
     String how = text(parsed, "--sync").orElse("async");
     return switch (how) {
       case "async" -> new Sync.Asynchronous();
       case "gradients" -> new Sync.Gradients();
       default -> throw BadOption.of("--sync", how, "async or gradients with parameter servers");
     };
+  }
+
+  private static Sync staleness(ParseResult parsed) {
+    if (text(parsed, STALENESS).orElse("async").equals("async")) {
+      return new Sync.Asynchronous();
+    }
+    int steps;
+    try {
+      steps = (int) whole(parsed, STALENESS, 0, 0, MOST_STALENESS);
+    } catch (BadOption wrong) {
+      throw BadOption.of(
+          STALENESS,
+          text(parsed, STALENESS).orElse(""),
+          "async or a whole number from 0 to " + MOST_STALENESS);
+    }
+    return steps == 0 ? new Sync.Gradients() : new Sync.Bounded(steps);
   }
 }

@@ -62,7 +62,7 @@ final class TrainCommandLine {
             "The same on the published files, with a report",
             "  weft train mnist-cnn -np 2 --data mnist/ --json report.json",
             "A model on two parameter servers, and two workers that wait for nobody",
-            "  weft train wide-deep --via weft --workers 2 --servers 2");
+            "  weft train wide-deep --via ps --workers 2 --servers 2");
     spec.addPositional(
         PositionalParamSpec.builder()
             .paramLabel("WORKLOAD")
@@ -138,6 +138,7 @@ final class TrainCommandLine {
         choice(parsed, "--optimizer", OptimizerKind.values(), OptimizerKind.MOMENTUM);
     Optional<ConfiguredTask> configured = ServerFlags.asked(parsed) ? task.get() : Optional.empty();
     Optional<Servers> servers = ServerFlags.servers(parsed, configured);
+    ServerFlags.requireFits(servers, workload);
     Optional<String> transport = text(parsed, "--transport");
     if (transport.isPresent()) {
       requireOneOf(parsed, "--transport", schemes());

@@ -21,6 +21,13 @@ public final class Ids {
     row[BYTES * column + 1] = (byte) id;
   }
 
+  /// The key of a row's id in a table of all columns' categories.
+  ///
+  /// @param first where the row begins
+  public static long key(byte[] values, int first, int column) {
+    return (long) column * VOCABULARY + get(values, first, column);
+  }
+
   /// A column's id in the row that begins at `first`.
   static int get(byte[] values, int first, int column) {
     int at = first + BYTES * column;

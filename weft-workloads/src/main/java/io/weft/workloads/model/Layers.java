@@ -3,6 +3,7 @@ package io.weft.workloads.model;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.Output;
@@ -20,13 +21,20 @@ final class Layers {
   private final Graph graph;
   private final Ops tf;
   private final long seed;
+  private final UnaryOperator<Output<TFloat32>> readings;
   private final List<Variable<TFloat32>> variables = new ArrayList<>();
   private final List<SparseTable> tables = new ArrayList<>();
 
   Layers(Graph graph, long seed) {
+    this(graph, seed, value -> value);
+  }
+
+  /// @param readings what layers use in place of the values of weights and biases
+  Layers(Graph graph, long seed, UnaryOperator<Output<TFloat32>> readings) {
     this.graph = graph;
     this.tf = Ops.create(graph);
     this.seed = seed;
+    this.readings = readings;
   }
 
   Ops tf() {
@@ -112,7 +120,7 @@ final class Layers {
             .setAttr("_class", new String[] {"loc:@" + name})
             .build()
             .output(0);
-    return value;
+    return readings.apply(value);
   }
 
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {

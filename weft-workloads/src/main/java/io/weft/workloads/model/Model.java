@@ -58,26 +58,16 @@ public record Model(
           case ALEXNET -> Alexnet.seeing(features).logits(layers, x);
           case WIDE_DEEP -> new WideDeep(features / Ids.BYTES).logits(layers, bytes);
         };
-    // The variant with sparse labels has no gradient in TensorFlow's native registry.
-    var oneHot =
-        tf.oneHot(labels, tf.constant(workload.classes()), tf.constant(1f), tf.constant(0f));
-    var losses = tf.nn.softmaxCrossEntropyWithLogits(logits, oneHot).loss();
-    var answers = tf.math.argMax(logits, tf.constant(1), TInt32.class);
-    var hits = tf.dtypes.cast(tf.math.equal(answers, labels), TInt32.class);
+    Verdict verdict = Verdict.of(tf, logits, labels, workload.classes());
     return new Model(
         graph,
         bytes,
         labels,
-        tf.sum(losses, tf.constant(0)),
-        tf.sum(hits, tf.constant(0)),
-        workload.isRanked() ? Optional.of(clicks(tf, logits)) : Optional.empty(),
+        verdict.lossSum(),
+        verdict.correct(),
+        workload.isRanked() ? Optional.of(verdict.clicks(tf)) : Optional.empty(),
         layers.variables(),
         layers.tables());
-  }
-
-  /// The probability of the second of two classes.
-  private static Operand<TFloat32> clicks(Ops tf, Operand<TFloat32> logits) {
-    return tf.gather(tf.nn.softmax(logits), tf.constant(1), tf.constant(1));
   }
 
   private static Operand<TFloat32> threeLayers(

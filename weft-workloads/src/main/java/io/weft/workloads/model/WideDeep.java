@@ -17,8 +17,12 @@ import org.tensorflow.types.TUint8;
 /// @param columns of categories
 record WideDeep(int columns) {
 
-  private static final int EMBEDDED = 8;
-  private static final float DEVIATION = 0.05f;
+  /// Floats of an embedding.
+  static final int EMBEDDED = 8;
+
+  /// Of the embeddings at the beginning.
+  static final float DEVIATION = 0.05f;
+
   private static final int FIRST = 128;
   private static final int SECOND = 64;
 
@@ -35,11 +39,24 @@ record WideDeep(int columns) {
       deep.add(layers.rows("deep" + c, ids, Ids.VOCABULARY, EMBEDDED, DEVIATION));
       c++;
     }
-    Operand<TFloat32> embedded = tf.concat(deep, tf.constant(1));
+    return logits(layers, tf.concat(deep, tf.constant(1)), tf.math.addN(wide));
+  }
+
+  /// The same of what was looked up elsewhere.
+  ///
+  /// @param embedded of shape batch by columns times `EMBEDDED`
+  /// @param wide the sum of each example's weights, of shape batch by 1
+  Operand<TFloat32> logits(Layers layers, Operand<TFloat32> embedded, Operand<TFloat32> wide) {
+    Ops tf = layers.tf();
     var first = tf.nn.relu(layers.dense("dense1", embedded, columns * EMBEDDED, FIRST));
     var second = tf.nn.relu(layers.dense("dense2", first, FIRST, SECOND));
-    var click = tf.math.add(tf.math.addN(wide), layers.dense("dense3", second, SECOND, 1));
-    return tf.concat(List.of(tf.zerosLike(click), click), tf.constant(1));
+    var click = tf.math.add(wide, layers.dense("dense3", second, SECOND, 1));
+    return Verdict.logits(tf, click);
+  }
+
+  /// Weights and biases of the dense layers.
+  int denseParameters() {
+    return (columns * EMBEDDED + 1) * FIRST + (FIRST + 1) * SECOND + SECOND + 1;
   }
 
   private List<? extends Operand<TInt32>> ids(Ops tf, Operand<TUint8> bytes) {

@@ -53,7 +53,7 @@ public record ServedTraining(
                     new GraphSession.OfWeft(
                         WeftSession.open(member, graph, limit),
                         () -> weft.rendezvous().counts().requests());
-            case GRPC ->
+            case GRPC, PS ->
                 runtime(servers.via()).start(weft, layout.task(weft.rank()), layout::at, threads);
           };
       if (layout.isServer(weft.rank())) {

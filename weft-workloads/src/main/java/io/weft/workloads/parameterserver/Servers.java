@@ -5,19 +5,40 @@ import java.util.Locale;
 
 /// How many tasks do what. Servers are the first ranks, workers those behind them.
 ///
-/// @param via what carries the tensors
+/// @param via how the model gets to the workers
 /// @param workers that compute gradients, at least 1
 /// @param servers that keep variables, at least 1
 /// @param backup of the workers, in synchronous training: a step waits for the gradients of the
 ///   others only
-public record Servers(Via via, int workers, int servers, int backup) {
+/// @param dense where the gradients of layers go that are not looked up row by row
+public record Servers(Via via, int workers, int servers, int backup, Dense dense) {
 
-  /// What carries tensors between tasks.
+  /// With dense layers on the servers too.
+  public Servers(Via via, int workers, int servers, int backup) {
+    this(via, workers, servers, backup, Dense.SERVERS);
+  }
+
+  /// How the model gets to the workers.
   public enum Via {
     /// Weft.
     WEFT,
     /// TensorFlow's own runtime.
-    GRPC;
+    GRPC,
+    /// Pushes to tables of a parameter server by keys, and pulls from them.
+    PS;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /// Where dense layers are.
+  public enum Dense {
+    /// On the servers, as the tables are.
+    SERVERS,
+    /// On each worker; the sums of the workers' gradients keep them equal.
+    ALLREDUCE;
 
     @Override
     public String toString() {

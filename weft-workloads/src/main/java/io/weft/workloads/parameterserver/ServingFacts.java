@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What the report of a training says that has parameter servers.
 ///
-/// @param via what carried the tensors: "weft" or "grpc"
+/// @param via how the model got to the workers: "weft", "grpc" or "ps"
 /// @param workers at the start
 /// @param servers that kept the variables
-/// @param mode "async" or "sync"
+/// @param mode "async" or "sync"; of tables how the workers stay together: "async", "gradients" or
+///   "ssp:N"
 /// @param backup workers for which no step waits
 /// @param requestsPerStep messages in which a worker asked for tensors, mean over the steps of all
 ///   workers; -1 where the runtime does not tell
 /// @param droppedGradients of workers' steps that came too late to count
 /// @param lostWorkers indices of workers that were lost
+/// @param tables where the model is in tables
 public record ServingFacts(
     String via,
     int workers,
@@ -22,7 +26,27 @@ public record ServingFacts(
     int backup,
     double requestsPerStep,
     long droppedGradients,
-    List<Integer> lostWorkers) {
+    List<Integer> lostWorkers,
+    @JsonUnwrapped @Nullable Tables tables) {
+
+  /// Of all workers and tables.
+  ///
+  /// @param pushes to them
+  /// @param pulls from them, those ahead of their step included
+  public record Tables(long pushes, long pulls) {}
+
+  /// Without tables.
+  public ServingFacts(
+      String via,
+      int workers,
+      int servers,
+      String mode,
+      int backup,
+      double requestsPerStep,
+      long droppedGradients,
+      List<Integer> lostWorkers) {
+    this(via, workers, servers, mode, backup, requestsPerStep, droppedGradients, lostWorkers, null);
+  }
 
   /// Copies the list.
   public ServingFacts {

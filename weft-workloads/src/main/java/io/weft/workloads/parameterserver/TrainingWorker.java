@@ -134,7 +134,7 @@ final class TrainingWorker {
             ? Optional.of(training.weft().communicator(layout.workers()))
             : Optional.empty();
     if (others.isPresent()) {
-      requireSameData(others.get(), data);
+      SameData.require(training.weft(), others.get(), data);
     }
     if (index == 0) {
       session
@@ -155,26 +155,6 @@ final class TrainingWorker {
       awaitOthers(workers);
     }
     return (int) epochs;
-  }
-
-  /// Each worker reads the data by itself: with fewer examples it would take fewer steps.
-  private void requireSameData(Communicator workers, Examples data) throws InterruptedException {
-    try (TensorLease mine = training.weft().allocate(DType.INT64, Shape.of(1, 2))) {
-      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 0, data.count());
-      mine.view().data().setAtIndex(ValueLayout.JAVA_LONG, 1, data.features());
-      try (TensorLease all =
-          workers.allgather(mine.view(), CollectiveOptions.named("weft-train/data")).await()) {
-        long[] extents = all.view().data().toArray(ValueLayout.JAVA_LONG);
-        for (int i = 2; i < extents.length; i += 2) {
-          if (extents[i] != extents[0] || extents[i + 1] != extents[1]) {
-            throw new TrainingException.Unfit(
-                ("worker 0 has read %d examples of %d values, worker %d %d of %d; give --data with"
-                        + " the same files on all hosts")
-                    .formatted(extents[0], extents[1], i / 2, extents[i], extents[i + 1]));
-          }
-        }
-      }
-    }
   }
 
   /// Nobody trains before all know how to begin: else a worker that is lost soon would take with it

@@ -65,7 +65,7 @@ public final class Summary {
         serving.workers() == 1 ? "" : "s",
         serving.servers(),
         serving.servers() == 1 ? "" : "s",
-        serving.via().equals("weft") ? report.transport() : serving.via(),
+        serving.via().equals("grpc") ? serving.via() : report.transport(),
         serving.mode());
   }
 
@@ -74,6 +74,14 @@ public final class Summary {
       return "";
     }
     StringBuilder lines = new StringBuilder();
+    if (serving.tables() != null) {
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "  tables         %d pushes, %d pulls%n",
+              serving.tables().pushes(),
+              serving.tables().pulls()));
+    }
     if (serving.requestsPerStep() >= 0) {
       lines.append(
           String.format(

@@ -52,4 +52,16 @@ public sealed interface Sync {
       return "async";
     }
   }
+
+  /// There is one model, on parameter servers; each worker's gradients change it when they come,
+  /// and no worker goes on that is more than so many steps ahead of one whose gradients it lacks
+  /// [HCC13 §3].
+  ///
+  /// @param steps at least 1
+  record Bounded(int steps) implements Sync {
+    @Override
+    public String toString() {
+      return "ssp:" + steps;
+    }
+  }
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.model;
+
+import io.weft.tensorflow.embedding.Lookup;
+import io.weft.tensorflow.embedding.WeftEmbedding;
+import io.weft.workloads.clicks.Ids;
+import java.util.List;
+import java.util.Optional;
+import org.tensorflow.Graph;
+import org.tensorflow.Operand;
+import org.tensorflow.Output;
+import org.tensorflow.ndarray.Shape;
+import org.tensorflow.op.Ops;
+import org.tensorflow.op.core.Placeholder;
+import org.tensorflow.op.core.Variable;
+import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TInt32;
+import org.tensorflow.types.TInt64;
+
+/// The wide and deep network with its embeddings in tables of a parameter server, in a graph of its
+/// own, which it owns.
+///
+/// @param graph with everything below
+/// @param keys to feed: of shape batch by columns, as `Ids.key` has them
+/// @param labels to feed: one for each of the batch
+/// @param lossSum cross entropy summed over the batch; a scalar
+/// @param correct how many of the batch the network names right; a scalar
+/// @param score of shape batch: the probability of a click
+/// @param variables weights and biases of the dense layers, in order of creation; where servers
+///   keep what was learned, only the first values
+/// @param wide the lookup of weights
+/// @param deep the lookup of embeddings
+/// @param learned what servers keep of the dense layers; empty where they keep none
+public record EmbeddedModel(
+    Graph graph,
+    Placeholder<TInt64> keys,
+    Placeholder<TInt32> labels,
+    Operand<TFloat32> lossSum,
+    Operand<TInt32> correct,
+    Operand<TFloat32> score,
+    List<Variable<TFloat32>> variables,
+    Lookup wide,
+    Lookup deep,
+    Optional<Learned> learned)
+    implements AutoCloseable {
+
+  /// Tables that the network looks up in.
+  ///
+  /// @param wide of width 1
+  /// @param deep of width `EMBEDDED`
+  /// @param dense what the dense layers have learned; empty where the variables learn themselves
+  public record Tables(WeftEmbedding wide, WeftEmbedding deep, Optional<WeftEmbedding> dense) {}
+
+  /// Floats of an embedding.
+  public static final int EMBEDDED = WideDeep.EMBEDDED;
+
+  /// Of the embeddings at the beginning.
+  public static final float DEVIATION = WideDeep.DEVIATION;
+
+  /// Builds the network.
+  ///
+  /// @param columns of categories
+  /// @param seed of the initial weights of the dense layers
+  public static EmbeddedModel of(int columns, long seed, Tables tables) {
+    var network = new WideDeep(columns);
+    var graph = new Graph();
+    Ops tf = Ops.create(graph);
+    Optional<Learned> learned =
+        tables.dense().map(table -> Learned.of(tf, table, network.denseParameters()));
+    var layers =
+        learned
+            .map(offsets -> new Layers(graph, seed, offsets::added))
+            .orElseGet(() -> new Layers(graph, seed));
+    var keys =
+        tf.withName("keys")
+            .placeholder(TInt64.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE, columns)));
+    var labels =
+        tf.withName("labels")
+            .placeholder(TInt32.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE)));
+    Lookup wide = tables.wide().lookup(tf, keys);
+    Lookup deep = tables.deep().lookup(tf, keys);
+    var sums = tf.sum(wide.rows(), tf.constant(1));
+    var embedded = tf.reshape(deep.rows(), tf.constant(new int[] {-1, columns * EMBEDDED}));
+    Operand<TFloat32> logits = network.logits(layers, embedded, sums);
+    Verdict verdict = Verdict.of(tf, logits, labels, Workload.WIDE_DEEP.classes());
+    return new EmbeddedModel(
+        graph,
+        keys,
+        labels,
+        verdict.lossSum(),
+        verdict.correct(),
+        verdict.clicks(tf),
+        layers.variables(),
+        wide,
+        deep,
+        learned);
+  }
+
+  /// Weights of the dense layers as they are now, in order of creation.
+  public List<? extends Operand<TFloat32>> weights() {
+    return learned.isPresent() ? learned.get().values() : variables;
+  }
+
+  /// Number of weights and biases, of all categories of its columns.
+  ///
+  /// @param columns of categories
+  public static long parameters(int columns) {
+    return (long) columns * Ids.VOCABULARY * (1 + EMBEDDED)
+        + new WideDeep(columns).denseParameters();
+  }
+
+  /// What each lookup's gradient is asked by.
+  public List<Output<TFloat32>> lookedUp() {
+    return List.of(wide.raw(), deep.raw());
+  }
+
+  @Override
+  public void close() {
+    graph.close();
+  }
+}
