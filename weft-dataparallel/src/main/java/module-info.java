@@ -7,6 +7,7 @@ module io.weft.dataparallel {
   requires io.prometheus.metrics.core;
   requires io.prometheus.metrics.exporter.httpserver;
   requires io.prometheus.metrics.model;
+  requires jdk.httpserver;
   requires jdk.jfr;
   requires org.slf4j;
 

@@ -2,6 +2,7 @@
 package io.weft.comm;
 
 import java.io.Serial;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,15 @@ public abstract sealed class CommException extends RuntimeException {
 
   CommException(String message, @Nullable Throwable cause) {
     super(message, cause);
+  }
+
+  /// Itself, with the stack trace of this thread, which has waited for what failed. That of the
+  /// progress thread, which has found it out, tells a program nothing, and is not what `java` with
+  /// a source file can print.
+  public final CommException thrownByWaiter() {
+    StackTraceElement[] here = new Throwable().getStackTrace();
+    setStackTrace(Arrays.copyOfRange(here, 1, here.length));
+    return this;
   }
 
   /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks, but for

@@ -4,16 +4,14 @@ package io.weft.dataparallel;
 import io.weft.collective.Communicator;
 import java.util.List;
 
-/// What needs no negotiation, in either way: who the ranks are, and objects.
+/// What is alike with negotiation and without: who the ranks are, and objects.
 abstract sealed class CommunicatorReducer implements Reducer
     permits DirectReducer, NegotiatedReducer {
 
   final Communicator communicator;
-  private final ObjectExchange objects;
 
   CommunicatorReducer(Communicator communicator) {
     this.communicator = communicator;
-    this.objects = new ObjectExchange(communicator);
   }
 
   @Override
@@ -29,12 +27,12 @@ abstract sealed class CommunicatorReducer implements Reducer
   @Override
   public final <T> T broadcastObject(String name, T value, ObjectCodec<T> codec, int root)
       throws InterruptedException {
-    return objects.broadcast(name, value, codec, root);
+    return new ObjectExchange(this).broadcast(name, value, codec, root);
   }
 
   @Override
   public final <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
       throws InterruptedException {
-    return objects.allgather(name, value, codec);
+    return new ObjectExchange(this).allgather(name, value, codec);
   }
 }

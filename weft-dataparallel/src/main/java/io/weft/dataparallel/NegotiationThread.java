@@ -205,7 +205,7 @@ final class NegotiationThread extends Thread {
     MemorySegment memory = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_LONG, both);
     TensorView tensor = new TensorView(DType.INT64, Shape.of(both.length), memory);
     CollectiveOptions options = CollectiveOptions.named("weft/settings").within(FIRST_LIMIT);
-    var unused = shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, options).await();
+    awaitAll(shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, options));
     long[] least = memory.toArray(ValueLayout.JAVA_LONG);
     for (int i = 0; i < own.length; i++) {
       if (least[i] != -least[own.length + i]) {
@@ -220,6 +220,27 @@ final class NegotiationThread extends Thread {
                 + " to "
                 + -least[own.length + i]
                 + " on all ranks; set the same on all");
+      }
+    }
+  }
+
+  /// Warns while ranks have not made their reducer.
+  private void awaitAll(Handle<?> first) throws InterruptedException {
+    while (true) {
+      try {
+        var unused = first.await(shared.options().stallCheckTime());
+        return;
+      } catch (CommException.TimedOut waiting) {
+        if (first.isDone()) {
+          throw waiting;
+        }
+        LOG.warn(
+            "{} waits for the other ranks of process set {} to make their reducer of it, with the"
+                + " same ranks in the same order; at most {} minutes: {}",
+            self(),
+            shared.communicator().members().ranks(),
+            FIRST_LIMIT.toMinutes(),
+            waiting.getMessage());
       }
     }
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
-import io.weft.collective.CollectiveOptions;
-import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
@@ -13,9 +11,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Objects from rank to rank: first their lengths, which are checked, then their bytes. User
-/// threads.
-record ObjectExchange(Communicator communicator) {
+/// Objects from rank to rank: first their lengths, which are checked, then their bytes, as tensors
+/// of the layer: what goes wrong fails this object on all ranks, and nothing else. User threads.
+record ObjectExchange(Reducer reducer) {
 
   private static final String LENGTH = "weft/length/";
   private static final String OBJECT = "weft/object/";
@@ -23,10 +21,11 @@ record ObjectExchange(Communicator communicator) {
 
   <T> T broadcast(String name, T value, ObjectCodec<T> codec, int root)
       throws InterruptedException {
-    byte[] own = communicator.rank() == root ? codec.encode(value) : new byte[0];
+    byte[] own = reducer.rank() == root ? codec.encode(value) : new byte[0];
     TensorView length = memory(DType.INT64, 1);
     length.data().set(ValueLayout.JAVA_LONG, 0, own.length);
-    var unused = communicator.broadcast(length, root, named(LENGTH, name)).await();
+    var unused =
+        reducer.submit(CollectiveRequest.Broadcast.of(LENGTH + name, length, root)).await();
     long bytes = length.data().get(ValueLayout.JAVA_LONG, 0);
     check(name, root, bytes);
     if (bytes == 0) {
@@ -34,7 +33,7 @@ record ObjectExchange(Communicator communicator) {
     }
     TensorView content = memory(DType.UINT8, bytes);
     MemorySegment.copy(own, 0, content.data(), ValueLayout.JAVA_BYTE, 0, own.length);
-    var sent = communicator.broadcast(content, root, named(OBJECT, name)).await();
+    var sent = reducer.submit(CollectiveRequest.Broadcast.of(OBJECT + name, content, root)).await();
     return codec.decode(sent.data().toArray(ValueLayout.JAVA_BYTE));
   }
 
@@ -43,7 +42,8 @@ record ObjectExchange(Communicator communicator) {
     TensorView length = memory(DType.INT64, 1);
     length.data().set(ValueLayout.JAVA_LONG, 0, own.length);
     long[] lengths;
-    try (TensorLease all = communicator.allgather(length, named(LENGTH, name)).await()) {
+    try (TensorLease all =
+        reducer.submit(CollectiveRequest.Allgather.of(LENGTH + name, length)).await()) {
       lengths = all.view().data().toArray(ValueLayout.JAVA_LONG);
     }
     long sum = 0;
@@ -54,7 +54,8 @@ record ObjectExchange(Communicator communicator) {
     }
     TensorView content = memory(DType.UINT8, own.length);
     MemorySegment.copy(own, 0, content.data(), ValueLayout.JAVA_BYTE, 0, own.length);
-    try (TensorLease all = communicator.allgather(content, named(OBJECT, name)).await()) {
+    try (TensorLease all =
+        reducer.submit(CollectiveRequest.Allgather.of(OBJECT + name, content)).await()) {
       List<T> values = new ArrayList<>();
       long from = 0;
       for (long bytes : lengths) {
@@ -64,10 +65,6 @@ record ObjectExchange(Communicator communicator) {
       }
       return values;
     }
-  }
-
-  private static CollectiveOptions named(String prefix, String name) {
-    return CollectiveOptions.named(prefix + name);
   }
 
   private static TensorView memory(DType dtype, long elements) {

@@ -64,7 +64,7 @@ public sealed interface Reducer extends GradientReducer permits CommunicatorRedu
   <T> T broadcastObject(String name, T value, ObjectCodec<T> codec, int root)
       throws InterruptedException;
 
-  /// The objects of all ranks, in rank order, on all. Waits for all. Throws
+  /// The objects of all ranks that have not joined, in rank order, on all. Waits for all. Throws
   /// `IllegalArgumentException` on all ranks if they have more than 1 GiB together.
   <T> List<T> allgatherObject(String name, T value, ObjectCodec<T> codec)
       throws InterruptedException;

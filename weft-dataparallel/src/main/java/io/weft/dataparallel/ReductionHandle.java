@@ -152,7 +152,7 @@ final class ReductionHandle<T> implements Handle<T> {
 
   private static CommException cause(ExecutionException failed) {
     if (failed.getCause() instanceof CommException cause) {
-      return cause;
+      return cause.thrownByWaiter();
     }
     throw new IllegalStateException("a handle fails with a CommException", failed);
   }

@@ -17,6 +17,7 @@ import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -146,6 +147,86 @@ class BadInputTest {
               arena.close();
             }
           }
+          return true;
+        });
+  }
+
+  @Test
+  void groupsOfDifferentLengthsFailOnAllRanksAtOnce() {
+    ReducerTest.negotiated(
+        2,
+        (weft, reducer) -> {
+          List<ReductionRequest> group = new ArrayList<>();
+          group.add(ReductionRequest.of("x", ReducerTest.floats(1), ReduceOp.SUM));
+          if (weft.rank() == 0) {
+            group.add(ReductionRequest.of("y", ReducerTest.floats(1), ReduceOp.SUM));
+          }
+          Handle<List<TensorView>> handle = reducer.reduceAll(group);
+          assertThatThrownBy(() -> handle.await(Duration.ofSeconds(30))) // the deadline is later
+              .isInstanceOf(CommException.Mismatch.class)
+              .hasMessageContaining("'x'");
+          var both =
+              List.of(
+                  ReductionRequest.of("x", ReducerTest.floats(1), ReduceOp.SUM),
+                  ReductionRequest.of("z", ReducerTest.floats(2), ReduceOp.SUM));
+          var again = reducer.reduceAll(both).await(LIMIT);
+          assertThat(ReducerTest.floats(again.get(1))).containsExactly(4);
+          return true;
+        });
+  }
+
+  @Test
+  void anObjectThatCannotBeWrittenFailsOnAllRanksAndTheReducerWorksOn() {
+    ReducerTest.negotiated(
+        2,
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(3),
+        (weft, reducer) -> {
+          if (weft.rank() == 1) {
+            assertThatThrownBy(() -> reducer.allgatherObject("o", "x", new Unwritable()))
+                .isInstanceOf(IllegalStateException.class);
+          } else {
+            assertThatThrownBy(() -> reducer.allgatherObject("o", "x", ObjectCodec.text()))
+                .isInstanceOf(CommException.Broken.class)
+                .hasMessageContaining("rank 1")
+                .hasMessageContaining("never submitted");
+          }
+          var again =
+              reducer
+                  .allreduce(
+                      ReductionRequest.of("g", ReducerTest.floats(1, 2), ReduceOp.AVERAGE)
+                          .within(LIMIT))
+                  .await(LIMIT);
+          assertThat(ReducerTest.floats(again)).containsExactly(1, 2);
+          return true;
+        });
+  }
+
+  /// Writes nothing.
+  private static final class Unwritable implements ObjectCodec<String> {
+    @Override
+    public byte[] encode(String value) {
+      throw new IllegalStateException("no bytes of " + value);
+    }
+
+    @Override
+    public String decode(byte[] bytes) {
+      return ObjectCodec.text().decode(bytes);
+    }
+  }
+
+  @Test
+  void whatAHandleThrowsHasTheStackOfTheThreadThatWaits() {
+    ReducerTest.negotiated(
+        2,
+        (weft, reducer) -> {
+          TensorView mine = weft.rank() == 1 ? ReducerTest.floats(1) : ReducerTest.floats(1, 2);
+          assertThatThrownBy(() -> reducer.reduce("g", mine).await(LIMIT))
+              .isInstanceOf(CommException.Mismatch.class)
+              .satisfies(
+                  thrown ->
+                      assertThat(thrown.getStackTrace())
+                          .anyMatch(each -> each.getClassName().contains("BadInputTest")));
           return true;
         });
   }

@@ -59,7 +59,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
     }
     CommException cause = failure();
     if (cause != null) {
-      throw cause;
+      throw cause.thrownByWaiter();
     }
     return results();
   }

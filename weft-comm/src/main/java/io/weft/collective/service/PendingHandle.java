@@ -233,7 +233,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
   private T outcome() {
     CommException error = failure;
     if (error != null) {
-      throw error;
+      throw error.thrownByWaiter();
     }
     return value();
   }

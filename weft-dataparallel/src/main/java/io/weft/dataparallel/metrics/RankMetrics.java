@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.metrics;
 
+import com.sun.net.httpserver.HttpExchange;
 import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.exporter.httpserver.HTTPServer;
@@ -9,6 +10,7 @@ import io.prometheus.metrics.model.snapshots.Unit;
 import io.weft.Weft;
 import io.weft.comm.CommException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 
 /// The metrics of one rank, served in Prometheus' text format from `open` to `close`. They are read
 /// when somebody asks. Owned.
@@ -42,6 +44,7 @@ public final class RankMetrics implements AutoCloseable {
               .hostname(own.host())
               .port(own.port())
               .registry(registry)
+              .defaultHandler(RankMetrics::elsewhere)
               .buildAndStart();
     } catch (IOException | RuntimeException refused) {
       throw new CommException.Setup(
@@ -57,6 +60,15 @@ public final class RankMetrics implements AutoCloseable {
     }
     weft.observe(operations);
     return new RankMetrics(weft, operations, server, own);
+  }
+
+  private static void elsewhere(HttpExchange exchange) throws IOException {
+    byte[] words = "metrics are at /metrics\n".getBytes(StandardCharsets.UTF_8);
+    exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
+    exchange.sendResponseHeaders(
+        exchange.getRequestURI().getPath().equals("/") ? 200 : 404, words.length);
+    exchange.getResponseBody().write(words);
+    exchange.close();
   }
 
   private static MetricsAddress own(Weft weft, MetricsAddress base) {

@@ -38,6 +38,12 @@ final class AnnouncedTensor {
     return ranks.get(rank);
   }
 
+  /// Whether a rank has announced it as one of this group.
+  boolean isOf(String group) {
+    return bySignature().keySet().stream()
+        .anyMatch(each -> each.isGrouped() && each.group().equals(group));
+  }
+
   /// Ranks that it needs yet.
   BitSet missing(BitSet joined) {
     BitSet missing = new BitSet();

@@ -227,10 +227,7 @@ public final class Negotiation {
     announced.remove(name);
     int culprit = missing.nextSetBit(0);
     FailedTensor cause = new FailedTensor(name, culprit, neverSubmitted(name, missing));
-    late.put(name, new LateTensor(missing, cause));
-    if (late.size() > MOST_LATE) {
-      late.remove(late.keySet().iterator().next());
-    }
+    remember(name, missing, cause);
     fail(tensor, cause, failed);
   }
 
@@ -251,7 +248,9 @@ public final class Negotiation {
     List<AnnouncedTensor> complete =
         announced.values().stream().filter(each -> each.missing(joined).isEmpty()).toList();
     for (AnnouncedTensor tensor : complete) {
-      announced.remove(tensor.name);
+      if (announced.remove(tensor.name) == null) {
+        continue; // it has failed with another one of its group
+      }
       var signatures = tensor.bySignature().keySet();
       if (signatures.size() == 1) {
         TensorSignature signature = signatures.iterator().next();
@@ -316,7 +315,40 @@ public final class Negotiation {
         sizes.merge(signature.group(), signature.groupSize(), Math::max);
       }
     }
-    sizes.forEach((group, size) -> groups.fail(group, size, cause, failed));
+    sizes.forEach(
+        (group, size) -> {
+          groups.fail(group, size, cause, failed);
+          failRest(group, size, cause, failed);
+        });
+  }
+
+  /// What some ranks have announced of a group that has failed does not wait for the others, which
+  /// perhaps know no such tensor.
+  private void failRest(String group, int size, FailedTensor cause, List<FailedTensor> failed) {
+    List<AnnouncedTensor> rest =
+        announced.values().stream().filter(each -> each.isOf(group)).toList();
+    for (AnnouncedTensor tensor : rest) {
+      announced.remove(tensor.name);
+      FailedTensor own =
+          new FailedTensor(
+              tensor.name,
+              cause.culprit(),
+              "group '" + group + "' fails with one of its tensors: " + cause.message());
+      remember(tensor.name, tensor.missing(joined), own);
+      if (tensor.isBy(settings.rank())) {
+        failed.add(own);
+      }
+      groups.fail(group, size, own, failed);
+    }
+  }
+
+  private void remember(String name, BitSet missing, FailedTensor cause) {
+    if (!missing.isEmpty()) {
+      late.put(name, new LateTensor(missing, cause));
+      if (late.size() > MOST_LATE) {
+        late.remove(late.keySet().iterator().next());
+      }
+    }
   }
 
   /// What the tensors wait for that this rank has submitted long ago; null = none has waited that

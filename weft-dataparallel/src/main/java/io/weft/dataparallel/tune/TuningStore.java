@@ -17,12 +17,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// What searches have found before, one file for each kind of cluster and work: as many ranks laid
 /// out in the same way over hosts with as many processors, over the same transport, with the same
 /// tensors. Files are of the form that settings files have. User threads.
 public final class TuningStore {
 
+  private static final Logger LOG = LoggerFactory.getLogger(TuningStore.class);
   private static final int MOST_BYTES = 1 << 16;
 
   private final Path directory;
@@ -73,6 +76,11 @@ public final class TuningStore {
       }
       return Optional.of(values);
     } catch (IOException | IllegalArgumentException unreadable) {
+      LOG.warn(
+          "{} cannot be used and is written anew: {}; expected are lines such as {}=65536",
+          file,
+          unreadable.getMessage(),
+          parameters.getFirst().name());
       return Optional.empty();
     }
   }

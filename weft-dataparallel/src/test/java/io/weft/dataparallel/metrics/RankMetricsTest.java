@@ -10,6 +10,7 @@ import io.weft.testkit.job.LocalJob;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -29,6 +30,33 @@ class RankMetricsTest {
   private static String read(MetricsAddress address) {
     try (InputStream in = URI.create("http://" + address + "/metrics").toURL().openStream()) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  @Test
+  void otherPathsAreNotFound() throws IOException {
+    var base = new MetricsAddress("127.0.0.1", freePort());
+    try (LocalJob job = LocalJob.over("inproc", 1)) {
+      var unused =
+          job.run(
+              weft -> {
+                try (var metrics = RankMetrics.open(weft, new GoodputMeter(1), base)) {
+                  assertThat(status(metrics.address(), "/metrics")).isEqualTo(200);
+                  assertThat(status(metrics.address(), "/")).isEqualTo(200);
+                  assertThat(status(metrics.address(), "/elsewhere")).isEqualTo(404);
+                }
+                return true;
+              });
+    }
+  }
+
+  private static int status(MetricsAddress address, String path) {
+    try {
+      var connection =
+          (HttpURLConnection) URI.create("http://" + address + path).toURL().openConnection();
+      return connection.getResponseCode();
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }

@@ -151,7 +151,7 @@ public final class KvHandle<T> implements Handle<T> {
     }
     CommException cause = failure;
     if (cause != null) {
-      throw cause;
+      throw cause.thrownByWaiter();
     }
     return value();
   }

@@ -150,6 +150,13 @@ final class Engine implements AutoCloseable {
     }
   }
 
+  /// Training is over.
+  void trainingEnded(TrainingObserver observer) {
+    if (updating instanceof Updating.Tuned tuned) {
+      tuned.gradients().trainingEnded(observer);
+    }
+  }
+
   /// The samples of an autotuner as lines of CSV; empty where there is none.
   List<String> tuningLog() {
     return updating instanceof Updating.Tuned tuned ? tuned.gradients().log() : List.of();

@@ -166,6 +166,7 @@ public final class Trainer {
       double accuracy = run.history().accuracies().getLast();
       observer.onEpoch(new TrainingObserver.TrainedEpoch(run.epochs(), mean, accuracy));
     }
+    model.trainingEnded(observer);
     return outcome(model, run.history(), auc(model, shard));
   }
 

@@ -166,6 +166,15 @@ final class TunedGradients implements AutoCloseable {
     }
   }
 
+  /// Training is over: says so if the search is not.
+  void trainingEnded(TrainingObserver observer) {
+    if (!ended) {
+      observer.onTuned(
+          "autotune: training ended before the search, after %d samples of about 60; nothing was kept"
+              .formatted(log.size() - 1));
+    }
+  }
+
   /// Each sample so far as a line of CSV, below a head.
   List<String> log() {
     return List.copyOf(log);
