@@ -17,6 +17,7 @@ import io.weft.perf.gradients.RecordingFigure;
 import io.weft.perf.gradients.TuningFigure;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
+import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.report.JsonLines;
@@ -205,6 +206,7 @@ final class GradientsCommand implements Callable<Integer> {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     PrintWriter out = command.commandLine().getOut();
     PrintWriter err = command.commandLine().getErr();
+    Interruption interruption = Interruption.toldTo(err);
     try {
       check();
       if (autotune) {
@@ -225,8 +227,10 @@ final class GradientsCommand implements Callable<Integer> {
       err.println("weft: " + e.getMessage());
       return 3;
     } catch (PerfException.Failed e) {
-      err.println("weft: " + e.getMessage());
+      interruption.tell(e);
       return 1;
+    } finally {
+      interruption.close();
     }
   }
 

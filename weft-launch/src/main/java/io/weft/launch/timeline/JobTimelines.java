@@ -82,8 +82,12 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
           throw new IOException("it is of rank " + reader.header().rank());
         }
         tracks.add(track(file.getValue(), reader));
+        boolean isEmpty = reader.next() == null;
         while (reader.next() != null) {
           // Only whether it is whole: what it says is read when it is wanted.
+        }
+        if (isEmpty && reader.cutOff().isPresent()) {
+          throw new IOException(reader.cutOff().get() + "; it has no event and is left out");
         }
         reader.cutOff().ifPresent(cut -> problems.add(name + ": " + cut));
         long lost = reader.header().recorded() - reader.header().kept();

@@ -109,7 +109,9 @@ public record TimelineReport(
         part(queue, all),
         part(copy, all),
         slowest,
-        verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
+        job.tracks().size() == 1 && job.tracks().getFirst().header().size() > 1
+            ? "only one rank's timeline is there: whom it waited for cannot be seen"
+            : verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
         byRank,
         job.problems());
   }

@@ -146,6 +146,9 @@ class TimelineCommandsTest {
     assertThat(weft.err())
         .containsPattern("rank-1.weft-trace: it is cut off after 0 of \\d+ events");
     assertThat(json(out).get("traceEvents").size()).isPositive();
+    assertThat(weft.run("trace", "report", directory.toString())).isZero();
+    assertThat(weft.err()).contains("it has no event and is left out");
+    assertThat(weft.out()).contains("1 ranks", "only one rank's timeline is there");
     Files.writeString(cut, "something else");
     assertThat(weft.run("trace", "report", directory.toString())).isZero();
     assertThat(weft.err())

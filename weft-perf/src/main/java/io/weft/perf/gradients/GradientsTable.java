@@ -52,7 +52,8 @@ public record GradientsTable(List<GradientsFigure> figures) {
     return Boolean.TRUE.equals(fused.fusion())
         && !Boolean.TRUE.equals(single.fusion())
         && fused.ranks() == single.ranks()
-        && fused.transport().equals(single.transport());
+        && fused.transport().equals(single.transport())
+        && fused.ranks() > 1;
   }
 
   private static String row(GradientsFigure figure) {

@@ -118,7 +118,13 @@ final class Engine implements AutoCloseable {
   private static Updating averaged(
       Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config());
-    if (options.fusion() == Fusion.ON && compression instanceof Compression.None) {
+    if (options.fusion() == Fusion.ON && !(compression instanceof Compression.None)) {
+      throw new TrainingException.Unfit(
+          "--fusion on does not go with --compression "
+              + compression
+              + ": each compressed gradient travels by itself; leave one of them out");
+    }
+    if (options.fusion() == Fusion.ON) {
       DataParallel gradients = DataParallel.over(job.weft(), options, job.timeline());
       return new Updating.Fused(averaging(gradients, job, optimizer).minimize(loss), gradients);
     }

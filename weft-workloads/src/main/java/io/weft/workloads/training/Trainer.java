@@ -167,6 +167,9 @@ public final class Trainer {
       observer.onEpoch(new TrainingObserver.TrainedEpoch(run.epochs(), mean, accuracy));
     }
     model.trainingEnded(observer);
+    if (exchange.alone() && settings.exchange() instanceof GradientExchange.Tuned) {
+      observer.onTuned("autotune: one rank exchanges nothing, and nothing was looked for");
+    }
     return outcome(model, run.history(), auc(model, shard));
   }
 

@@ -128,7 +128,9 @@ class GradientExchangeTest {
         .containsExactly(
             "autotune: taken as found before: " + found,
             "autotune: taken as found before: " + found);
-    assertThat(tunedBy(tuned(1, 20, store))).isEmpty();
+    assertThat(tunedBy(tuned(1, 20, store)))
+        .hasSize(2)
+        .allSatisfy(it -> assertThat(it).contains("training ended before the search"));
   }
 
   @Test
@@ -201,6 +203,26 @@ class GradientExchangeTest {
 
     @Override
     public void onUnsaved(String why) {}
+  }
+
+  @Test
+  void compressedGradientsAreNotFused() {
+    WeftConfig config =
+        WeftConfig.builder().transport("inproc").set(DataParallelConfig.FUSION, "on").build();
+    TrainingSettings settings = Runs.settings(1).with(compressed("int8"));
+    List<String> messages =
+        Runs.onAll(
+            2,
+            config,
+            job -> {
+              try {
+                return "" + new Trainer(settings, Runs.DIGITS, job, TrainingObserver.SILENT).run();
+              } catch (TrainingException.Unfit refused) {
+                return String.valueOf(refused.getMessage());
+              }
+            });
+    assertThat(messages)
+        .allSatisfy(it -> assertThat(it).contains("--fusion on does not go with --compression"));
   }
 
   @Test
