@@ -11,8 +11,10 @@ import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileReader;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TensorParts;
 import io.weft.kv.worker.KvHandle;
 import io.weft.kv.worker.SaveRequests;
+import io.weft.kv.worker.WorkerLinks;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
@@ -30,15 +32,17 @@ final class CheckpointLoading {
 
   private final CheckpointOptions options;
   private final CheckpointDirectory directory;
-  private final List<KvTable> tables;
+  private final WorkerLinks links;
+  private final List<TableSpec> tables;
   private final int shards;
   private final ArrayDeque<KvHandle<Void>> open = new ArrayDeque<>();
 
-  CheckpointLoading(CheckpointOptions options, List<KvTable> tables, int shards) {
+  CheckpointLoading(CheckpointOptions options, WorkerLinks links, List<TableSpec> tables) {
     this.options = options;
     this.directory = new CheckpointDirectory(options.directory(), options.job());
+    this.links = links;
     this.tables = tables;
-    this.shards = shards;
+    this.shards = links.shards();
   }
 
   /// Number of the last checkpoint of which every file is as it was written; 0 if none was begun.
@@ -71,34 +75,34 @@ final class CheckpointLoading {
     Manifest last = chain.getLast();
     for (int i = worker; i < last.files().size(); i += workers) {
       Manifest.File file = last.files().get(i);
-      KvTable table = table(TableSpec.parse(last.tables().get(file.table()).spec()));
+      TableSpec table = table(TableSpec.parse(last.tables().get(file.table()).spec()));
       load(chain, file.name(), table, last.tables().get(file.table()).clock());
     }
     return CheckpointMaking.of(directory.of(number), last, refused);
   }
 
-  private KvTable table(TableSpec saved) {
-    KvTable found =
+  private TableSpec table(TableSpec saved) {
+    TableSpec now =
         tables.stream()
-            .filter(it -> it.spec().name().equals(saved.name()))
+            .filter(it -> it.name().equals(saved.name()))
             .findFirst()
             .orElseThrow(
                 () ->
                     new CommException.Mismatch(
                         "table '%s' of the checkpoint is not registered; register all of its tables before restore"
                             .formatted(saved.name())));
-    TableSpec now = found.spec();
     if (saved.kind() != now.kind()
         || saved.width() != now.width()
         || !ruleName(saved).equals(ruleName(now))
         || !saved.initial().equals(now.initial())
-        || saved.seed() != now.seed()) {
+        || saved.seed() != now.seed()
+        || (now.kind() == TableSpec.Kind.TENSOR && !saved.slicer().equals(now.slicer()))) {
       throw new CommException.Mismatch(
-          "table '%s' was saved as [%s], and is registered as [%s]; kind, width, rule, initial values and seed must be the same"
+          "table '%s' was saved as [%s], and is registered as [%s]; kind, width, rule, initial values, seed and parts of a tensor must be the same"
               .formatted(
                   saved.name(), saved.text().replace('\n', ' '), now.text().replace('\n', ' ')));
     }
-    return found;
+    return now;
   }
 
   private static String ruleName(TableSpec spec) {
@@ -107,7 +111,7 @@ final class CheckpointLoading {
   }
 
   /// From the last file of this name that has all rows on.
-  private void load(List<Manifest> chain, String name, KvTable table, long clock)
+  private void load(List<Manifest> chain, String name, TableSpec table, long clock)
       throws IOException, InterruptedException {
     List<Manifest.File> files = new ArrayList<>();
     for (Manifest each : chain) {
@@ -123,9 +127,9 @@ final class CheckpointLoading {
     }
   }
 
-  private void load(Manifest manifest, Manifest.File file, KvTable table, long clock)
+  private void load(Manifest manifest, Manifest.File file, TableSpec table, long clock)
       throws IOException, InterruptedException {
-    SaveRequests saves = table.saves(options.limit());
+    SaveRequests saves = new SaveRequests(links, table, options.limit());
     long step = step(manifest, file);
     MemorySegment[] buffers = new MemorySegment[shards];
     int[] filled = new int[shards];
@@ -135,8 +139,10 @@ final class CheckpointLoading {
               manifest,
               file,
               block -> {
-                if (block.type() == Block.Type.ROWS) {
-                  spread(saves, table.spec(), block, step, clock, buffers, filled);
+                if (block.type() == Block.Type.ELEMENTS) {
+                  elements(saves, table, block, step, clock);
+                } else if (block.type() == Block.Type.ROWS) {
+                  spread(saves, table, block, step, clock, buffers, filled);
                 }
               });
       for (int shard = 0; shard < shards; shard++) {
@@ -196,11 +202,35 @@ final class CheckpointLoading {
     }
   }
 
-  private void send(SaveRequests saves, int shard, long step, long clock, MemorySegment content)
-      throws InterruptedException {
+  private void elements(SaveRequests saves, TableSpec spec, Block block, long step, long clock)
+      throws IOException {
+    TensorParts parts = TensorParts.of(spec);
+    if (block.part() < 0 || block.part() >= parts.count()) {
+      throw new FileSystemException(
+          options.directory().toString(),
+          null,
+          "part %d of tensor '%s', which has %d"
+              .formatted(block.part(), spec.name(), parts.count()));
+    }
+    MemorySegment content = MemorySegment.ofArray(block.payload());
+    try {
+      room();
+      int shard = parts.shard(block.part(), shards);
+      open.add(saves.load(shard, block.part(), block.at(), step, clock, content));
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException();
+    }
+  }
+
+  private void room() throws InterruptedException {
     while (open.size() >= MOST_OPEN) {
       var unused = open.remove().await();
     }
+  }
+
+  private void send(SaveRequests saves, int shard, long step, long clock, MemorySegment content)
+      throws InterruptedException {
+    room();
     open.add(saves.load(shard, 0, 0, step, clock, content));
   }
 }

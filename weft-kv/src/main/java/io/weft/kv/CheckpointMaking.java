@@ -4,8 +4,10 @@ package io.weft.kv;
 import io.weft.kv.checkpoint.CheckpointDirectory;
 import io.weft.kv.checkpoint.Manifest;
 import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.KvHandle;
 import io.weft.kv.worker.SaveRequests;
+import io.weft.kv.worker.WorkerLinks;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
@@ -25,15 +27,16 @@ final class CheckpointMaking {
 
   private final CheckpointOptions options;
   private final CheckpointDirectory directory;
-  private final List<KvTable> tables;
+  private final WorkerLinks links;
+  private final List<TableSpec> tables;
   private final int shards;
 
-  CheckpointMaking(CheckpointOptions options, List<KvTable> tables, int shards) {
+  CheckpointMaking(CheckpointOptions options, WorkerLinks links, List<TableSpec> tables) {
     this.options = options;
     this.directory = new CheckpointDirectory(options.directory(), options.job());
-    this.tables =
-        tables.stream().sorted(Comparator.comparing((KvTable it) -> it.spec().name())).toList();
-    this.shards = shards;
+    this.links = links;
+    this.tables = tables.stream().sorted(Comparator.comparing(TableSpec::name)).toList();
+    this.shards = links.shards();
   }
 
   Checkpoint make() throws IOException, InterruptedException {
@@ -44,9 +47,9 @@ final class CheckpointMaking {
     String id = HexFormat.of().formatHex(random);
     long[] clocks = new long[tables.size()];
     List<KvHandle<AtomicReferenceArray<String>>> cuts = new ArrayList<>();
-    List<KvTable> held = new ArrayList<>();
+    List<TableSpec> held = new ArrayList<>();
     try {
-      for (KvTable each : tables) {
+      for (TableSpec each : tables) {
         held.add(each);
         clocks[held.size() - 1] = saves(each).hold();
       }
@@ -55,7 +58,7 @@ final class CheckpointMaking {
       }
     } finally {
       if (cuts.size() < clocks.length) {
-        for (KvTable each : held) {
+        for (TableSpec each : held) {
           var unused = saves(each).release();
         }
       }
@@ -96,8 +99,8 @@ final class CheckpointMaking {
         refused);
   }
 
-  private SaveRequests saves(KvTable table) {
-    return table.saves(options.limit());
+  private SaveRequests saves(TableSpec table) {
+    return new SaveRequests(links, table, options.limit());
   }
 
   private KvHandle<AtomicReferenceArray<String>> cut(
@@ -115,7 +118,7 @@ final class CheckpointMaking {
   private List<Manifest.Table> specs(long[] clocks) {
     List<Manifest.Table> specs = new ArrayList<>();
     for (int i = 0; i < clocks.length; i++) {
-      specs.add(new Manifest.Table(tables.get(i).spec().text(), clocks[i]));
+      specs.add(new Manifest.Table(tables.get(i).text(), clocks[i]));
     }
     return specs;
   }
@@ -141,7 +144,7 @@ final class CheckpointMaking {
       List<Manifest> chain = directory.chain(finished.getLast());
       Manifest last = chain.getLast();
       List<String> specs = last.tables().stream().map(Manifest.Table::spec).toList();
-      boolean same = specs.equals(tables.stream().map(it -> it.spec().text()).toList());
+      boolean same = specs.equals(tables.stream().map(TableSpec::text).toList());
       return same && last.shards() == shards && chain.size() < options.fullEvery() ? last : null;
     } catch (FileSystemException unusable) {
       return null; // a new one that needs no other is what helps

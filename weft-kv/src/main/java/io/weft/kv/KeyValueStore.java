@@ -8,6 +8,9 @@ import io.weft.cluster.ProcessSet;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.kv.spec.Slicer;
+import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.kv.worker.WorkerLinks.Terms;
@@ -33,12 +36,19 @@ public final class KeyValueStore {
   private final Layout layout;
   private final WorkerLinks links;
   private final Communicator workers;
-  private final List<KvTable> tables = new CopyOnWriteArrayList<>();
+  private final Slicer parts;
+  private final boolean first;
+  private final List<KvStored> stored = new CopyOnWriteArrayList<>();
 
   KeyValueStore(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
     this.weft = weft;
     this.layout = layout;
     this.workers = weft.communicator(new ProcessSet(layout.workers()));
+    this.first = layout.workers().getFirst() == weft.rank();
+    int blockBytes = 4 * Slicer.Parts.BLOCK_ELEMENTS;
+    this.parts =
+        Slicer.parts(
+            weft.config().required(KvConfig.PARTITION) / blockBytes * Slicer.Parts.BLOCK_ELEMENTS);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     this.links =
         new WorkerLinks(
@@ -54,23 +64,53 @@ public final class KeyValueStore {
             local == null ? null : local::serve);
   }
 
-  /// The table of this name, on all shards. All workers register the same; one that differs is
-  /// refused by `CommException.Mismatch` with both. Waits for the servers, at most the deadline.
+  /// The table of rows of this name, on all shards. All workers register the same; one that differs
+  /// is refused by `CommException.Mismatch` with both. Waits for the servers, at most the deadline.
+  /// Throws `IllegalArgumentException` for a tensor.
   public KvTable register(TableSpec spec) throws InterruptedException {
+    require(spec, TableSpec.Kind.ROWS, "registerTensor");
     var table = new KvTable(links, spec);
-    table.register();
-    tables.add(table);
+    var unused = table.register().await();
+    stored.add(table);
     return table;
   }
 
-  /// The worker's clock is one further in all tables of bounded staleness that it has registered.
+  /// The dense tensor of this name; the same else. Throws `IllegalArgumentException` for a table of
+  /// rows.
+  public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
+    require(spec, TableSpec.Kind.TENSOR, "register");
+    TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
+    var tensor = new KvTensor(links, cut, first);
+    var unused = tensor.register().await();
+    stored.add(tensor);
+    return tensor;
+  }
+
+  private static void require(TableSpec spec, TableSpec.Kind kind, String other) {
+    if (spec.kind() != kind) {
+      throw new IllegalArgumentException(
+          "table '%s' is of kind %s, not %s; call %s"
+              .formatted(spec.name(), spec.kind(), kind, other));
+    }
+  }
+
+  /// The worker's clock is one further in all that it has registered and that is not synchronous.
   /// What it has pushed before is seen by those who pull at this clock.
   public void clock() throws InterruptedException {
-    for (KvTable each : tables) {
-      if (each.spec().consistency().staleness() > 0) {
-        each.clock().await();
+    List<Handle<Void>> told = new ArrayList<>();
+    for (KvStored each : stored) {
+      if (!each.spec().consistency().isSynchronous()) {
+        told.add(each.clock());
       }
     }
+    for (Handle<Void> each : told) {
+      var unused = each.await();
+    }
+  }
+
+  /// What this worker has counted, of all that it has registered.
+  public TableCounts counts() {
+    return stored.stream().map(KvStored::counts).reduce(TableCounts.NONE, TableCounts::plus);
   }
 
   /// Waits until all workers have called it, at most the job's deadline.
@@ -78,16 +118,16 @@ public final class KeyValueStore {
     var unused = workers.barrier(CollectiveOptions.named("kv/barrier")).await();
   }
 
-  /// Writes all tables that this worker has registered, while all workers go on: one worker calls
-  /// it. Waits until it is on the disk. What is in it: of each table and shard, whole pushes, and
-  /// of each worker all up to one of them; of a synchronous table on all shards the pushes of the
-  /// same clocks. Rows that have not changed since the checkpoint before are not written again, as
-  /// `options` says.
+  /// Writes all tables and tensors that this worker has registered, while all workers go on: one
+  /// worker calls it. Waits until it is on the disk. What is in it: of each table and shard, whole
+  /// pushes, and of each worker all up to one of them; of a synchronous table on all shards the
+  /// pushes of the same clocks. Rows that have not changed since the checkpoint before are not
+  /// written again, as `options` says.
   ///
   /// Throws `IOException` where this worker, and `CommException.Mismatch` where a server cannot
   /// write: then the checkpoints before it are what there is.
   public Checkpoint checkpoint(CheckpointOptions options) throws IOException, InterruptedException {
-    return new CheckpointMaking(options, tables, layout.shards()).make();
+    return new CheckpointMaking(options, links, specs()).make();
   }
 
   /// The same in a directory.
@@ -104,7 +144,7 @@ public final class KeyValueStore {
   /// restored, and the job cannot go on.
   public Optional<Checkpoint> restore(CheckpointOptions options)
       throws IOException, InterruptedException {
-    var loading = new CheckpointLoading(options, tables, layout.shards());
+    var loading = new CheckpointLoading(options, links, specs());
     List<String> refused = new ArrayList<>();
     long chosen = NONE_USABLE;
     int worker = layout.workers().indexOf(weft.rank());
@@ -134,8 +174,8 @@ public final class KeyValueStore {
           "%s was not restored: %d of %d workers could not load their share; they say why"
               .formatted(restored.path(), failed, layout.workers().size()));
     }
-    for (KvTable each : tables) {
-      each.register(); // which tells the clock
+    for (KvStored each : stored) {
+      var unused = each.register().await(); // which tells the clock
     }
     barrier();
     return Optional.of(restored);
@@ -144,6 +184,10 @@ public final class KeyValueStore {
   /// The same in a directory.
   public Optional<Checkpoint> restore(Path directory) throws IOException, InterruptedException {
     return restore(CheckpointOptions.in(directory));
+  }
+
+  private List<TableSpec> specs() {
+    return stored.stream().map(KvStored::spec).toList();
   }
 
   /// The sum of what all workers say.

@@ -64,11 +64,21 @@ public final class KvConfig implements OptionProvider {
           "most bytes of a worker's requests to one parameter server that are not answered; what is"
               + " beyond waits by priority");
 
+  /// Bytes of a tensor's part.
+  public static final ConfigOption<Long> PARTITION =
+      ConfigOption.of(
+              "kv-partition-bytes",
+              OptionType.bytes(4096, 1 << 30),
+              "4M",
+              "bytes of the parts into which parameter servers cut dense tensors, rounded down to"
+                  + " a multiple of 4K")
+          .sameOn(Scope.JOB);
+
   /// For `ServiceLoader`.
   public KvConfig() {}
 
   @Override
   public List<ConfigOption<?>> options() {
-    return List.of(SHARDS, THREADS, MEMORY, REPLY_MEMORY, LIST_MEMORY, IN_FLIGHT);
+    return List.of(SHARDS, THREADS, MEMORY, REPLY_MEMORY, LIST_MEMORY, IN_FLIGHT, PARTITION);
   }
 }

@@ -5,12 +5,11 @@ import io.weft.comm.Handle;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
+import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.worker.SaveRequests;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 
 /// A table of rows as a worker sees it. Keys come in any order, also several times: what is pushed
 /// for one key is added up first, what is pulled stands at each place. Values are 32-bit floats,
@@ -21,32 +20,27 @@ import java.time.Duration;
 /// A handle fails with `CommException.Mismatch` where a server refuses, with the reason; all else
 /// works on. With `CommException.TimedOut` after the deadline: then it is not known whether a push
 /// was applied. With `CommException.PeerLost` where a server is gone.
-public final class KvTable {
+public final class KvTable implements KvStored {
 
   private static final int LISTS = 64;
 
-  private final WorkerLinks links;
   private final TableSpec spec;
   private final TableRequests requests;
   private final KeyListCache lists = new KeyListCache(LISTS);
 
   KvTable(WorkerLinks links, TableSpec spec) {
-    this.links = links;
     this.spec = spec;
     this.requests = new TableRequests(links, spec);
   }
 
-  /// What it is.
+  @Override
   public TableSpec spec() {
     return spec;
   }
 
-  void register() throws InterruptedException {
-    var unused = requests.register().await();
-  }
-
-  SaveRequests saves(Duration limit) {
-    return new SaveRequests(links, spec, limit);
+  @Override
+  public Handle<Void> register() throws InterruptedException {
+    return requests.register();
   }
 
   /// These keys, copied and cut by shard once for all pushes and pulls that use them.
@@ -109,10 +103,14 @@ public final class KvTable {
     return pushPull(keys(keys), MemorySegment.ofArray(values), MemorySegment.ofArray(into));
   }
 
-  /// This worker's clock is one further, in a table of bounded staleness. Done when all shards know
-  /// it.
+  @Override
   public Handle<Void> clock() throws InterruptedException {
     return requests.advance();
+  }
+
+  @Override
+  public TableCounts counts() {
+    return requests.counts();
   }
 
   private void check(String what, KeyList keys, MemorySegment memory) {

@@ -20,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 /// @param digestLow of the list of keys
 /// @param count keys of the list
 /// @param part of a tensor
+/// @param values how values are written
 public record KvHead(
     KvOp op,
     Keys keys,
@@ -31,7 +32,36 @@ public record KvHead(
     long digestHigh,
     long digestLow,
     int count,
-    int part) {
+    int part,
+    Values values) {
+
+  /// With values of 32 bits.
+  public KvHead(
+      KvOp op,
+      Keys keys,
+      int shard,
+      long table,
+      long number,
+      long settled,
+      long clock,
+      long digestHigh,
+      long digestLow,
+      int count,
+      int part) {
+    this(
+        op,
+        keys,
+        shard,
+        table,
+        number,
+        settled,
+        clock,
+        digestHigh,
+        digestLow,
+        count,
+        part,
+        Values.FLOAT32);
+  }
 
   /// Length.
   public static final int BYTES = 76;
@@ -41,6 +71,7 @@ public record KvHead(
 
   private static final KvOp[] OPS = KvOp.values();
   private static final Keys[] KEYS = Keys.values();
+  private static final Values[] VALUES = Values.values();
 
   /// Where the keys of a request are.
   public enum Keys {
@@ -60,6 +91,27 @@ public record KvHead(
     }
   }
 
+  /// How values are written.
+  public enum Values {
+    /// 4 bytes each.
+    FLOAT32(0, 4),
+    /// 2 bytes each; a server adds them up in 32 bits, and rounds what it answers to nearest even.
+    FLOAT16(1, 2);
+
+    private final byte code;
+    private final int bytes;
+
+    Values(int code, int bytes) {
+      this.code = (byte) code;
+      this.bytes = bytes;
+    }
+
+    /// Bytes of one.
+    public int bytes() {
+      return bytes;
+    }
+  }
+
   /// Writes it to the beginning of `to`.
   ///
   /// Hot path.
@@ -67,7 +119,7 @@ public record KvHead(
     to.set(JAVA_BYTE, 0, op.code());
     to.set(JAVA_BYTE, 1, keys.code);
     to.set(JAVA_BYTE, 2, (byte) VERSION);
-    to.set(JAVA_BYTE, 3, (byte) 0);
+    to.set(JAVA_BYTE, 3, values.code);
     to.set(JAVA_INT_UNALIGNED, 4, shard);
     to.set(JAVA_LONG_UNALIGNED, 8, table);
     to.set(JAVA_LONG_UNALIGNED, 16, number);
@@ -91,12 +143,16 @@ public record KvHead(
     int op = from.get(JAVA_BYTE, 0);
     int keys = from.get(JAVA_BYTE, 1);
     int version = from.get(JAVA_BYTE, 2);
+    int values = from.get(JAVA_BYTE, 3);
     if (version != VERSION) {
       throw new IllegalArgumentException(
           "version " + version + " of the protocol, expected " + VERSION);
     }
     if (op < 0 || op >= OPS.length || keys < 0 || keys >= KEYS.length) {
       throw new IllegalArgumentException("operation " + op + " with keys " + keys);
+    }
+    if (values < 0 || values >= VALUES.length) {
+      throw new IllegalArgumentException("values of type " + values);
     }
     var head =
         new KvHead(
@@ -110,7 +166,8 @@ public record KvHead(
             from.get(JAVA_LONG_UNALIGNED, 40),
             from.get(JAVA_LONG_UNALIGNED, 48),
             from.get(JAVA_INT_UNALIGNED, 56),
-            from.get(JAVA_INT_UNALIGNED, 60));
+            from.get(JAVA_INT_UNALIGNED, 60),
+            VALUES[values]);
     head.check();
     return head;
   }

@@ -22,7 +22,9 @@ public enum KvOp {
   /// What was held goes on.
   RELEASE(8),
   /// What a checkpoint has of a table.
-  LOAD(9);
+  LOAD(9),
+  /// The first values of a tensor's part: those of the first worker, for which the others wait.
+  INIT(10);
 
   private final byte code;
 

@@ -57,6 +57,11 @@ public abstract sealed class InitialValues {
     return values;
   }
 
+  /// Whether all are 0, as memory is when it is allocated.
+  public final boolean isZero() {
+    return this instanceof Constant constant && Float.floatToRawIntBits(constant.value) == 0;
+  }
+
   /// What makes a table's values differ from those of other tables and seeds; `fill` takes it.
   public static long seed(long seed, String table) {
     long sum = mix(seed + STEP);

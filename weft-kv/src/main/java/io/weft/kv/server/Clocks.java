@@ -26,6 +26,11 @@ final class Clocks {
     left[worker] = true;
   }
 
+  /// Whether it is gone.
+  boolean hasLeft(int worker) {
+    return left[worker];
+  }
+
   /// The clock of the slowest worker that is there; the largest number if none is.
   long slowest() {
     long least = Long.MAX_VALUE;

@@ -275,4 +275,9 @@ final class RowsTable extends ShardTable {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
   }
+
+  @Override
+  void close() {
+    rows.close();
+  }
 }

@@ -106,6 +106,7 @@ final class Shard {
         resume(table);
       }
       case LOAD -> load(it);
+      case INIT -> init(it);
     }
   }
 
@@ -185,7 +186,20 @@ final class Shard {
   private ShardTable make(TableSpec spec) {
     return switch (spec.kind()) {
       case ROWS -> new RowsTable(spec, context);
+      case TENSOR -> new PartsTable(spec, context);
     };
+  }
+
+  private void init(Pending it) throws Refusal {
+    if (!(table(it.head()) instanceof PartsTable table)) {
+      throw new Refusal("rows have the initial values that their table was registered with");
+    }
+    if (table.init(it, table.subject(it.head(), it.request().payload()))) {
+      done(it, 0);
+      resume(table);
+    } else {
+      table.parked().add(it);
+    }
   }
 
   // --- pushes
@@ -193,6 +207,7 @@ final class Shard {
   private void push(Pending it) throws Refusal {
     KvHead head = it.head();
     ShardTable table = table(head);
+    table.hear(it);
     Subject subject = table.subject(head, it.request().payload());
     if (subject == null) {
       unknown(it);
@@ -206,16 +221,16 @@ final class Shard {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
     table.changed();
-    long applied = 0;
+    long told = 0;
     if (table.spec().consistency().isSynchronous()) {
-      applied = keep(it, table, subject, isNew ? values : null);
+      told = keep(it, table, subject, isNew ? values : null);
     } else if (isNew) {
       table.apply(subject, values);
     }
     if (head.op() == KvOp.PUSH_PULL) {
       pull(it);
     } else {
-      done(it, applied);
+      done(it, told);
     }
     resume(table);
   }
@@ -235,7 +250,7 @@ final class Shard {
               "a push of clock %d, while clock %d was applied; a worker is at most %d ahead"
                   .formatted(clock, rounds.applied(), Ahead.CLOCKS));
       case KEPT -> {
-        long bytes = subject.valueBytes();
+        long bytes = values.byteSize();
         context.budget().reserve("pushes of clock " + clock, bytes);
         MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
         copy.copyFrom(values);
@@ -261,7 +276,9 @@ final class Shard {
       }
       complete = rounds.takeComplete();
     }
-    saves.reached(table);
+    if (saves.reached(table)) {
+      applyComplete(table); // what has waited for the cut: its workers may send nothing more
+    }
   }
 
   private void applyComplete(ShardTable table) throws Refusal {
@@ -288,6 +305,7 @@ final class Shard {
 
   private void pull(Pending it) throws Refusal {
     ShardTable table = table(it.head());
+    table.hear(it);
     Subject subject = table.subject(it.head(), it.request().payload());
     if (subject == null) {
       unknown(it);
@@ -304,9 +322,9 @@ final class Shard {
       throw new Refusal(
           "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
     }
-    long applied = table.spec().consistency().isSynchronous() ? table.rounds(subject).applied() : 0;
+    long told = table.clockToTell(subject, it.head().clock());
     if (bytes == 0) {
-      done(it, applied);
+      done(it, told);
       return;
     }
     TensorLease lease = context.replies().tryLease(it.worker(), bytes);
@@ -326,7 +344,7 @@ final class Shard {
       release.run();
       throw refused;
     }
-    it.request().reply(KvReply.done(applied).encode(), into, release);
+    it.request().reply(KvReply.done(told).encode(), into, release);
   }
 
   private void await(Pending it) throws Refusal {
@@ -358,10 +376,10 @@ final class Shard {
 
   private void again(Pending it) {
     try {
-      if (it.head().op() == KvOp.WAIT) {
-        await(it);
-      } else {
-        pull(it);
+      switch (it.head().op()) {
+        case WAIT -> await(it);
+        case INIT -> init(it);
+        case REGISTER, PUSH, PULL, PUSH_PULL, CLOCK, HOLD, CUT, RELEASE, LOAD -> pull(it);
       }
     } catch (Refusal why) {
       refuse(it, String.valueOf(why.getMessage()));
@@ -405,5 +423,10 @@ final class Shard {
       }
       resume(table);
     }
+  }
+
+  /// Frees the memory of its tables.
+  void close() {
+    tables.values().forEach(ShardTable::close);
   }
 }

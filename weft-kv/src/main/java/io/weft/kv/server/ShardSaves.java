@@ -95,21 +95,22 @@ final class ShardSaves {
     }
   }
 
-  /// The table may have come to the clock at which it shall be cut.
-  void reached(ShardTable table) {
+  /// The table may have come to the clock at which it shall be cut; whether it was, and goes on.
+  boolean reached(ShardTable table) {
     Held hold = held.get(table);
     Pending it = hold == null ? null : hold.cut;
     if (hold == null || it == null) {
-      return;
+      return false;
     }
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       if (rounds.applied() < it.head().clock()) {
-        return;
+        return false;
       }
     }
     hold.cut = null;
     release(table);
     begin(it, table);
+    return true;
   }
 
   /// It goes on; a cut that waits is not made.

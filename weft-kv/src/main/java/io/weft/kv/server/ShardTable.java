@@ -4,6 +4,7 @@ package io.weft.kv.server;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One table's part on one shard: its content, and who waits for what. Confined to the shard's
 /// thread.
-abstract sealed class ShardTable permits RowsTable {
+abstract sealed class ShardTable permits RowsTable, PartsTable {
 
   private final TableSpec spec;
   private final ShardContext context;
@@ -113,6 +114,24 @@ abstract sealed class ShardTable permits RowsTable {
   final boolean lets(Subject subject, long clock) {
     return spec.consistency().isSynchronous() ? rounds(subject).lets(clock) : clocks.lets(clock);
   }
+
+  /// Where nobody waits, no request tells of a clock alone: each of the others does.
+  final void hear(Pending it) {
+    if (spec.consistency().staleness() == Consistency.ASYNCHRONOUS) {
+      clocks.advance(it.worker(), it.head().clock());
+    }
+  }
+
+  /// What an answer tells of clocks: those that a synchronous table has applied; of others, where
+  /// the slowest worker is, at most where the one who asks is.
+  final long clockToTell(Subject subject, long clock) {
+    return spec.consistency().isSynchronous()
+        ? rounds(subject).applied()
+        : Math.min(clock, clocks.slowest());
+  }
+
+  /// Frees its memory.
+  abstract void close();
 
   /// A push that waits for those of other workers; in memory of its own.
   ///

@@ -106,6 +106,7 @@ public final class ShardThread implements AutoCloseable {
       }
       left = tasks.poll();
     }
+    shards.forEach(Shard::close);
   }
 
   /// Between two requests, what a checkpoint needs of each shard.

@@ -23,6 +23,12 @@ public interface Slicer {
     return new Ranges(least, most);
   }
 
+  /// Of a tensor: parts of so many elements, one behind the other on the shards. Throws
+  /// `IllegalArgumentException` for a number that is no multiple of `Parts.BLOCK_ELEMENTS`.
+  static Slicer parts(long elements) {
+    return new Parts(elements);
+  }
+
   /// One of a kind.
   enum Hash implements Slicer {
     /// The finalizer of SplitMix64 [STEELE14 §3.1].
@@ -44,6 +50,49 @@ public interface Slicer {
       z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
       z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
       return z ^ (z >>> 31);
+    }
+  }
+
+  /// Parts of a tensor.
+  ///
+  /// @param elements of each but the last
+  record Parts(long elements) implements Slicer {
+
+    /// What the elements of a part are a multiple of.
+    public static final int BLOCK_ELEMENTS = 1024;
+
+    private static final String PREFIX = "parts:";
+
+    /// Throws `IllegalArgumentException` with what is wrong.
+    public Parts {
+      if (elements < BLOCK_ELEMENTS || elements % BLOCK_ELEMENTS != 0 || elements > 1 << 28) {
+        throw new IllegalArgumentException(
+            "parts of "
+                + elements
+                + " elements; allowed: multiples of "
+                + BLOCK_ELEMENTS
+                + " up to "
+                + (1 << 28));
+      }
+    }
+
+    /// Reads what `text` has written; throws `IllegalArgumentException` for another text.
+    static Parts parse(String text) {
+      if (!text.startsWith(PREFIX)) {
+        throw new IllegalArgumentException(
+            "a tensor with the slicer '" + text + "', which does not cut it into parts");
+      }
+      return new Parts(Long.parseLong(text.substring(PREFIX.length())));
+    }
+
+    @Override
+    public int shard(long key, int shards) {
+      return (int) Long.remainderUnsigned(key, shards);
+    }
+
+    @Override
+    public String text() {
+      return PREFIX + elements;
     }
   }
 

@@ -8,13 +8,13 @@ import java.util.List;
 ///
 /// @param name one line; at most 200 bytes
 /// @param kind what it consists of
-/// @param width floats of a row
+/// @param width floats of a row, or of the whole tensor
 /// @param rule how a push changes values, such as `adagrad:lr=0.05`
-/// @param initial what a row that is made has, such as `zero`
+/// @param initial what a row or part that is made has, such as `zero`
 /// @param seed of random initial values
 /// @param consistency when a pull may be answered
 /// @param checks what of a push is looked at
-/// @param slicer which shard has a key
+/// @param slicer which shard has a key, or how a tensor is cut
 public record TableSpec(
     String name,
     Kind kind,
@@ -29,6 +29,9 @@ public record TableSpec(
   /// Longest row in floats: rows are short, tensors are long.
   public static final long MAX_WIDTH = 1 << 20;
 
+  /// Longest tensor in floats.
+  public static final long MAX_ELEMENTS = 1L << 31;
+
   /// Longest text of a specification in bytes.
   public static final int MAX_TEXT_BYTES = 4096;
 
@@ -37,7 +40,9 @@ public record TableSpec(
   /// What a table consists of.
   public enum Kind {
     /// Rows by 64-bit key, made on first use.
-    ROWS
+    ROWS,
+    /// One dense tensor, in parts.
+    TENSOR
   }
 
   /// What is looked at in a push.
@@ -60,15 +65,23 @@ public record TableSpec(
         throw new IllegalArgumentException("table '" + name + "': a text of more than one line");
       }
     }
-    if (width < 1 || width > MAX_WIDTH) {
+    long most = kind == Kind.ROWS ? MAX_WIDTH : MAX_ELEMENTS;
+    if (width < 1 || width > most) {
       throw new IllegalArgumentException(
-          "table '%s': %d floats; a row has 1 to %d".formatted(name, width, MAX_WIDTH));
+          "table '%s': %d floats; a %s has 1 to %d"
+              .formatted(name, width, kind == Kind.ROWS ? "row" : "tensor", most));
     }
   }
 
   /// Rows of so many floats by key; synchronous, added up, zero at first.
   public static TableSpec rows(String name, int width) {
     return of(name, Kind.ROWS, width);
+  }
+
+  /// A dense tensor of so many floats; synchronous, added up, zero at first. Where no
+  /// `Slicer.parts` is given, it is cut as `kv-partition-bytes` says.
+  public static TableSpec tensor(String name, long elements) {
+    return of(name, Kind.TENSOR, elements);
   }
 
   private static TableSpec of(String name, Kind kind, long width) {
@@ -141,16 +154,17 @@ public record TableSpec(
       throw new IllegalArgumentException("a table's specification of " + lines.length + " lines");
     }
     try {
+      Kind kind = Kind.valueOf(lines[1]);
       return new TableSpec(
           lines[0],
-          Kind.valueOf(lines[1]),
+          kind,
           Long.parseLong(lines[2]),
           lines[3],
           lines[4],
           Long.parseLong(lines[5]),
           Consistency.parse(lines[6]),
           Checks.valueOf(lines[7]),
-          new Named(lines[8]));
+          kind == Kind.TENSOR ? Slicer.Parts.parse(lines[8]) : new Named(lines[8]));
     } catch (NumberFormatException wrong) {
       throw new IllegalArgumentException(
           "a table's specification with what is no number: " + wrong.getMessage(), wrong);

@@ -3,6 +3,7 @@ package io.weft.kv.worker;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.TableSpec;
@@ -89,7 +90,7 @@ public final class SaveRequests {
     KvHandle<Void> handle = links.handle(words("restore"), () -> null);
     try {
       links.submit(
-          new What(KvOp.LOAD, shard, spec.id(), clock, part, 0),
+          new What(KvOp.LOAD, shard, spec.id(), clock, part, KvHead.Values.FLOAT32, 0),
           new Memory(null, 0, payload, null),
           handle,
           (reply, written) -> {});
@@ -126,7 +127,7 @@ public final class SaveRequests {
       for (int shard = 0; shard < links.shards(); shard++) {
         int each = shard;
         links.submit(
-            new What(op, shard, spec.id(), clock, 0, 0),
+            new What(op, shard, spec.id(), clock),
             new Memory(null, 0, payload.apply(shard), null),
             handle,
             (reply, written) -> onReply.accept(each, reply),

@@ -23,8 +23,16 @@ final class ShardRequest {
   /// @param table id of the table
   /// @param clock of the worker
   /// @param part of a tensor
+  /// @param values how values are written
   /// @param priority higher goes first
-  record What(KvOp op, int shard, long table, long clock, int part, int priority) {}
+  record What(
+      KvOp op, int shard, long table, long clock, int part, KvHead.Values values, int priority) {
+
+    /// About no part, in its turn.
+    What(KvOp op, int shard, long table, long clock) {
+      this(op, shard, table, clock, 0, KvHead.Values.FLOAT32, 0);
+    }
+  }
 
   /// Memory of the caller.
   ///
@@ -190,7 +198,8 @@ final class ShardRequest {
         digest.high(),
         digest.low(),
         count,
-        what.part());
+        what.part(),
+        what.values());
   }
 
   /// The shard does not have its keys; whether it shall be sent again, with them.
@@ -214,7 +223,7 @@ final class ShardRequest {
     MemorySegment from = place;
     MemorySegment into = memory.into();
     CommException wrong = null;
-    if (from != null && into != null && slice != null && written != from.byteSize()) {
+    if (from != null && into != null && written != from.byteSize()) {
       wrong =
           new CommException.Mismatch(
               "%s: shard %d has answered with %d bytes, expected %d"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.comm.Handle;
+import io.weft.kv.spec.TableCounts;
+import io.weft.kv.spec.TableSpec;
+
+/// What a worker has registered. Any thread.
+public sealed interface KvStored permits KvTable, KvTensor {
+
+  /// What it is.
+  TableSpec spec();
+
+  /// Registers it on all shards, once more where `KeyValueStore` has done so: this worker goes on
+  /// where a restored synchronous table is.
+  Handle<Void> register() throws InterruptedException;
+
+  /// This worker's clock is one further, unless it is synchronous, where a push is a clock. Done
+  /// when all shards know it; where nobody waits, the next request tells them.
+  Handle<Void> clock() throws InterruptedException;
+
+  /// What this worker has counted so far.
+  TableCounts counts();
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import io.weft.kv.checkpoint.Block;
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.checkpoint.ShardFileWriter;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.Slicer;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TensorParts;
+import io.weft.kv.table.TensorPart;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.kernel.Kernels;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// The parts of a dense tensor on one shard, each made when it is first asked for. Confined to the
+/// shard's thread.
+final class PartsTable extends ShardTable {
+
+  private final TensorParts cut;
+  private final UpdateRule rule;
+  private final InitialValues initial;
+  private final long seed;
+  private final Map<Integer, Part> parts = new HashMap<>();
+
+  private final Halves conversion = new Halves();
+
+  private @Nullable PartsCut cutting;
+
+  /// Where pushes of 16 bits become floats.
+  private MemorySegment floats = MemorySegment.NULL;
+
+  /// Throws `IllegalArgumentException` for a specification that cannot be.
+  PartsTable(TableSpec spec, ShardContext context) {
+    super(spec, context);
+    this.cut = TensorParts.of(spec);
+    this.rule = UpdateRules.parse(spec.rule());
+    if (rule.rowSlots() > 0) {
+      throw new IllegalArgumentException(
+          "update rule '" + spec.rule() + "' is for rows of tables; a tensor has none");
+    }
+    int width = (int) Math.min(Integer.MAX_VALUE, spec.width());
+    this.initial = InitialValues.parse(spec.initial(), width);
+    this.seed = InitialValues.seed(spec.seed(), spec.name());
+  }
+
+  private static final class Part {
+    private final int index;
+    private final TensorPart values;
+    private final Rounds<KeptPush> rounds;
+    private long step;
+    private boolean initialized;
+
+    /// Bytes that the cut under way has written.
+    private long written;
+
+    Part(int index, TensorPart values, Rounds<KeptPush> rounds) {
+      this.index = index;
+      this.values = values;
+      this.rounds = rounds;
+    }
+  }
+
+  /// A part as one request has it.
+  private record OfPart(Part part, Values format) implements Subject {
+    @Override
+    public long valueBytes() {
+      return format.bytes() * part.values.elements();
+    }
+  }
+
+  private static Part part(Subject subject) {
+    return ((OfPart) subject).part();
+  }
+
+  @Override
+  Subject subject(KvHead head, MemorySegment payload) throws Refusal {
+    if (head.keys() != KvHead.Keys.NONE) {
+      throw new Refusal(head.count() + " keys of a tensor, which has none");
+    }
+    if (head.part() >= cut.count()) {
+      throw new Refusal("part %d of %d".formatted(head.part(), cut.count()));
+    }
+    Part known = parts.get(head.part());
+    if (known == null) {
+      known = make(head.part());
+      parts.put(head.part(), known);
+    }
+    return new OfPart(known, head.values());
+  }
+
+  private Part make(int index) {
+    var values =
+        new TensorPart(
+            spec().name() + "', part '" + index, cut.elements(index), rule, context().budget());
+    if (!initial.isZero()) {
+      var block = new float[Slicer.Parts.BLOCK_ELEMENTS];
+      MemorySegment from = MemorySegment.ofArray(block);
+      for (long at = 0; at < values.elements(); at += block.length) {
+        int count = (int) Math.min(block.length, values.elements() - at);
+        initial.fill(seed, (cut.begin(index) + at) / block.length, block, 0, count);
+        values.assign(at, count, from, 0);
+      }
+    }
+    return new Part(index, values, new Rounds<>(context().workers().size(), spec().consistency()));
+  }
+
+  @Override
+  MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
+    Part part = part(subject);
+    if (payload.byteSize() != subject.valueBytes()) {
+      throw new Refusal(
+          "part %d has %d elements, as %s %d bytes, not %d; do all workers use the same length?"
+              .formatted(
+                  part.index,
+                  part.values.elements(),
+                  head.values(),
+                  subject.valueBytes(),
+                  payload.byteSize()));
+    }
+    MemorySegment values = head.values() == Values.FLOAT32 ? payload : widened(part, payload);
+    if (spec().checks() == TableSpec.Checks.FINITE) {
+      long at = Finite.firstOther(values);
+      if (at >= 0) {
+        throw new Refusal(
+            "value %s of element %d is not finite; the push was not applied"
+                .formatted(
+                    values.getAtIndex(JAVA_FLOAT_UNALIGNED, at), cut.begin(part.index) + at));
+      }
+    }
+    return values;
+  }
+
+  private MemorySegment widened(Part part, MemorySegment halves) {
+    long elements = part.values.elements();
+    if (floats.byteSize() < 4 * elements) {
+      long bytes = 4 * cut.elements(0);
+      context().budget().reserve("table '" + spec().name() + "'", bytes - floats.byteSize());
+      floats = Arena.ofAuto().allocate(bytes, 64);
+    }
+    MemorySegment into = floats.asSlice(0, 4 * elements);
+    conversion.widen(halves, into, elements);
+    return into;
+  }
+
+  /// The first values, if it is the first worker that brings them; whether the part has its first
+  /// values now. Those of a part that has some have no effect: the request came twice, or the part
+  /// was restored.
+  boolean init(Pending it, Subject subject) throws Refusal {
+    Part part = part(subject);
+    if (part.initialized) {
+      return true;
+    }
+    if (it.worker() > 0) {
+      if (clocks().hasLeft(0)) {
+        throw new Refusal(
+            "rank %d, whose first values count, has left".formatted(context().workers().get(0)));
+      }
+      return false;
+    }
+    if (part.step > 0) {
+      throw new Refusal("part " + part.index + " was pushed to before its first values came");
+    }
+    MemorySegment values = values(it.head(), subject, it.request().payload());
+    part.values.assign(0, part.values.elements(), values, 0);
+    part.initialized = true;
+    return true;
+  }
+
+  @Override
+  Rounds<KeptPush> rounds(Subject subject) {
+    return part(subject).rounds;
+  }
+
+  @Override
+  List<Rounds<KeptPush>> allRounds() {
+    return parts.values().stream().map(it -> it.rounds).toList();
+  }
+
+  @Override
+  void apply(Subject subject, MemorySegment values) {
+    Part part = part(subject);
+    if (cutting != null) {
+      cutting.before(part);
+    }
+    part.step++;
+    part.values.update(0, part.values.elements(), values, 0, part.step);
+  }
+
+  @Override
+  void applyAll(List<KeptPush> pushes) {
+    KeptPush first = pushes.getFirst();
+    MemorySegment sum = first.values();
+    for (KeptPush each : pushes.subList(1, pushes.size())) {
+      Kernels.reducer(DType.FLOAT32, ReduceOp.SUM)
+          .reduce(sum, 0, each.values(), 0, sum.byteSize() / 4);
+    }
+    apply(first.subject(), sum);
+  }
+
+  @Override
+  void read(Subject subject, MemorySegment into) {
+    Part part = part(subject);
+    if (((OfPart) subject).format() == Values.FLOAT32) {
+      part.values.read(0, part.values.elements(), into, 0);
+    } else {
+      conversion.narrow(part.values, into);
+    }
+  }
+
+  @Override
+  Content contentAfter(String base) {
+    return Content.FULL;
+  }
+
+  @Override
+  Cut cut(String id, Content content, ShardFileWriter into) {
+    parts.values().forEach(it -> it.written = 0);
+    var begun = new PartsCut(into, List.copyOf(parts.values()));
+    cutting = begun;
+    return begun;
+  }
+
+  /// Values and slots of all parts as they were when it was begun: a part that is about to change
+  /// is written before it does.
+  private final class PartsCut implements Cut {
+    private final ShardFileWriter into;
+    private final List<Part> all;
+    private int next;
+
+    PartsCut(ShardFileWriter into, List<Part> all) {
+      this.into = into;
+      this.all = all;
+    }
+
+    private void block(Part part) {
+      long left = part.values.bytes() - part.written;
+      byte[] content = new byte[(int) Math.min(Block.PAYLOAD_BYTES, left)];
+      part.values.export(part.written, MemorySegment.ofArray(content), 0);
+      into.addElements(part.index, part.written, content, content.length);
+      part.written += content.length;
+    }
+
+    void before(Part part) {
+      while (part.written < part.values.bytes() && all.contains(part)) {
+        block(part);
+      }
+    }
+
+    @Override
+    public boolean advance() {
+      while (next < all.size() && all.get(next).written == all.get(next).values.bytes()) {
+        next++;
+      }
+      if (next < all.size()) {
+        block(all.get(next));
+      }
+      return next == all.size();
+    }
+
+    @Override
+    public void close() {
+      cutting = null;
+    }
+  }
+
+  @Override
+  long step() {
+    return parts.values().stream().mapToLong(it -> it.step).max().orElse(0);
+  }
+
+  @Override
+  void step(long atLeast) {
+    parts.values().forEach(it -> it.step = Math.max(it.step, atLeast));
+  }
+
+  @Override
+  void load(int index, long at, MemorySegment content) throws Refusal {
+    if (content.byteSize() == 0) {
+      return;
+    }
+    if (index >= cut.count()) {
+      throw new Refusal("part %d of %d".formatted(index, cut.count()));
+    }
+    Part part = parts.get(index);
+    if (part == null) {
+      part = make(index);
+      parts.put(index, part);
+    }
+    try {
+      part.values.importBytes(at, content, 0, content.byteSize());
+    } catch (IndexOutOfBoundsException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+    part.initialized = true;
+  }
+
+  @Override
+  void close() {
+    parts.values().forEach(it -> it.values.close());
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.spec.TableCounts;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.ShardRequest.Memory;
+import io.weft.kv.worker.ShardRequest.What;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntUnaryOperator;
+
+/// A worker's clock in one table: what it adds to requests, and what answers tell of the others.
+/// Any thread.
+final class TableClock {
+
+  private static final Memory NOTHING = new Memory(null, 0, MemorySegment.NULL, null);
+
+  private final WorkerLinks links;
+  private final TableSpec spec;
+  private final boolean synchronous;
+  private final AtomicLong clock = new AtomicLong();
+  private final AtomicLong pushes = new AtomicLong();
+  private final AtomicLong pulls = new AtomicLong();
+  private final AtomicLong staleness = new AtomicLong();
+
+  /// Clocks that each shard, or each part of a tensor, has said that it has applied.
+  private final AtomicLongArray applied;
+
+  /// @param units shards, or parts of a tensor
+  TableClock(WorkerLinks links, TableSpec spec, int units) {
+    this.links = links;
+    this.spec = spec;
+    this.synchronous = spec.consistency().isSynchronous();
+    this.applied = new AtomicLongArray(units);
+  }
+
+  /// Registers the table on all shards; goes on where a synchronous one is that was restored.
+  ///
+  /// @param shardOf each unit
+  KvHandle<Void> register(IntUnaryOperator shardOf) throws InterruptedException {
+    KvHandle<Void> handle = links.handle("register of table '" + spec.name() + "'", () -> null);
+    byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
+    var memory = new Memory(null, 0, MemorySegment.ofArray(text), null);
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        int from = shard;
+        links.submit(
+            new What(KvOp.REGISTER, shard, spec.id(), 0),
+            memory,
+            handle,
+            (reply, written) -> begin(from, reply.applied(), shardOf));
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  private void begin(int shard, long at, IntUnaryOperator shardOf) {
+    if (at > 0) {
+      clock.accumulateAndGet(at, Math::max);
+      for (int unit = 0; unit < applied.length(); unit++) {
+        if (shardOf.applyAsInt(unit) == shard) {
+          applied.accumulateAndGet(unit, at, Math::max);
+        }
+      }
+    }
+  }
+
+  /// Clocks of this worker.
+  long now() {
+    return clock.get();
+  }
+
+  /// The worker is at its next clock: tells these shards, after all that waits for them. Where
+  /// nobody waits, the requests that follow tell it; in a synchronous table, a push is a clock.
+  KvHandle<Void> advance(int... shards) throws InterruptedException {
+    long at = synchronous ? clock.get() : clock.incrementAndGet();
+    KvHandle<Void> handle = links.handle("clock of table '" + spec.name() + "'", () -> null);
+    try {
+      if (spec.consistency().staleness() > 0) {
+        for (int shard : shards) {
+          var what =
+              new What(
+                  KvOp.CLOCK, shard, spec.id(), at, 0, KvHead.Values.FLOAT32, Integer.MIN_VALUE);
+          links.submit(what, NOTHING, handle, (reply, written) -> {});
+        }
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  /// The clock of the next request. A push of a synchronous table begins one.
+  long next(KvOp op) {
+    (op == KvOp.PULL ? pulls : pushes).incrementAndGet();
+    if (op == KvOp.PUSH_PULL) {
+      pulls.incrementAndGet();
+    }
+    return op != KvOp.PULL && synchronous ? clock.incrementAndGet() : clock.get();
+  }
+
+  /// Sends a push or pull of this shard or part; where it is too far ahead of the other workers,
+  /// when they have come.
+  void send(int unit, What what, Memory memory, KvHandle<?> handle) throws InterruptedException {
+    long before = what.clock() - Ahead.CLOCKS;
+    if (!synchronous || what.op() == KvOp.PULL || before <= applied.get(unit)) {
+      links.submit(what, memory, handle, (reply, written) -> heard(unit, what, reply));
+      return;
+    }
+    var wait =
+        new What(
+            KvOp.WAIT,
+            what.shard(),
+            what.table(),
+            before,
+            what.part(),
+            what.values(),
+            what.priority());
+    links.submit(
+        wait,
+        NOTHING,
+        handle,
+        (reply, written) -> {
+          heard(unit, wait, reply);
+          links.follow(what, memory, handle, (next, bytes) -> heard(unit, what, next));
+        });
+  }
+
+  private void heard(int unit, What what, KvReply reply) {
+    if (synchronous) {
+      applied.accumulateAndGet(unit, reply.applied(), Math::max);
+    } else if (what.op() != KvOp.PUSH) {
+      staleness.accumulateAndGet(what.clock() - reply.applied(), Math::max);
+    }
+  }
+
+  /// What was counted so far.
+  TableCounts counts() {
+    return new TableCounts(pushes.get(), pulls.get(), staleness.get());
+  }
+}

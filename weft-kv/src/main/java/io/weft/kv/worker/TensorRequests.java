@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.spec.TableCounts;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TensorParts;
+import io.weft.kv.worker.ShardRequest.Memory;
+import io.weft.kv.worker.ShardRequest.What;
+import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// What a worker asks of one dense tensor, part by part. Any thread.
+public final class TensorRequests {
+
+  private final WorkerLinks links;
+  private final TableSpec spec;
+  private final TensorParts parts;
+  private final TableClock clock;
+  private final int[] shards;
+
+  /// Of this tensor.
+  public TensorRequests(WorkerLinks links, TableSpec spec) {
+    this.links = links;
+    this.spec = spec;
+    this.parts = TensorParts.of(spec);
+    this.clock = new TableClock(links, spec, parts.count());
+    this.shards =
+        IntStream.range(0, Math.min(parts.count(), links.shards()))
+            .map(it -> parts.shard(it, links.shards()))
+            .toArray();
+  }
+
+  /// How values are pushed or pulled.
+  ///
+  /// @param format of what is pushed and pulled
+  /// @param priority higher goes first
+  public record Travel(Values format, int priority) {}
+
+  /// Registers it on all shards.
+  public KvHandle<Void> register() throws InterruptedException {
+    return clock.register(part -> parts.shard(part, links.shards()));
+  }
+
+  /// The worker is at its next clock.
+  public KvHandle<Void> advance() throws InterruptedException {
+    return clock.advance(shards);
+  }
+
+  /// What was counted so far.
+  public TableCounts counts() {
+    return clock.counts();
+  }
+
+  /// The first values.
+  ///
+  /// @param values all of them; empty: those of another worker
+  public KvHandle<Void> init(MemorySegment values) throws InterruptedException {
+    KvHandle<Void> handle = links.handle("init of tensor '" + spec.name() + "'", () -> null);
+    var travel = new Travel(Values.FLOAT32, 0);
+    try {
+      for (int part = 0; part < parts.count(); part++) {
+        MemorySegment own =
+            values.byteSize() == 0 ? MemorySegment.NULL : slice(part, values, travel);
+        links.submit(
+            what(KvOp.INIT, part, 0, travel),
+            new Memory(null, 0, own, null),
+            handle,
+            (reply, written) -> {});
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  /// Pushes, pulls or both.
+  ///
+  /// @param values all of them; null: nothing is pushed
+  /// @param into where all are written to; null = nowhere
+  public KvHandle<Void> send(
+      KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
+      throws InterruptedException {
+    KvHandle<Void> handle =
+        links.handle("%s of tensor '%s'".formatted(op, spec.name()), () -> null);
+    long at = clock.next(op);
+    try {
+      for (int part = 0; part < parts.count(); part++) {
+        var memory =
+            new Memory(
+                null,
+                0,
+                values == null ? MemorySegment.NULL : slice(part, values, travel),
+                into == null ? null : slice(part, into, travel));
+        clock.send(part, what(op, part, at, travel), memory, handle);
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  private What what(KvOp op, int part, long at, Travel travel) {
+    int shard = parts.shard(part, links.shards());
+    return new What(op, shard, spec.id(), at, part, travel.format(), travel.priority());
+  }
+
+  private MemorySegment slice(int part, MemorySegment all, Travel travel) {
+    int bytes = travel.format().bytes();
+    return all.asSlice(bytes * parts.begin(part), bytes * parts.elements(part));
+  }
+}
