@@ -51,6 +51,11 @@ class ExamplesTest {
   }
 
   @Test
+  void aServerKeepsWhatWordsAreWorthAndAWorkerFindsIt() throws Exception {
+    assertThat(runOnTwo(Embeddings.class)).contains("three words: 1.00 2.00 3.00");
+  }
+
+  @Test
   void documentShowsThePartOfTheExampleThatIsRun() throws Exception {
     String document = "docs/parameter-server.md";
     String source = Files.readString(Path.of("ParameterServer.java"));
