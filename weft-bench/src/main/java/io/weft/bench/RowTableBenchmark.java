@@ -10,6 +10,7 @@ import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
 import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
+import io.weft.testkit.random.ZipfKeys;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;

@@ -2,6 +2,7 @@
 package io.weft.perf.grpc;
 
 import io.grpc.ManagedChannel;
+import io.weft.perf.process.ServerProcess;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;

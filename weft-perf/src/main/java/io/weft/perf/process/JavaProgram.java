@@ -6,10 +6,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A peer's program in Java, in a JVM of its own with the class path of this one.
+/// A peer's program in Java, in a JVM of its own.
 ///
-/// @param main its main class
-public record JavaProgram(Class<?> main) {
+/// @param main name of its main class
+/// @param classpath where that is
+/// @param flags of the JVM, besides those that all have
+public record JavaProgram(String main, String classpath, List<String> flags) {
+
+  /// Copies the list.
+  public JavaProgram {
+    flags = List.copyOf(flags);
+  }
+
+  /// With the class path of this JVM.
+  public JavaProgram(Class<?> main) {
+    this(main.getName(), System.getProperty("java.class.path"), List.of());
+  }
 
   /// The command line that runs it, with the flags of Weft's ranks, as far as they concern others.
   public List<String> command(List<String> arguments) {
@@ -21,10 +33,9 @@ public record JavaProgram(Class<?> main) {
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:-UsePerfData",
-            "-Xmx1g",
-            "-cp",
-            System.getProperty("java.class.path"),
-            main.getName()));
+            "-Xmx1g"));
+    command.addAll(flags);
+    command.addAll(List.of("-cp", classpath, main));
     command.addAll(arguments);
     return command;
   }

@@ -3,7 +3,7 @@ package io.weft.perf.traffic;
 
 import io.grpc.ManagedChannel;
 import io.weft.perf.grpc.Connection;
-import io.weft.perf.grpc.ServerProcess;
+import io.weft.perf.process.ServerProcess;
 import io.weft.perf.rank.RankProgram;
 import java.io.IOException;
 import java.io.PrintStream;

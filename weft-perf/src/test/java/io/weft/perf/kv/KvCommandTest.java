@@ -45,18 +45,59 @@ class KvCommandTest {
             json.toString());
     assertThat(code).as(err.toString()).isZero();
     List<String> lines = Files.readAllLines(json);
-    assertThat(lines).hasSize(2);
+    assertThat(lines).hasSize(3);
     assertThat(lines.getFirst())
         .contains(
             "\"benchmark\":\"kv\"", "\"peer\":\"weft\"", "\"pairs\":1000", "\"checked\":true");
-    assertThat(lines.getLast()).contains("\"peer\":\"memcpy\"").doesNotContain("checked");
+    assertThat(lines.get(1)).contains("\"peer\":\"memcpy\"").doesNotContain("checked");
+    assertThat(lines.get(2)).contains("\"peer\":\"loopback\"").doesNotContain("checked");
     assertThat(out.toString()).contains("checked");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"push", "pull", "pushpull"})
+  void oneTensorIsChecked(String op) {
+    int code = run("--value", "100K", "--op", op, "--requests", "20", "--transport", "shm");
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("weft ", " 102400 B", "checked", "memcpy");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"update", "lookup"})
+  void rowsOfASparseTableAreChecked(String op) {
+    String[] words = {
+      "--rows",
+      "2000",
+      "--pairs",
+      "300",
+      "--dim",
+      "4",
+      "--op",
+      op,
+      "--requests",
+      "70",
+      "--workers",
+      "2",
+      "--servers",
+      "2"
+    };
+    assertThat(run(words)).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("2+2", "300 pairs", "checked");
+  }
+
+  @Test
+  void aPeerThatIsNotBuiltIsMissing() {
+    assertThat(run("--pairs", "10", "--requests", "1", "--peer", "hazelcast")).isEqualTo(3);
+    assertThat(err.toString()).contains("hazelcast is not built", "-pl weft-peers");
   }
 
   @ParameterizedTest
   @CsvSource({
     "--pairs,0,out of range",
-    "--op,shove,'allowed: push, pull, pushpull'",
+    "--op,shove,'allowed: push, pull, pushpull, lookup, update'",
+    "--op,lookup,of --rows",
+    "--value,6,32-bit floats",
+    "--peer,redis,'allowed: hazelcast, flight-rocksdb'",
     "--dim,2000000,out of range"
   })
   void wrongWordsAreNamed(String option, String value, String message) {

@@ -41,6 +41,7 @@ final class SystemRules {
                 "io.weft.cluster.store", // runs before there is a transport
                 "io.weft.launch.doctor", // tries what a transport will need
                 "io.weft.launch.job", // chooses the address that remote ranks call
+                "io.weft.perf.plain", // a socket without Weft, measured beside it
                 "io.weft.perf.turns", // tells ranks that are measured whose turn it is
                 "io.weft.testkit..",
                 "io.weft.qa..")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.bench;
+package io.weft.testkit.random;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /// Numbers of rows of which few come often: the k-th most frequent one has a share that falls with
 /// a power of k. The frequent ones lie anywhere.
-final class ZipfKeys {
+public final class ZipfKeys {
 
   private ZipfKeys() {}
 
   /// Draws numbers of 0 to, without it, `rows`.
-  static int[] draw(int rows, double exponent, int count, long seed) {
+  public static int[] draw(int rows, double exponent, int count, long seed) {
     double[] sums = new double[rows];
     double sum = 0;
     for (int rank = 0; rank < rows; rank++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.perf.grpc;
+package io.weft.perf.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

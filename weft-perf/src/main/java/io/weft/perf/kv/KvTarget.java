@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.weft.comm.Handle;
+import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvTable;
+import io.weft.kv.KvTensor;
+import io.weft.kv.key.KeyList;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.Slicer;
+import io.weft.kv.spec.TableSpec;
+import io.weft.perf.kv.KvPlan.Subject;
+import java.lang.foreign.MemorySegment;
+
+/// What a worker pushes to or pulls from. One thread.
+sealed interface KvTarget {
+
+  /// Before the first request; all workers are behind it.
+  void load(MemorySegment values) throws InterruptedException;
+
+  /// A request, by its number.
+  Handle<Void> send(int request, MemorySegment values, MemorySegment into)
+      throws InterruptedException;
+
+  /// Whether the servers have what all workers have pushed.
+  ///
+  /// @param requests of each worker
+  /// @param into as long as the values of a request
+  boolean check(int requests, MemorySegment into) throws InterruptedException;
+
+  /// Registers it.
+  static KvTarget of(KvPlan plan, KvTraffic traffic, KeyValueStore store)
+      throws InterruptedException {
+    return switch (plan.subject()) {
+      case Subject.Pairs pairs -> {
+        KvTable table =
+            store.register(
+                TableSpec.rows("perf", pairs.width())
+                    .with(Consistency.asynchronous())
+                    .with(Slicer.ranges(0, traffic.lastKey())));
+        yield new Pairs(plan, traffic, table, table.keys(traffic.keys(0)));
+      }
+      case Subject.Tensor tensor ->
+          new Dense(
+              plan,
+              traffic,
+              store.registerTensor(
+                  TableSpec.tensor("perf", tensor.elements()).with(Consistency.asynchronous())));
+      case Subject.Rows rows ->
+          new Sparse(
+              plan,
+              rows,
+              traffic,
+              store,
+              store.register(
+                  TableSpec.rows("perf", rows.width()).with(Consistency.asynchronous())));
+    };
+  }
+
+  /// Whether these are what so many pushes of all workers leave.
+  private static boolean areRight(KvPlan plan, KvTraffic traffic, int requests, MemorySegment got) {
+    long pushes = (long) plan.workers() * requests;
+    for (long i = 0; i < got.byteSize() / 4; i++) {
+      if (got.getAtIndex(JAVA_FLOAT, i) != traffic.expected(i, pushes)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The same list in each request.
+  record Pairs(KvPlan plan, KvTraffic traffic, KvTable table, KeyList keys) implements KvTarget {
+    @Override
+    public void load(MemorySegment values) {}
+
+    @Override
+    public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
+        throws InterruptedException {
+      return switch (plan.op()) {
+        case PUSH, UPDATE -> table.push(keys, values);
+        case PULL, LOOKUP -> table.pull(keys, into);
+        case PUSHPULL -> table.pushPull(keys, values, into);
+      };
+    }
+
+    @Override
+    public boolean check(int requests, MemorySegment into) throws InterruptedException {
+      var unused = table.pull(keys, into).await();
+      return areRight(plan, traffic, requests, into);
+    }
+  }
+
+  /// One tensor.
+  record Dense(KvPlan plan, KvTraffic traffic, KvTensor tensor) implements KvTarget {
+    @Override
+    public void load(MemorySegment values) {}
+
+    @Override
+    public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
+        throws InterruptedException {
+      return switch (plan.op()) {
+        case PUSH, UPDATE -> tensor.push(values);
+        case PULL, LOOKUP -> tensor.pull(into);
+        case PUSHPULL -> tensor.pushPull(values, into);
+      };
+    }
+
+    @Override
+    public boolean check(int requests, MemorySegment into) throws InterruptedException {
+      var unused = tensor.pull(into).await();
+      return areRight(plan, traffic, requests, into);
+    }
+  }
+
+  /// Rows of a sparse table.
+  record Sparse(
+      KvPlan plan, Subject.Rows rows, KvTraffic traffic, KeyValueStore store, KvTable table)
+      implements KvTarget {
+    @Override
+    public void load(MemorySegment values) throws InterruptedException {
+      if (store.workers().rank() != 0) {
+        return;
+      }
+      int chunk = rows.keys();
+      for (int first = 0; first < rows.rows(); first += chunk) {
+        long[] keys = keys(first, Math.min(chunk, rows.rows() - first));
+        var unused =
+            table
+                .push(table.keys(keys), values.asSlice(0, 4L * keys.length * rows.width()))
+                .await();
+      }
+    }
+
+    private static long[] keys(int first, int count) {
+      long[] keys = new long[count];
+      for (int i = 0; i < count; i++) {
+        keys[i] = KvTraffic.key(first + i);
+      }
+      return keys;
+    }
+
+    @Override
+    public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
+        throws InterruptedException {
+      KeyList keys = table.keys(traffic.keys(request));
+      return plan.op().adds() ? table.push(keys, values) : table.pull(keys, into);
+    }
+
+    @Override
+    public boolean check(int requests, MemorySegment into) throws InterruptedException {
+      int[] pushes = KvTraffic.pushesOfRows(plan, requests);
+      int chunk = rows.keys();
+      for (int first = 0; first < rows.rows(); first += chunk) {
+        long[] keys = keys(first, Math.min(chunk, rows.rows() - first));
+        MemorySegment got = into.asSlice(0, 4L * keys.length * rows.width());
+        var unused = table.pull(table.keys(keys), got).await();
+        for (long i = 0; i < got.byteSize() / 4; i++) {
+          if (got.getAtIndex(JAVA_FLOAT, i) != pushes[first + (int) (i / rows.width())]) {
+            return false;
+          }
+        }
+      }
+      return true;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.kv;
+
+import io.weft.file.ForeignFile;
+import io.weft.perf.process.Child;
+import io.weft.perf.process.JavaProgram;
+import io.weft.perf.process.PerfException;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/// A store in Java that runs beside Weft: its client, which starts its server. Module weft-peers
+/// has them, on a class path of its own, for their libraries do not go with TensorFlow's.
+enum StorePeer {
+  /// An entry processor for all keys of a push.
+  HAZELCAST("hazelcast", "io.weft.perf.peer.HazelcastPeer"),
+  /// RocksDB behind Arrow Flight.
+  FLIGHT_ROCKSDB("flight-rocksdb", "io.weft.perf.peer.FlightRocksPeer");
+
+  private static final String MODULE = "weft-peers";
+  private static final int MOST_BYTES = 1 << 20;
+
+  private final String word;
+  private final String program;
+
+  StorePeer(String word, String program) {
+    this.word = word;
+    this.program = program;
+  }
+
+  /// The word of the command line.
+  String word() {
+    return word;
+  }
+
+  /// Throws `IllegalArgumentException` for a word that is none.
+  static StorePeer parse(String word) {
+    for (StorePeer each : values()) {
+      if (each.word.equals(word)) {
+        return each;
+      }
+    }
+    throw new IllegalArgumentException(
+        "--peer: unknown peer '" + word + "'; allowed: hazelcast, flight-rocksdb");
+  }
+
+  /// Runs it to its end. Throws `PerfException.Missing` where it is not built.
+  KvRun run(KvPlan plan, Duration limit) throws InterruptedException {
+    List<String> command =
+        new JavaProgram(
+                program,
+                classpath(),
+                List.of("-Xmx4g", "--add-opens=java.base/java.nio=ALL-UNNAMED"))
+            .command(plan.words());
+    Child.ChildOutput outcome = Child.run(command, limit);
+    if (outcome.exit() != 0) {
+      throw new PerfException.Failed(
+          "peer %s failed with exit code %d:%n%s"
+              .formatted(word, outcome.exit(), outcome.lastWords()));
+    }
+    return KvRun.parse(outcome.out());
+  }
+
+  private String classpath() {
+    String own = System.getProperty("java.class.path");
+    return isHere() ? own : built().orElseThrow(this::missing);
+  }
+
+  private boolean isHere() {
+    try {
+      return Class.forName(program, false, StorePeer.class.getClassLoader()) != null;
+    } catch (ClassNotFoundException elsewhere) {
+      return false;
+    }
+  }
+
+  /// In the tree from which this class was built.
+  private static Optional<String> built() {
+    try {
+      Path own =
+          Path.of(StorePeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      Path module = own.resolveSibling("..").resolveSibling("..").resolve(MODULE).normalize();
+      Path target = module.resolve("target");
+      Path libraries = target.resolve("classpath");
+      return Files.isRegularFile(libraries)
+          ? Optional.of(
+              target.resolve("classes")
+                  + ":"
+                  + ForeignFile.named(libraries).text(MOST_BYTES).strip())
+          : Optional.empty();
+    } catch (IOException | URISyntaxException e) {
+      return Optional.empty();
+    }
+  }
+
+  private PerfException.Missing missing() {
+    return new PerfException.Missing(
+        "peer "
+            + word
+            + " is not built; in Weft's source tree: mvn -q -pl "
+            + MODULE
+            + " -am package -DskipTests");
+  }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is drawn for measurements and tests.
+@NullMarked
+package io.weft.testkit.random;
+
+import org.jspecify.annotations.NullMarked;
