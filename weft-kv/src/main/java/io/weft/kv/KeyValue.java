@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,9 @@ public final class KeyValue implements AutoCloseable {
   /// is left to be a worker.
   public static KeyValue over(Weft weft, KvOptions options) {
     Layout layout = Layout.of(weft, options);
-    KvServer server = layout.servers().contains(weft.rank()) ? new KvServer(weft, layout) : null;
+    Duration limit = options.deadline().orElse(weft.config().deadline());
+    KvServer server =
+        layout.servers().contains(weft.rank()) ? new KvServer(weft, layout, limit) : null;
     KeyValueStore store =
         layout.workers().contains(weft.rank())
             ? new KeyValueStore(weft, layout, options, server)

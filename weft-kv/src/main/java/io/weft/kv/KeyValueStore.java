@@ -59,7 +59,7 @@ public final class KeyValueStore {
                 layout.shards(),
                 weft.config().required(KvConfig.IN_FLIGHT),
                 limit),
-            layout::serverOf,
+            layout.replicas(),
             KeyValue.staging(weft),
             local == null ? null : local::serve);
   }

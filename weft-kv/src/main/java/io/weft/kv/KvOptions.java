@@ -11,12 +11,22 @@ import java.util.stream.IntStream;
 /// @param servers how many of the first ranks are servers; 0 = every rank is both server and worker
 /// @param application 0 to 15: several parameter servers in one job have different ones
 /// @param deadline how long a request may take; empty = the job's `deadline`
-public record KvOptions(int servers, int application, Optional<Duration> deadline) {
+/// @param mirrors whether each shard lies on a second server too
+public record KvOptions(
+    int servers, int application, Optional<Duration> deadline, Mirrors mirrors) {
 
   private static final int MOST_APPLICATIONS = 16;
 
   /// Of those that the channel keeps for Weft itself, these are the parameter servers'.
   private static final int FIRST_KIND = 16;
+
+  /// Whether a shard lies on one server or two.
+  public enum Mirrors {
+    /// On one: what it has is lost with it.
+    NONE,
+    /// On two, if there are two: a push is answered when both have it.
+    ONE
+  }
 
   /// Throws `IllegalArgumentException` with what is wrong.
   public KvOptions {
@@ -32,22 +42,33 @@ public record KvOptions(int servers, int application, Optional<Duration> deadlin
     if (count < 1) {
       throw new IllegalArgumentException(count + " servers; at least 1");
     }
-    return new KvOptions(count, 0, Optional.empty());
+    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE);
   }
 
   /// Every rank is both.
   public static KvOptions everyRank() {
-    return new KvOptions(0, 0, Optional.empty());
+    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE);
   }
 
   /// The same, apart from other applications of the job.
   public KvOptions withApplication(int number) {
-    return new KvOptions(servers, number, deadline);
+    return new KvOptions(servers, number, deadline, mirrors);
   }
 
   /// The same with a limit for each request.
   public KvOptions withDeadline(Duration limit) {
-    return new KvOptions(servers, application, Optional.of(limit));
+    return new KvOptions(servers, application, Optional.of(limit), mirrors);
+  }
+
+  /// The same with each shard on a second server too. The job must be one that goes on without a
+  /// rank that is lost: `on-failure` `shrink`.
+  public KvOptions withMirrors() {
+    return new KvOptions(servers, application, deadline, Mirrors.ONE);
+  }
+
+  /// On how many servers a shard lies.
+  int copies(int of) {
+    return mirrors == Mirrors.ONE && of > 1 ? 2 : 1;
   }
 
   /// Kind of its requests on the channel.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
 import io.weft.Weft;
 import io.weft.agent.AgentConfig;
 import io.weft.agent.IdleStrategy;
@@ -11,11 +13,13 @@ import io.weft.cluster.channel.RequestHandler;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardThread;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.transport.limit.Span;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -28,13 +32,16 @@ import java.util.concurrent.Executors;
 /// threads. Made by `KeyValue.over`. Any thread.
 public final class KvServer implements AutoCloseable {
 
+  private static final int NO_WORKER = -1;
+
   private final Layout layout;
   private final Set<Integer> workersHere;
   private final List<ShardThread> threads = new ArrayList<>();
   private final ExecutorService files;
   private final int self;
 
-  KvServer(Weft weft, Layout layout) {
+  /// @param limit how long a mirror may take to answer
+  KvServer(Weft weft, Layout layout, Duration limit) {
     this.layout = layout;
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
@@ -51,7 +58,9 @@ public final class KvServer implements AutoCloseable {
                 weft.config().required(KvConfig.REPLY_MEMORY),
                 layout.workers().size()),
             weft.config().required(KvConfig.LIST_MEMORY),
-            files);
+            files,
+            new Mirroring(
+                layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit));
     int count = layout.threads();
     for (int i = 0; i < count; i++) {
       int thread = i;
@@ -63,8 +72,9 @@ public final class KvServer implements AutoCloseable {
           new ShardThread(
               "weft-shards-" + weft.rank() + "-" + i,
               shards,
+              layout.shards(),
               context,
-              (layout.workers().size() + 1) * RequestChannel.MAX_OPEN,
+              (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN,
               idle(weft, count)));
     }
     threads.forEach(ShardThread::start);
@@ -87,6 +97,11 @@ public final class KvServer implements AutoCloseable {
 
     @Override
     public void onPeerGone(int rank, CommException cause) {
+      // All others are gone too when this rank itself ends: then it takes nobody's place.
+      boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
+      if (lost && layout.replicas().isMirrored() && layout.servers().contains(rank)) {
+        threads.forEach(it -> it.lose(rank));
+      }
       leave(rank);
     }
   }
@@ -96,9 +111,15 @@ public final class KvServer implements AutoCloseable {
   /// Hot path.
   void serve(IncomingRequest request) {
     KvHead head;
+    int worker = NO_WORKER;
     try {
-      head = KvHead.read(request.head());
-      if (!layout.isOn(head.shard(), self)) {
+      MemorySegment words = request.head();
+      if (words.byteSize() == KvHead.BYTES + Integer.BYTES) {
+        worker = mirrored(request, words.get(JAVA_INT_UNALIGNED, KvHead.BYTES));
+        words = words.asSlice(0, KvHead.BYTES);
+      }
+      head = KvHead.read(words);
+      if (!layout.mayBeOn(head.shard(), self)) {
         throw new IllegalArgumentException(
             "shard "
                 + head.shard()
@@ -112,9 +133,23 @@ public final class KvServer implements AutoCloseable {
       request.reply(KvReply.refused(String.valueOf(wrong.getMessage())).encode());
       return;
     }
-    threads
-        .get(layout.threadOf(head.shard()))
-        .serve(request, head, layout.positionOf(head.shard()));
+    ShardThread thread = threads.get(layout.threadOf(head.shard()));
+    if (worker == NO_WORKER) {
+      thread.serve(request, head);
+    } else {
+      thread.mirror(request, head, worker);
+    }
+  }
+
+  private int mirrored(IncomingRequest request, int worker) {
+    if (!layout.servers().contains(request.fromRank())
+        || worker < 0
+        || worker >= layout.workers().size()) {
+      throw new IllegalArgumentException(
+          "rank %d forwards a request of worker %d of %d; only servers do, all with the same options"
+              .formatted(request.fromRank(), worker, layout.workers().size()));
+    }
+    return worker;
   }
 
   private void leave(int rank) {

@@ -2,47 +2,48 @@
 package io.weft.kv;
 
 import io.weft.Weft;
+import io.weft.kv.spec.Replicas;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /// Which shard lies on which server and thread. Pure; the same on all ranks.
 ///
 /// @param kind of the requests on the channel
-/// @param servers their ranks
+/// @param replicas which servers have a shard
 /// @param workers their ranks
 /// @param shards how many there are
 /// @param threads of each server
-record Layout(int kind, List<Integer> servers, List<Integer> workers, int shards, int threads) {
+record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, int threads) {
 
   static Layout of(Weft weft, KvOptions options) {
     List<Integer> servers = options.serversOf(weft.size());
     int threads = weft.config().required(KvConfig.THREADS);
     int asked = weft.config().required(KvConfig.SHARDS);
     int shards = asked == 0 ? servers.size() * threads : asked;
-    return new Layout(options.kind(), servers, options.workersOf(weft.size()), shards, threads);
+    var replicas = new Replicas(servers, options.copies(servers.size()));
+    return new Layout(options.kind(), replicas, options.workersOf(weft.size()), shards, threads);
   }
 
-  /// Rank of the server that has a shard.
-  int serverOf(int shard) {
-    return servers.get(shard % servers.size());
+  List<Integer> servers() {
+    return replicas.servers();
   }
 
-  boolean isOn(int shard, int rank) {
-    return shard < shards && serverOf(shard) == rank;
+  /// Whether a server has a shard, or may come to have it.
+  boolean mayBeOn(int shard, int rank) {
+    return shard < shards && (replicas.isMirrored() || replicas.primary(shard, List.of()) == rank);
   }
 
-  /// The shards of a server.
+  /// The shards that a server serves or mirrors before any is lost.
   List<Integer> shardsOf(int rank) {
-    return IntStream.range(0, shards).filter(it -> serverOf(it) == rank).boxed().toList();
+    return IntStream.range(0, shards)
+        .filter(
+            it -> replicas.primary(it, List.of()) == rank || replicas.mirror(it, List.of()) == rank)
+        .boxed()
+        .toList();
   }
 
   /// Which thread of its server owns a shard.
   int threadOf(int shard) {
-    return shard / servers.size() % threads;
-  }
-
-  /// Position of a shard among those of its thread.
-  int positionOf(int shard) {
-    return shard / servers.size() / threads;
+    return shard / servers().size() % threads;
   }
 }

@@ -24,7 +24,19 @@ public enum KvOp {
   /// What a checkpoint has of a table.
   LOAD(9),
   /// The first values of a tensor's part: those of the first worker, for which the others wait.
-  INIT(10);
+  INIT(10),
+  /// To a mirror: a push that waits for those of other workers.
+  KEEP(11),
+  /// To a mirror: which pushes of a worker were seen.
+  WINDOW(12),
+  /// To a mirror: nobody waits for a worker any more.
+  LEAVE(13),
+  /// To a mirror: it has all there is.
+  COMPLETE(14),
+  /// To a mirror: clock and step of rows or of a tensor's part.
+  STATE(15),
+  /// To a mirror: rows, or elements of a part.
+  COPY(16);
 
   private final byte code;
 

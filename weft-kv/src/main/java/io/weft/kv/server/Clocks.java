@@ -21,6 +21,11 @@ final class Clocks {
     clocks[worker] = Math.max(clocks[worker], clock);
   }
 
+  /// The clock of a worker.
+  long clock(int worker) {
+    return clocks[worker];
+  }
+
   /// Nobody waits for this worker any more.
   void leave(int worker) {
     left[worker] = true;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.weft.cluster.channel.RequestChannel;
+import java.lang.foreign.MemorySegment;
 
 /// Which pushes of one worker a shard has seen: all below a floor, and those that a bitmap marks.
 /// The worker moves the floor by what is over for it, so that a push that was given up leaves no
@@ -10,6 +13,9 @@ final class NumberWindow {
 
   /// Wider than the requests that a worker can have open.
   static final int WIDTH = 4 * RequestChannel.MAX_OPEN;
+
+  /// Length of what `export` writes.
+  static final int EXPORT_BYTES = Long.BYTES + WIDTH / Byte.SIZE;
 
   private final long[] seen = new long[WIDTH / Long.SIZE];
   private long floor = 1;
@@ -41,6 +47,21 @@ final class NumberWindow {
       int bit = (int) (number % WIDTH);
       seen[bit / Long.SIZE] &= ~(1L << bit);
     }
+  }
+
+  /// Itself, for `take` of another one.
+  byte[] export() {
+    byte[] bytes = new byte[EXPORT_BYTES];
+    MemorySegment to = MemorySegment.ofArray(bytes);
+    to.set(JAVA_LONG_UNALIGNED, 0, floor);
+    MemorySegment.copy(seen, 0, to, JAVA_LONG_UNALIGNED, Long.BYTES, seen.length);
+    return bytes;
+  }
+
+  /// Becomes what `export` wrote, of `EXPORT_BYTES`.
+  void take(MemorySegment from) {
+    floor = from.get(JAVA_LONG_UNALIGNED, 0);
+    MemorySegment.copy(from, JAVA_LONG_UNALIGNED, Long.BYTES, seen, 0, seen.length);
   }
 
   private void raise(long settled) {

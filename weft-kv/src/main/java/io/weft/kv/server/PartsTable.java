@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import io.weft.kv.checkpoint.Block;
 import io.weft.kv.checkpoint.ShardFile.Content;
-import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.rule.InitialValues;
@@ -20,10 +19,10 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /// The parts of a dense tensor on one shard, each made when it is first asked for. Confined to the
 /// shard's thread.
@@ -37,7 +36,8 @@ final class PartsTable extends ShardTable {
 
   private final Halves conversion = new Halves();
 
-  private @Nullable PartsCut cutting;
+  /// What is being copied out of it.
+  private final List<PartsCut> cuts = new ArrayList<>();
 
   /// Where pushes of 16 bits become floats.
   private MemorySegment floats = MemorySegment.NULL;
@@ -63,9 +63,6 @@ final class PartsTable extends ShardTable {
     private long step;
     private boolean initialized;
 
-    /// Bytes that the cut under way has written.
-    private long written;
-
     Part(int index, TensorPart values, Rounds<KeptPush> rounds) {
       this.index = index;
       this.values = values;
@@ -81,7 +78,7 @@ final class PartsTable extends ShardTable {
     }
   }
 
-  private static Part part(Subject subject) {
+  private static Part ofPart(Subject subject) {
     return ((OfPart) subject).part();
   }
 
@@ -90,15 +87,20 @@ final class PartsTable extends ShardTable {
     if (head.keys() != KvHead.Keys.NONE) {
       throw new Refusal(head.count() + " keys of a tensor, which has none");
     }
-    if (head.part() >= cut.count()) {
-      throw new Refusal("part %d of %d".formatted(head.part(), cut.count()));
+    return new OfPart(atIndex(head.part()), head.values());
+  }
+
+  /// Made when it is first asked for.
+  private Part atIndex(int index) throws Refusal {
+    if (index >= cut.count()) {
+      throw new Refusal("part %d of %d".formatted(index, cut.count()));
     }
-    Part known = parts.get(head.part());
-    if (known == null) {
-      known = make(head.part());
-      parts.put(head.part(), known);
+    Part part = parts.get(index);
+    if (part == null) {
+      part = make(index);
+      parts.put(index, part);
     }
-    return new OfPart(known, head.values());
+    return part;
   }
 
   private Part make(int index) {
@@ -119,7 +121,7 @@ final class PartsTable extends ShardTable {
 
   @Override
   MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
-    Part part = part(subject);
+    Part part = ofPart(subject);
     if (payload.byteSize() != subject.valueBytes()) {
       throw new Refusal(
           "part %d has %d elements, as %s %d bytes, not %d; do all workers use the same length?"
@@ -159,7 +161,7 @@ final class PartsTable extends ShardTable {
   /// values now. Those of a part that has some have no effect: the request came twice, or the part
   /// was restored.
   boolean init(Pending it, Subject subject) throws Refusal {
-    Part part = part(subject);
+    Part part = ofPart(subject);
     if (part.initialized) {
       return true;
     }
@@ -174,6 +176,7 @@ final class PartsTable extends ShardTable {
       throw new Refusal("part " + part.index + " was pushed to before its first values came");
     }
     MemorySegment values = values(it.head(), subject, it.request().payload());
+    cuts.forEach(each -> each.before(part));
     part.values.assign(0, part.values.elements(), values, 0);
     part.initialized = true;
     return true;
@@ -181,7 +184,7 @@ final class PartsTable extends ShardTable {
 
   @Override
   Rounds<KeptPush> rounds(Subject subject) {
-    return part(subject).rounds;
+    return ofPart(subject).rounds;
   }
 
   @Override
@@ -191,10 +194,8 @@ final class PartsTable extends ShardTable {
 
   @Override
   void apply(Subject subject, MemorySegment values) {
-    Part part = part(subject);
-    if (cutting != null) {
-      cutting.before(part);
-    }
+    Part part = ofPart(subject);
+    cuts.forEach(it -> it.before(part));
     part.step++;
     part.values.update(0, part.values.elements(), values, 0, part.step);
   }
@@ -212,7 +213,7 @@ final class PartsTable extends ShardTable {
 
   @Override
   void read(Subject subject, MemorySegment into) {
-    Part part = part(subject);
+    Part part = ofPart(subject);
     if (((OfPart) subject).format() == Values.FLOAT32) {
       part.values.read(0, part.values.elements(), into, 0);
     } else {
@@ -226,53 +227,101 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
-  Cut cut(String id, Content content, ShardFileWriter into) {
-    parts.values().forEach(it -> it.written = 0);
+  Cut cut(String id, Content content, ShardSink into) {
+    return copy(into);
+  }
+
+  @Override
+  Cut copy(ShardSink into) {
     var begun = new PartsCut(into, List.copyOf(parts.values()));
-    cutting = begun;
+    cuts.add(begun);
     return begun;
+  }
+
+  @Override
+  int keyCount(Subject subject) {
+    return 0;
+  }
+
+  @Override
+  void writeKeys(Subject subject, MemorySegment into) {}
+
+  @Override
+  int part(Subject subject) {
+    return ofPart(subject).index;
+  }
+
+  @Override
+  void states(StateVisitor visitor) {
+    for (Part each : parts.values()) {
+      visitor.state(each.index, each.initialized, each.step, each.rounds);
+    }
+  }
+
+  @Override
+  void take(int index, long clock, long step, boolean initialized) throws Refusal {
+    Part part = atIndex(index);
+    part.step = step;
+    part.initialized = initialized;
+    part.rounds.begin(clock);
+  }
+
+  @Override
+  void restored(int index) {
+    Part part = parts.get(index);
+    if (part != null) {
+      part.initialized = true;
+    }
   }
 
   /// Values and slots of all parts as they were when it was begun: a part that is about to change
   /// is written before it does.
   private final class PartsCut implements Cut {
-    private final ShardFileWriter into;
+    private final ShardSink into;
     private final List<Part> all;
+    private final long[] written;
     private int next;
 
-    PartsCut(ShardFileWriter into, List<Part> all) {
+    PartsCut(ShardSink into, List<Part> all) {
       this.into = into;
       this.all = all;
+      this.written = new long[all.size()];
     }
 
-    private void block(Part part) {
-      long left = part.values.bytes() - part.written;
+    private boolean isWritten(int position) {
+      return written[position] == all.get(position).values.bytes();
+    }
+
+    private void block(int position) {
+      Part part = all.get(position);
+      long left = part.values.bytes() - written[position];
       byte[] content = new byte[(int) Math.min(Block.PAYLOAD_BYTES, left)];
-      part.values.export(part.written, MemorySegment.ofArray(content), 0);
-      into.addElements(part.index, part.written, content, content.length);
-      part.written += content.length;
+      part.values.export(written[position], MemorySegment.ofArray(content), 0);
+      into.elements(part.index, written[position], content, content.length);
+      written[position] += content.length;
     }
 
     void before(Part part) {
-      while (part.written < part.values.bytes() && all.contains(part)) {
-        block(part);
+      int position = all.indexOf(part);
+      while (position >= 0 && !isWritten(position)) {
+        block(position);
       }
     }
 
     @Override
     public boolean advance() {
-      while (next < all.size() && all.get(next).written == all.get(next).values.bytes()) {
+      while (next < all.size() && isWritten(next)) {
         next++;
       }
       if (next < all.size()) {
-        block(all.get(next));
+        block(next);
       }
       return next == all.size();
     }
 
     @Override
     public void close() {
-      cutting = null;
+      boolean unused = cuts.remove(this);
     }
   }
 
@@ -291,20 +340,12 @@ final class PartsTable extends ShardTable {
     if (content.byteSize() == 0) {
       return;
     }
-    if (index >= cut.count()) {
-      throw new Refusal("part %d of %d".formatted(index, cut.count()));
-    }
-    Part part = parts.get(index);
-    if (part == null) {
-      part = make(index);
-      parts.put(index, part);
-    }
+    Part part = atIndex(index);
     try {
       part.values.importBytes(at, content, 0, content.byteSize());
     } catch (IndexOutOfBoundsException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
-    part.initialized = true;
   }
 
   @Override

@@ -104,6 +104,26 @@ final class Rounds<P> {
     return pushes;
   }
 
+  /// Sees the pushes that wait.
+  interface KeptVisitor<P> {
+
+    /// @param clock of the push
+    /// @param worker who has sent it
+    void push(long clock, int worker, P push);
+  }
+
+  /// Shows the pushes that wait, by clock.
+  void forEach(KeptVisitor<P> visitor) {
+    for (int i = 0; i < open.size(); i++) {
+      for (int worker = 0; worker < workers; worker++) {
+        P push = open.get(i).byWorker.get(worker);
+        if (push != null) {
+          visitor.push(applied + 1 + i, worker, push);
+        }
+      }
+    }
+  }
+
   /// From now on no clock beyond this one is applied.
   void holdAt(long clock) {
     until = clock;

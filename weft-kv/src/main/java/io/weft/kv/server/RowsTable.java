@@ -2,9 +2,9 @@
 package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
-import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
@@ -232,11 +232,21 @@ final class RowsTable extends ShardTable {
   }
 
   @Override
-  Cut cut(String id, Content content, ShardFileWriter into) {
-    RowSnapshot snapshot = rows.snapshot(content == Content.FULL ? 0 : cutStep + 1, into::addRow);
+  Cut cut(String id, Content content, ShardSink into) {
+    Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
     cutId = id;
     cutStep = step;
     cutVersion = rows.version();
+    return cut;
+  }
+
+  @Override
+  Cut copy(ShardSink into) {
+    return cut(0, into);
+  }
+
+  private Cut cut(long since, ShardSink into) {
+    RowSnapshot snapshot = rows.snapshot(since, into::row);
     int places = Math.clamp(SLICE_BYTES / rows.rowBytes(), 16, 1024);
     return new Cut() {
       @Override
@@ -249,6 +259,35 @@ final class RowsTable extends ShardTable {
         snapshot.close();
       }
     };
+  }
+
+  @Override
+  int keyCount(Subject subject) {
+    return keys(subject).list().count();
+  }
+
+  @Override
+  void writeKeys(Subject subject, MemorySegment into) {
+    RowList list = keys(subject).list();
+    for (int i = 0; i < list.count(); i++) {
+      into.set(JAVA_LONG_UNALIGNED, 8L * i, list.key(i));
+    }
+  }
+
+  @Override
+  int part(Subject subject) {
+    return 0;
+  }
+
+  @Override
+  void states(StateVisitor visitor) {
+    visitor.state(0, false, step, rounds);
+  }
+
+  @Override
+  void take(int part, long clock, long atStep, boolean initialized) {
+    step = atStep;
+    rounds.begin(clock);
   }
 
   @Override

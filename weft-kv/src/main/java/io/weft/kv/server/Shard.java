@@ -9,8 +9,10 @@ import io.weft.kv.frame.Ahead;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.server.MirrorLink.Arrival;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
+import io.weft.kv.spec.Replicas;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.table.MemoryBudgetException;
 import io.weft.tensor.TensorLease;
@@ -18,9 +20,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,13 +46,30 @@ final class Shard {
   private final Map<Long, ShardTable> tables = new HashMap<>();
   private final NumberWindow[] pushes;
   private final ShardSaves saves;
+  private final ShardMirror mirror;
+  private final boolean[] left;
+
+  /// Workers that are gone, where another server says when that counts.
+  private final Set<Integer> gone = new TreeSet<>();
+
+  /// Requests of workers that know of a loss before this server does, in order.
+  private final ArrayDeque<Pending> early = new ArrayDeque<>();
 
   /// Requests whose answers find no memory, in order.
   private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
 
   /// @param wake any thread: memory of answers is free again
-  Shard(int number, ShardContext context, Runnable wake) {
+  /// @param lost servers that are lost already
+  /// @param onThread runs something on the shard's thread, from any
+  Shard(
+      int number,
+      ShardContext context,
+      Runnable wake,
+      Set<Integer> lost,
+      Consumer<Runnable> onThread) {
     this.number = number;
+    this.mirror = new ShardMirror(number, context, lost, onThread);
+    this.left = new boolean[context.workers().size()];
     this.context = context;
     this.wake = wake;
     this.saves = new ShardSaves(number, context, wake);
@@ -64,7 +87,86 @@ final class Shard {
       if (worker < 0) {
         throw new Refusal("rank " + request.fromRank() + " is no worker");
       }
-      serve(it);
+      if (mirror.serves()) {
+        checkComplete();
+        serve(it);
+      } else {
+        early.add(it); // who asks knows already that the server before this one is lost
+      }
+    } catch (Refusal | MemoryBudgetException why) {
+      refuse(it, String.valueOf(why.getMessage()));
+    } catch (RuntimeException | Error defect) {
+      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), head, defect);
+      refuse(it, "it failed there: " + defect);
+    }
+  }
+
+  private void checkComplete() throws Refusal {
+    if (!mirror.isComplete()) {
+      throw new Refusal(
+          "shard %d is lost: ranks %s, which had it, are gone, and this server has not all of it; start the job again from the last checkpoint"
+              .formatted(number, mirror.lost()));
+    }
+  }
+
+  /// Does what the server of this shard has done, as its mirror.
+  void mirror(IncomingRequest request, KvHead head, int worker) {
+    var it = new Pending(request, head, worker);
+    try {
+      if (mirror.serves()) {
+        throw new Refusal("rank " + context.rank() + " serves it, and mirrors nobody");
+      }
+      switch (head.op()) {
+        case REGISTER -> register(it);
+        case PUSH -> push(it);
+        case CLOCK -> clock(it);
+        case LOAD -> load(it);
+        case INIT -> init(it);
+        case STATE -> {
+          checkPayload(it, ShardCopy.STATE_BYTES);
+          MemorySegment payload = request.payload();
+          table(head)
+              .take(
+                  head.part(),
+                  head.clock(),
+                  payload.get(JAVA_LONG_UNALIGNED, 0),
+                  payload.get(JAVA_LONG_UNALIGNED, 8) != 0);
+          done(it, 0);
+        }
+        case COPY -> {
+          checkPayload(it, LOAD_HEAD_BYTES);
+          MemorySegment payload = request.payload();
+          table(head)
+              .load(
+                  head.part(),
+                  payload.get(JAVA_LONG_UNALIGNED, 0),
+                  payload.asSlice(LOAD_HEAD_BYTES));
+          done(it, 0);
+        }
+        case KEEP -> {
+          ShardTable table = table(head);
+          Subject subject = table.subject(head, request.payload());
+          if (subject != null) {
+            long unused = keep(it, table, subject, table.values(head, subject, request.payload()));
+          }
+          done(it, 0);
+        }
+        case WINDOW -> {
+          checkPayload(it, NumberWindow.EXPORT_BYTES);
+          pushes[worker].take(request.payload());
+          done(it, 0);
+        }
+        case LEAVE -> {
+          leaveNow(worker);
+          done(it, 0);
+        }
+        case COMPLETE -> {
+          mirror.completed();
+          done(it, 0);
+        }
+        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE ->
+            throw new Refusal(head.op() + " is nothing that a mirror does");
+      }
     } catch (Refusal | MemoryBudgetException why) {
       refuse(it, String.valueOf(why.getMessage()));
     } catch (RuntimeException | Error defect) {
@@ -107,6 +209,8 @@ final class Shard {
       }
       case LOAD -> load(it);
       case INIT -> init(it);
+      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
+          throw new Refusal(it.head().op() + " is for servers");
     }
   }
 
@@ -117,6 +221,25 @@ final class Shard {
           "there is no table %016x; register it first, on every worker".formatted(head.table()));
     }
     return table;
+  }
+
+  /// Tells the mirror too, and answers when it has done it.
+  private void both(Pending it, long applied) {
+    MemorySegment payload = it.request().payload();
+    mirror.forward(
+        it.head(),
+        it.worker(),
+        payload.byteSize(),
+        to -> to.copyFrom(payload),
+        refusal -> over(it, refusal, () -> done(it, applied)));
+  }
+
+  private void over(Pending it, @Nullable String refusal, Runnable answer) {
+    if (refusal == null) {
+      answer.run();
+    } else {
+      refuse(it, refusal);
+    }
   }
 
   private static void done(Pending it, long applied) {
@@ -148,7 +271,7 @@ final class Shard {
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
-    done(it, known == null ? 0 : clock(known));
+    both(it, known == null ? 0 : clock(known));
   }
 
   private static long clock(ShardTable table) {
@@ -166,17 +289,23 @@ final class Shard {
     if (table.isChanged()) {
       throw new Refusal("there were pushes already; a checkpoint is restored before the first");
     }
+    checkPayload(it, LOAD_HEAD_BYTES);
     MemorySegment payload = it.request().payload();
-    if (payload.byteSize() < LOAD_HEAD_BYTES) {
-      throw new Refusal("a part of a checkpoint of " + payload.byteSize() + " bytes");
-    }
     long at = payload.get(JAVA_LONG_UNALIGNED, 0);
     table.load(head.part(), at, payload.asSlice(LOAD_HEAD_BYTES));
+    table.restored(head.part());
     table.step(payload.get(JAVA_LONG_UNALIGNED, 8));
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       rounds.begin(Math.max(rounds.applied(), head.clock()));
     }
-    done(it, 0);
+    both(it, 0);
+  }
+
+  private static void checkPayload(Pending it, long least) throws Refusal {
+    long bytes = it.request().payload().byteSize();
+    if (bytes < least) {
+      throw new Refusal("a payload of %d bytes, expected at least %d".formatted(bytes, least));
+    }
   }
 
   private static String line(TableSpec spec) {
@@ -195,7 +324,7 @@ final class Shard {
       throw new Refusal("rows have the initial values that their table was registered with");
     }
     if (table.init(it, table.subject(it.head(), it.request().payload()))) {
-      done(it, 0);
+      both(it, 0);
       resume(table);
     } else {
       table.parked().add(it);
@@ -227,12 +356,51 @@ final class Shard {
     } else if (isNew) {
       table.apply(subject, values);
     }
-    if (head.op() == KvOp.PUSH_PULL) {
-      pull(it);
+    long at = told;
+    if (mirror.link() == null) {
+      answerPush(it, at);
+    } else {
+      forward(it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
+    }
+    resume(table);
+  }
+
+  private void answerPush(Pending it, long told) {
+    if (it.head().op() == KvOp.PUSH_PULL) {
+      again(it);
     } else {
       done(it, told);
     }
-    resume(table);
+  }
+
+  /// With its keys, whatever the worker has named them by: the mirror keeps no lists.
+  private void forward(
+      Pending it, ShardTable table, Subject subject, MemorySegment values, Arrival arrival) {
+    KvHead head = it.head();
+    int count = table.keyCount(subject);
+    long keyBytes = 8L * count;
+    var asPush =
+        new KvHead(
+            KvOp.PUSH,
+            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
+            number,
+            head.table(),
+            head.number(),
+            head.settled(),
+            head.clock(),
+            0,
+            0,
+            count,
+            head.part());
+    mirror.forward(
+        asPush,
+        it.worker(),
+        keyBytes + values.byteSize(),
+        to -> {
+          table.writeKeys(subject, to);
+          MemorySegment.copy(values, 0, to, keyBytes, values.byteSize());
+        },
+        arrival);
   }
 
   /// @param values null = they were kept before
@@ -287,14 +455,15 @@ final class Shard {
     }
   }
 
-  /// Whether something of a checkpoint is not written yet.
-  boolean isSaving() {
-    return saves.isSaving();
+  /// Whether something of a checkpoint is not written yet, or not copied to a mirror.
+  boolean isBusy() {
+    return saves.isSaving() || mirror.isBusy();
   }
 
-  /// Writes some of it; whether there was something to do.
-  boolean save() {
-    return saves.slice();
+  /// Writes or copies some of it; whether there was something to do.
+  boolean slice() {
+    boolean saved = saves.slice();
+    return mirror.slice() || saved;
   }
 
   private static void unknown(Pending it) {
@@ -379,7 +548,22 @@ final class Shard {
       switch (it.head().op()) {
         case WAIT -> await(it);
         case INIT -> init(it);
-        case REGISTER, PUSH, PULL, PUSH_PULL, CLOCK, HOLD, CUT, RELEASE, LOAD -> pull(it);
+        case REGISTER,
+            PUSH,
+            PULL,
+            PUSH_PULL,
+            CLOCK,
+            HOLD,
+            CUT,
+            RELEASE,
+            LOAD,
+            KEEP,
+            WINDOW,
+            LEAVE,
+            COMPLETE,
+            STATE,
+            COPY ->
+            pull(it);
       }
     } catch (Refusal why) {
       refuse(it, String.valueOf(why.getMessage()));
@@ -394,16 +578,71 @@ final class Shard {
   private void clock(Pending it) throws Refusal {
     ShardTable table = table(it.head());
     table.clocks().advance(it.worker(), it.head().clock());
-    done(it, 0);
+    both(it, 0);
     resume(table);
   }
 
   /// Nobody waits for this rank any more.
   void leave(int rank) {
     int worker = context.worker(rank);
-    if (worker < 0) {
+    if (worker < 0 || !mirror.serves()) {
+      if (worker >= 0) {
+        gone.add(worker); // the server of the shard says when, between pushes
+      }
       return;
     }
+    leaveBoth(worker);
+  }
+
+  private void leaveBoth(int worker) {
+    leaveNow(worker);
+    mirror.forward(ShardCopy.head(KvOp.LEAVE, number, 0, 0), worker, 0, it -> {}, refusal -> {});
+  }
+
+  /// A server is lost.
+  void lose(int rank) {
+    boolean takesOver = mirror.lose(rank);
+    int next = mirror.nextMirror();
+    if (next == Replicas.NONE) {
+      mirror.end();
+    } else {
+      mirror.begin(
+          next,
+          new ShardCopy.Source() {
+            @Override
+            public Collection<ShardTable> tables() {
+              return tables.values();
+            }
+
+            @Override
+            public NumberWindow[] pushes() {
+              return pushes;
+            }
+
+            @Override
+            public boolean hasLeft(int worker) {
+              return left[worker];
+            }
+          });
+    }
+    if (!takesOver) {
+      return;
+    }
+    LOG.warn(
+        "rank {} takes over shard {}{}",
+        context.rank(),
+        number,
+        mirror.isComplete() ? "" : ", of which it has not all: what it is asked is refused");
+    gone.forEach(this::leaveBoth);
+    gone.clear();
+    while (!early.isEmpty()) {
+      Pending it = early.remove();
+      serve(it.request(), it.head());
+    }
+  }
+
+  private void leaveNow(int worker) {
+    left[worker] = true;
     for (ShardTable table : tables.values()) {
       saves.leave(table, worker);
       table.clocks().leave(worker);
@@ -417,7 +656,7 @@ final class Shard {
               number,
               context.rank(),
               table.spec().name(),
-              rank,
+              context.workers().get(worker),
               why);
         }
       }

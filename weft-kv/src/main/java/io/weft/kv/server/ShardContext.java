@@ -13,13 +13,15 @@ import java.util.concurrent.Executor;
 /// @param replies memory of answers
 /// @param listBytes of the lists of keys that a shard keeps for a table
 /// @param files runs what writes files, one after the other
+/// @param mirroring how shards reach their mirrors
 public record ShardContext(
     int rank,
     List<Integer> workers,
     MemoryBudget budget,
     ReplyMemory replies,
     long listBytes,
-    Executor files) {
+    Executor files,
+    Mirroring mirroring) {
 
   /// Copies what could change.
   public ShardContext {

@@ -10,6 +10,7 @@ import io.weft.kv.checkpoint.ShardFileWriter.Written;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -162,7 +163,21 @@ final class ShardSaves {
             },
             written -> answer(it, table, content, written));
     writer.begin(new ShardFile(id, table.spec().text(), shard, content, table.step(), clock));
-    open.add(new Save(table, table.cut(id, content, writer), writer));
+    open.add(new Save(table, table.cut(id, content, into(writer)), writer));
+  }
+
+  private static ShardSink into(ShardFileWriter writer) {
+    return new ShardSink() {
+      @Override
+      public void row(MemorySegment memory, long at, int bytes) {
+        writer.addRow(memory, at, bytes);
+      }
+
+      @Override
+      public void elements(int part, long at, byte[] content, int count) {
+        writer.addElements(part, at, content, count);
+      }
+    };
   }
 
   private void answer(Pending it, ShardTable table, Content content, Written written) {

@@ -2,7 +2,6 @@
 package io.weft.kv.server;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
-import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
@@ -79,7 +78,19 @@ abstract sealed class ShardTable permits RowsTable, PartsTable {
   /// What there is now, to be written in parts while the table goes on.
   ///
   /// @param id of the checkpoint, which later ones may begin at
-  abstract Cut cut(String id, Content content, ShardFileWriter into);
+  abstract Cut cut(String id, Content content, ShardSink into);
+
+  /// All there is now, to be copied in parts while the table goes on.
+  abstract Cut copy(ShardSink into);
+
+  /// How many keys a push has.
+  abstract int keyCount(Subject subject);
+
+  /// Writes them, 8 bytes each.
+  abstract void writeKeys(Subject subject, MemorySegment into);
+
+  /// Which part of a tensor it is; 0 of rows.
+  abstract int part(Subject subject);
 
   /// The number of the last update.
   abstract long step();
@@ -89,6 +100,22 @@ abstract sealed class ShardTable permits RowsTable, PartsTable {
 
   /// Takes what a file has. Throws `Refusal` if it cannot be of this table.
   abstract void load(int part, long at, MemorySegment content) throws Refusal;
+
+  /// A checkpoint had values of this part.
+  void restored(int part) {}
+
+  /// Shows clock and step of its rows, or of each part that there is.
+  abstract void states(StateVisitor visitor);
+
+  /// Takes what `states` of another server has shown.
+  abstract void take(int part, long clock, long step, boolean initialized) throws Refusal;
+
+  /// Sees the state of rows or of a part.
+  interface StateVisitor {
+
+    /// @param initialized whether the part has its first values
+    void state(int part, boolean initialized, long step, Rounds<KeptPush> rounds);
+  }
 
   /// What a table had at one moment.
   interface Cut {

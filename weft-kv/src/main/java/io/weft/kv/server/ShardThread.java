@@ -5,7 +5,10 @@ import io.weft.agent.IdleStrategy;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.atomic.MpscChunkedAtomicArrayQueue;
 import org.slf4j.Logger;
@@ -19,28 +22,47 @@ public final class ShardThread implements AutoCloseable {
   private static final long PARK_NANOS = 100_000_000;
 
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
-  private final List<Shard> shards;
+  private final Shard[] byNumber;
+  private final List<Shard> shards = new ArrayList<>();
+  private final Set<Integer> lost = new TreeSet<>();
+  private final ShardContext context;
   private final IdleStrategy idle;
   private final Thread thread;
-  private boolean saving;
+  private boolean busy;
   private volatile boolean resumes;
   private volatile boolean parked;
   private volatile boolean ended;
 
   private sealed interface Task {
-    record Serve(IncomingRequest request, KvHead head, Shard shard) implements Task {}
+    record Serve(IncomingRequest request, KvHead head) implements Task {}
+
+    record Mirror(IncomingRequest request, KvHead head, int worker) implements Task {}
+
+    record Run(Runnable what) implements Task {}
 
     record Leave(int rank) implements Task {}
+
+    record Lose(int rank) implements Task {}
   }
 
   /// @param name of the thread
-  /// @param numbers of its shards
+  /// @param numbers of the shards that it has from the beginning
+  /// @param all shards that there are
   /// @param most requests that can be open at once
   /// @param idle how it waits
   public ShardThread(
-      String name, List<Integer> numbers, ShardContext context, int most, IdleStrategy idle) {
+      String name,
+      List<Integer> numbers,
+      int all,
+      ShardContext context,
+      int most,
+      IdleStrategy idle) {
     this.tasks = new MpscChunkedAtomicArrayQueue<>(1024, Math.max(2048, most));
-    this.shards = numbers.stream().map(it -> new Shard(it, context, this::released)).toList();
+    this.context = context;
+    this.byNumber = new Shard[all];
+    for (int number : numbers) {
+      var unused = shard(number);
+    }
     this.idle = idle;
     this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
   }
@@ -50,11 +72,39 @@ public final class ShardThread implements AutoCloseable {
     thread.start();
   }
 
-  /// A request for the shard at this position. Any thread.
+  private Shard shard(int number) {
+    Shard known = byNumber[number];
+    if (known == null) {
+      known = new Shard(number, context, this::released, lost, this::onThread);
+      byNumber[number] = known;
+      shards.add(known);
+    }
+    return known;
+  }
+
+  private void onThread(Runnable what) {
+    if (!tasks.offer(new Task.Run(what))) {
+      LOG.error("no room to tell a shard that its mirror has answered");
+    }
+    wake();
+  }
+
+  /// A request of a worker. Any thread.
   ///
   /// Hot path.
-  public void serve(IncomingRequest request, KvHead head, int position) {
-    if (ended || !tasks.offer(new Task.Serve(request, head, shards.get(position)))) {
+  public void serve(IncomingRequest request, KvHead head) {
+    offer(request, new Task.Serve(request, head));
+  }
+
+  /// What another server has done to a shard that this one mirrors. Any thread.
+  ///
+  /// @param worker position of whose request it was
+  public void mirror(IncomingRequest request, KvHead head, int worker) {
+    offer(request, new Task.Mirror(request, head, worker));
+  }
+
+  private void offer(IncomingRequest request, Task task) {
+    if (ended || !tasks.offer(task)) {
       request.fail(
           ended ? "the server has ended" : "more requests are open than this server can have");
       return;
@@ -64,7 +114,16 @@ public final class ShardThread implements AutoCloseable {
 
   /// Nobody waits for this rank any more. Any thread.
   public void leave(int rank) {
-    if (!tasks.offer(new Task.Leave(rank))) {
+    tell(new Task.Leave(rank), rank);
+  }
+
+  /// A server is lost; this one may have to take its place. Any thread.
+  public void lose(int rank) {
+    tell(new Task.Lose(rank), rank);
+  }
+
+  private void tell(Task task, int rank) {
+    if (!tasks.offer(task)) {
       LOG.error("no room to tell shards that rank {} has left", rank);
     }
     wake();
@@ -94,14 +153,16 @@ public final class ShardThread implements AutoCloseable {
         run(task);
         idle.reset();
       }
-      boolean saved = saving && save();
-      if (task == null && !freed && !saved && !idle.idle()) {
+      boolean sliced = busy && slice();
+      if (task == null && !freed && !sliced && !idle.idle()) {
         park();
       }
     }
     Task left = tasks.poll();
     while (left != null) {
-      if (left instanceof Task.Serve(IncomingRequest request, KvHead head, Shard shard)) {
+      if (left instanceof Task.Serve(IncomingRequest request, KvHead head)) {
+        request.fail("the server has ended");
+      } else if (left instanceof Task.Mirror(IncomingRequest request, KvHead head, int worker)) {
         request.fail("the server has ended");
       }
       left = tasks.poll();
@@ -109,15 +170,15 @@ public final class ShardThread implements AutoCloseable {
     shards.forEach(Shard::close);
   }
 
-  /// Between two requests, what a checkpoint needs of each shard.
-  private boolean save() {
+  /// Between two requests, what checkpoints and mirrors need of each shard.
+  private boolean slice() {
     boolean some = false;
     boolean more = false;
     for (Shard shard : shards) {
-      some |= shard.save();
-      more |= shard.isSaving();
+      some |= shard.slice();
+      more |= shard.isBusy();
     }
-    saving = more;
+    busy = more;
     return some;
   }
 
@@ -133,13 +194,22 @@ public final class ShardThread implements AutoCloseable {
   private void run(Task task) {
     try {
       switch (task) {
-        case Task.Serve(IncomingRequest request, KvHead head, Shard shard) -> {
+        case Task.Serve(IncomingRequest request, KvHead head) -> {
+          Shard shard = shard(head.shard());
           shard.serve(request, head);
-          saving |= shard.isSaving();
+          busy |= shard.isBusy();
         }
+        case Task.Mirror(IncomingRequest request, KvHead head, int worker) ->
+            shard(head.shard()).mirror(request, head, worker);
+        case Task.Run(Runnable what) -> what.run();
         case Task.Leave(int rank) -> {
           shards.forEach(it -> it.leave(rank));
-          saving = true;
+          busy = true;
+        }
+        case Task.Lose(int rank) -> {
+          lost.add(rank);
+          shards.forEach(it -> it.lose(rank));
+          busy = true;
         }
       }
     } catch (RuntimeException | Error defect) {

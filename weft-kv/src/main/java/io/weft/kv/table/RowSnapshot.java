@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import java.util.function.Consumer;
+
 /// The rows of a table as they were when it was begun, taken out in parts while the table changes:
 /// a row that is about to change or to go is taken out before it does. Takes one bit for each row.
 /// Owned; of the table's thread.
@@ -9,13 +11,13 @@ public final class RowSnapshot implements AutoCloseable {
   private final RowMemory memory;
   private final int since;
   private final RowSink sink;
-  private final Runnable onClose;
+  private final Consumer<RowSnapshot> onClose;
   private final int end;
   private final long[] passed;
   private int next;
   private long rows;
 
-  RowSnapshot(RowMemory memory, int since, RowSink sink, Runnable onClose) {
+  RowSnapshot(RowMemory memory, int since, RowSink sink, Consumer<RowSnapshot> onClose) {
     this.memory = memory;
     this.since = since;
     this.sink = sink;
@@ -47,17 +49,15 @@ public final class RowSnapshot implements AutoCloseable {
   /// Hot path.
   void before(int[] changing, int first, int count) {
     for (int i = first; i < first + count; i++) {
-      if (changing[i] >= 0) {
-        before(changing[i]);
-      }
+      before(changing[i]);
     }
   }
 
-  /// A row is about to change or to go.
+  /// A row is about to change or to go; -1 is none.
   ///
   /// Hot path.
   void before(int row) {
-    if (row >= end || !pass(row) || memory.step(row) < since) {
+    if (row < 0 || row >= end || !pass(row) || memory.step(row) < since) {
       return;
     }
     rows++;
@@ -84,6 +84,6 @@ public final class RowSnapshot implements AutoCloseable {
   /// Ends it; what was not taken out is not in it.
   @Override
   public void close() {
-    onClose.run();
+    onClose.accept(this);
   }
 }

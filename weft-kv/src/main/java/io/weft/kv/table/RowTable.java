@@ -3,6 +3,7 @@ package io.weft.kv.table;
 
 import io.weft.kv.rule.InitialValues;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table that one shard has: FLOAT32 rows of equal width by any 64-bit key, with the
@@ -33,7 +34,7 @@ public final class RowTable implements AutoCloseable {
   /// What was read ahead is added up here, so that the JIT does not leave it out.
   private final long[] sink = new long[1];
 
-  private @Nullable RowSnapshot snapshot;
+  private RowSnapshot[] snapshots = {};
   private long version;
   private long lookups;
   private long made;
@@ -146,8 +147,8 @@ public final class RowTable implements AutoCloseable {
   private int add(long key, long hash, int step) {
     index.ensureRoom(hash);
     int row = memory.allocate(key, step);
-    if (snapshot != null) {
-      snapshot.made(row);
+    for (RowSnapshot each : snapshots) {
+      each.made(row);
     }
     index.insert(hash, row);
     made++;
@@ -184,8 +185,8 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
     checkUse();
     check(list, first, count, gradients, offset);
-    if (snapshot != null) {
-      snapshot.before(list.rows(), first, count);
+    for (RowSnapshot each : snapshots) {
+      each.before(list.rows(), first, count);
     }
     use.with(spec.rule().rate(step), shortened(step));
     tiles.update(list, first, first + count, gradients, offset, use);
@@ -233,8 +234,8 @@ public final class RowTable implements AutoCloseable {
   }
 
   private void drop(int row, long key, long hash) {
-    if (snapshot != null) {
-      snapshot.before(row);
+    for (RowSnapshot each : snapshots) {
+      each.before(row);
     }
     index.remove(key, hash);
     memory.free(row);
@@ -300,19 +301,20 @@ public final class RowTable implements AutoCloseable {
     return new Sweep(row >= memory.end() ? -1 : row, written);
   }
 
-  /// The rows as they are now, taken out in parts while the table goes on. Throws
-  /// `IllegalStateException` while another snapshot is open.
+  /// The rows as they are now, taken out in parts while the table goes on.
   ///
   /// @param since rows that were last used before this step are not in it; 0 = all are
   /// @param sink sees each row once, here or in the calls that change rows
   public RowSnapshot snapshot(long since, RowSink sink) {
     checkUse();
-    if (snapshot != null) {
-      throw new IllegalStateException(owner + ": another snapshot is open; close it first");
-    }
-    var begun = new RowSnapshot(memory, shortened(since), sink, () -> snapshot = null);
-    snapshot = begun;
+    var begun = new RowSnapshot(memory, shortened(since), sink, this::end);
+    snapshots = Arrays.copyOf(snapshots, snapshots.length + 1);
+    snapshots[snapshots.length - 1] = begun;
     return begun;
+  }
+
+  private void end(RowSnapshot over) {
+    snapshots = Arrays.stream(snapshots).filter(it -> !it.equals(over)).toArray(RowSnapshot[]::new);
   }
 
   /// Takes rows that a table of the same width and rule has exported, in the place of rows of the
@@ -340,8 +342,8 @@ public final class RowTable implements AutoCloseable {
       long key = RowMemory.writtenKey(from, at);
       long hash = KeyHash.of(key);
       int row = index.find(key, hash);
-      if (row >= 0 && snapshot != null) {
-        snapshot.before(row);
+      for (RowSnapshot each : snapshots) {
+        each.before(row);
       }
       memory.read(row >= 0 ? row : add(key, hash, 0), from, at);
     }

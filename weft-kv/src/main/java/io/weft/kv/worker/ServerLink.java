@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The way of one worker to one server: requests wait for credits, those of higher priority go
@@ -36,13 +37,16 @@ final class ServerLink {
   /// @param peer rank of the server
   /// @param self rank of the worker
   /// @param local takes the requests where the server is in this process; null = it is not
+  /// @param elsewhere sends a request to another server, where this one is lost; whether there is
+  ///   one
   record Way(
       RequestChannel channel,
       int kind,
       AgentRunner runner,
       int peer,
       int self,
-      @Nullable Consumer<IncomingRequest> local) {}
+      @Nullable Consumer<IncomingRequest> local,
+      Predicate<ShardRequest> elsewhere) {}
 
   /// Bounds.
   ///
@@ -210,8 +214,12 @@ final class ServerLink {
     switch (outcome) {
       case RequestOutcome.Replied(MemorySegment body, long written) -> replied(it, body, written);
       case RequestOutcome.Failed(CommException cause) -> {
-        settle(it);
-        it.fail(cause);
+        boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == way.peer();
+        it.server(way.peer());
+        if (!lost || !way.elsewhere().test(it)) {
+          settle(it);
+          it.fail(cause);
+        }
       }
     }
     pump();

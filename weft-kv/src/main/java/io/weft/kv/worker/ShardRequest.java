@@ -51,6 +51,7 @@ final class ShardRequest {
   private long sequence;
   private boolean withKeys;
   private boolean repeated;
+  private int server;
   private @Nullable Duration limit;
   private MemorySegment payload = MemorySegment.NULL;
   private @Nullable MemorySegment place;
@@ -80,6 +81,25 @@ final class ShardRequest {
 
   void sequence(long order) {
     sequence = order;
+  }
+
+  /// Who has failed to answer it.
+  void server(int rank) {
+    server = rank;
+  }
+
+  int server() {
+    return server;
+  }
+
+  /// It is sent to another server, which knows none of its keys.
+  void again() {
+    KeySlice slice = memory.slice();
+    if (slice != null) {
+      slice.known(false);
+    }
+    repeated = false;
+    freeStaged();
   }
 
   /// It may take longer than others.

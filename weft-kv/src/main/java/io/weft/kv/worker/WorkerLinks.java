@@ -5,24 +5,39 @@ import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.IntUnaryOperator;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The ways of one worker to all servers. Any thread.
 public final class WorkerLinks {
 
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerLinks.class);
+
   private final Terms terms;
   private final AgentRunner runner;
-  private final ServerLink[] byShard;
+  private final Function<Integer, ServerLink> maker;
+  private final Replicas replicas;
+  private final Map<Integer, ServerLink> byServer = new HashMap<>();
+  private final Set<Integer> lost = new TreeSet<>();
+
+  /// Replaced as a whole when a server is lost.
+  private volatile ServerLink[] byShard;
 
   /// What they are made by.
   ///
@@ -33,37 +48,70 @@ public final class WorkerLinks {
   /// @param limit how long a request may take
   public record Terms(int rank, int kind, int shards, long inFlightBytes, Duration limit) {}
 
-  /// @param serverOf rank of the server of a shard
+  /// @param replicas which servers have a shard
   /// @param local takes requests to shards of this rank; null = it has none
   public WorkerLinks(
       RequestChannel channel,
       Terms terms,
-      IntUnaryOperator serverOf,
+      Replicas replicas,
       StagingMemory staging,
       @Nullable Consumer<IncomingRequest> local) {
     this.terms = terms;
+    this.replicas = replicas;
     this.runner = channel.runner();
-    this.byShard = new ServerLink[terms.shards()];
     PushNumbers[] numbers = new PushNumbers[terms.shards()];
-    Map<Integer, ServerLink> byServer = new HashMap<>();
-    for (int shard = 0; shard < numbers.length; shard++) {
-      numbers[shard] = new PushNumbers();
-      byShard[shard] =
-          byServer.computeIfAbsent(
-              serverOf.applyAsInt(shard),
-              server ->
-                  new ServerLink(
-                      new ServerLink.Way(
-                          channel,
-                          terms.kind(),
-                          runner,
-                          server,
-                          terms.rank(),
-                          server == terms.rank() ? local : null),
-                      new ServerLink.Bounds(terms.inFlightBytes(), terms.limit()),
-                      numbers,
-                      staging));
+    Arrays.setAll(numbers, shard -> new PushNumbers());
+    var bounds = new ServerLink.Bounds(terms.inFlightBytes(), terms.limit());
+    Predicate<ShardRequest> elsewhere = this::elsewhere;
+    this.maker =
+        server ->
+            new ServerLink(
+                new ServerLink.Way(
+                    channel,
+                    terms.kind(),
+                    runner,
+                    server,
+                    terms.rank(),
+                    server == terms.rank() ? local : null,
+                    elsewhere),
+                bounds,
+                numbers,
+                staging);
+    this.byShard = links();
+  }
+
+  private synchronized ServerLink[] links() {
+    ServerLink[] links = new ServerLink[terms.shards()];
+    for (int shard = 0; shard < links.length; shard++) {
+      int server = replicas.primary(shard, lost);
+      links[shard] =
+          server == Replicas.NONE
+              ? byShard[shard] // whose next request fails as the last one did
+              : byServer.computeIfAbsent(server, maker);
     }
+    return links;
+  }
+
+  /// The server of a request is lost: whether another one has its shard, which is asked then.
+  private boolean elsewhere(ShardRequest it) {
+    ServerLink next;
+    synchronized (this) {
+      if (!replicas.isMirrored()) {
+        return false;
+      }
+      int server = it.server();
+      if (lost.add(server)) {
+        LOG.warn("rank {}: server {} is lost; its shards' mirrors are asked", terms.rank(), server);
+        byShard = links();
+      }
+      if (replicas.primary(it.what().shard(), lost) == Replicas.NONE) {
+        return false;
+      }
+      next = byShard[it.what().shard()];
+    }
+    it.again();
+    next.follow(it);
+    return true;
   }
 
   /// How many shards there are.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.cluster.channel.RequestChannel;
+import io.weft.kv.spec.Replicas;
+import io.weft.kv.worker.StagingMemory;
+import java.time.Duration;
+
+/// How the shards of a server reach their mirrors.
+///
+/// @param replicas which servers have a shard
+/// @param channel carries what is forwarded
+/// @param kind of its requests
+/// @param staging memory that a mirror can read
+/// @param limit how long a mirror may take to answer
+public record Mirroring(
+    Replicas replicas, RequestChannel channel, int kind, StagingMemory staging, Duration limit) {}

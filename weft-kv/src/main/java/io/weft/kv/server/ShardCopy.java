@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.server.ShardTable.Cut;
+import io.weft.kv.server.ShardTable.KeptPush;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The copying of a shard to a new mirror while it goes on: first what is not in rows, then rows,
+/// each before it changes. What is pushed meanwhile follows in order, so that the mirror does to a
+/// row what was done here after it was copied. Confined to the shard's thread.
+final class ShardCopy {
+
+  private static final int BLOCK_BYTES = 256 << 10;
+  private static final int LOAD_HEAD_BYTES = 16;
+  private static final byte[] NOTHING = {};
+
+  /// Of `STATE`: the step, and whether the part has its first values.
+  static final int STATE_BYTES = 16;
+
+  private final int shard;
+  private final MirrorLink to;
+  private final List<Part> parts = new ArrayList<>();
+
+  /// What is copied.
+  interface Source {
+
+    /// Its tables.
+    Collection<ShardTable> tables();
+
+    /// Which pushes of each worker were seen.
+    NumberWindow[] pushes();
+
+    /// Whether nobody waits for a worker any more.
+    boolean hasLeft(int worker);
+  }
+
+  ShardCopy(int shard, MirrorLink to, Source source) {
+    this.shard = shard;
+    this.to = to;
+    for (ShardTable table : source.tables()) {
+      state(table, source.pushes().length);
+    }
+    for (int worker = 0; worker < source.pushes().length; worker++) {
+      byte[] window = source.pushes()[worker].export();
+      send(head(KvOp.WINDOW, shard, 0, 0), worker, window, window.length);
+      if (source.hasLeft(worker)) {
+        send(head(KvOp.LEAVE, shard, 0, 0), worker, NOTHING, 0);
+      }
+    }
+    for (ShardTable table : source.tables()) {
+      parts.add(new Part(table));
+    }
+  }
+
+  static KvHead head(KvOp op, int shard, long table, long clock) {
+    return head(op, shard, table, clock, 0);
+  }
+
+  private static KvHead head(KvOp op, int shard, long table, long clock, int part) {
+    return new KvHead(op, KvHead.Keys.NONE, shard, table, 0, 0, clock, 0, 0, 0, part);
+  }
+
+  private void send(KvHead head, int worker, byte[] content, int bytes) {
+    to.forward(
+        head,
+        worker,
+        bytes,
+        it -> MemorySegment.copy(content, 0, it, JAVA_BYTE, 0, bytes),
+        this::arrived);
+  }
+
+  /// The other server has not all and knows it, so that it takes over nothing: there is no mirror.
+  private void arrived(@Nullable String refusal) {
+    if (refusal != null) {
+      to.end("it could not be copied there: " + refusal);
+    }
+  }
+
+  /// Specification, clocks, and pushes that wait for those of other workers.
+  private void state(ShardTable table, int workers) {
+    long id = table.spec().id();
+    byte[] text = table.spec().text().getBytes(StandardCharsets.UTF_8);
+    send(head(KvOp.REGISTER, shard, id, 0), 0, text, text.length);
+    table.states(
+        (part, initialized, step, rounds) -> {
+          byte[] state = new byte[STATE_BYTES];
+          MemorySegment.ofArray(state).set(JAVA_LONG_UNALIGNED, 0, step);
+          MemorySegment.ofArray(state).set(JAVA_LONG_UNALIGNED, 8, initialized ? 1L : 0L);
+          send(head(KvOp.STATE, shard, id, rounds.applied(), part), 0, state, state.length);
+          rounds.forEach((clock, worker, push) -> kept(table, clock, worker, push));
+        });
+    for (int worker = 0; worker < workers; worker++) {
+      send(head(KvOp.CLOCK, shard, id, table.clocks().clock(worker)), worker, NOTHING, 0);
+    }
+  }
+
+  private void kept(ShardTable table, long clock, int worker, KeptPush push) {
+    int count = table.keyCount(push.subject());
+    long keyBytes = 8L * count;
+    var head =
+        new KvHead(
+            KvOp.KEEP,
+            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
+            shard,
+            table.spec().id(),
+            0,
+            0,
+            clock,
+            0,
+            0,
+            count,
+            table.part(push.subject()));
+    to.forward(
+        head,
+        worker,
+        keyBytes + push.values().byteSize(),
+        it -> {
+          table.writeKeys(push.subject(), it);
+          MemorySegment.copy(push.values(), 0, it, keyBytes, push.values().byteSize());
+        },
+        this::arrived);
+  }
+
+  /// The rows of a table.
+  private final class Part implements ShardSink {
+    private final ShardTable table;
+    private final Cut cut;
+    private byte[] block = new byte[0];
+    private int filled;
+
+    Part(ShardTable table) {
+      this.table = table;
+      this.cut = table.copy(this);
+    }
+
+    @Override
+    public void row(MemorySegment memory, long at, int bytes) {
+      if (filled + bytes > block.length) {
+        flush();
+        block = new byte[Math.max(BLOCK_BYTES, LOAD_HEAD_BYTES + bytes)];
+        filled = LOAD_HEAD_BYTES;
+      }
+      MemorySegment.copy(memory, JAVA_BYTE, at, block, filled, bytes);
+      filled += bytes;
+    }
+
+    @Override
+    public void elements(int part, long at, byte[] content, int count) {
+      byte[] all = new byte[LOAD_HEAD_BYTES + count];
+      MemorySegment.ofArray(all).set(JAVA_LONG_UNALIGNED, 0, at);
+      System.arraycopy(content, 0, all, LOAD_HEAD_BYTES, count);
+      send(head(KvOp.COPY, shard, table.spec().id(), 0, part), 0, all, all.length);
+    }
+
+    void flush() {
+      if (filled > LOAD_HEAD_BYTES) {
+        send(head(KvOp.COPY, shard, table.spec().id(), 0), 0, block, filled);
+      }
+      block = new byte[0];
+      filled = 0;
+    }
+  }
+
+  /// Sends the rows that were taken out.
+  void flush() {
+    parts.forEach(Part::flush);
+  }
+
+  /// Copies some rows; whether all are on their way.
+  boolean advance() {
+    for (Part each : parts) {
+      if (!each.cut.advance()) {
+        return false;
+      }
+    }
+    flush();
+    return true;
+  }
+
+  /// Tells the mirror that it has all.
+  void complete() {
+    send(head(KvOp.COMPLETE, shard, 0, 0), 0, NOTHING, 0);
+  }
+
+  /// Ends it.
+  void close() {
+    parts.forEach(it -> it.cut.close());
+    parts.clear();
+  }
+}
