@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.failover;
+
+import io.weft.Weft;
+import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.kv.KeyValue;
+import io.weft.kv.KvOptions;
+import io.weft.kv.KvTable;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Random;
+
+/// A rank of a job whose workers count: each pushes ones to keys of its own until it is told to
+/// stop, and compares then what the servers have with what it was told that they have. In a process
+/// of its own.
+final class CountingRank {
+
+  private static final int KEYS = 5000;
+  private static final int WINDOW = 16;
+  private static final int MOST_KEYS = 64;
+
+  private CountingRank() {}
+
+  /// Written to the directory when a rank is at work.
+  static String ready(int rank) {
+    return "ready-" + rank;
+  }
+
+  /// Written when a worker has compared.
+  static String result(int rank) {
+    return "result-" + rank;
+  }
+
+  /// Tells workers to stop.
+  static final String STOP = "stop";
+
+  /// @param arguments servers; directory
+  public static void main(String[] arguments) throws Exception {
+    int servers = Integer.parseInt(arguments[0]);
+    Path directory = Path.of(arguments[1]);
+    var options = KvOptions.servers(servers).withMirrors().withDeadline(Duration.ofSeconds(60));
+    try (Weft weft = Weft.init();
+        KeyValue kv = KeyValue.over(weft, options)) {
+      if (kv.server().isPresent()) {
+        Files.writeString(directory.resolve(ready(weft.rank())), "");
+        boolean unused = kv.server().get().join(Duration.ofMinutes(10));
+        return;
+      }
+      KvTable table =
+          kv.store()
+              .register(
+                  TableSpec.rows("counters", 4).withRule("sum").with(Consistency.asynchronous()));
+      String said;
+      try {
+        said = new Counting(table, weft.rank()).untilTold(directory);
+      } catch (CommException failed) {
+        said = "failed: " + failed.getMessage();
+      }
+      Files.writeString(directory.resolve(result(weft.rank())), said);
+    }
+  }
+
+  /// What a worker does.
+  private static final class Counting {
+    private final KvTable table;
+    private final int rank;
+    private final long[] sums = new long[KEYS];
+    private final ArrayDeque<Handle<Void>> open = new ArrayDeque<>();
+    private long last;
+    private long longest;
+
+    Counting(KvTable table, int rank) {
+      this.table = table;
+      this.rank = rank;
+    }
+
+    String untilTold(Path directory) throws IOException, InterruptedException {
+      var random = new Random(rank);
+      long pushes = 0;
+      last = Ticker.SYSTEM.nanos();
+      while (!Files.exists(directory.resolve(STOP))) {
+        for (int i = 0; i < WINDOW; i++) {
+          push(random);
+          pushes++;
+        }
+        if (pushes == WINDOW) {
+          Files.writeString(directory.resolve(ready(rank)), "");
+        }
+      }
+      while (!open.isEmpty()) {
+        acknowledged();
+      }
+      return compare(pushes);
+    }
+
+    private void push(Random random) throws InterruptedException {
+      int count = 1 + random.nextInt(MOST_KEYS);
+      long[] keys = new long[count];
+      float[] ones = new float[4 * count];
+      Arrays.fill(ones, 1);
+      for (int i = 0; i < count; i++) {
+        int key = random.nextInt(KEYS);
+        sums[key]++;
+        keys[i] = (long) rank * KEYS + key;
+      }
+      open.add(table.push(keys, ones));
+      if (open.size() == WINDOW) {
+        acknowledged();
+      }
+    }
+
+    private void acknowledged() throws InterruptedException {
+      var unused = open.remove().await();
+      long now = Ticker.SYSTEM.nanos();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+
+    private String compare(long pushes) throws InterruptedException {
+      long[] keys = new long[KEYS];
+      Arrays.setAll(keys, i -> (long) rank * KEYS + i);
+      float[] rows = new float[4 * KEYS];
+      table.pull(keys, rows).await();
+      for (int i = 0; i < rows.length; i++) {
+        if (rows[i] != sums[i / 4]) {
+          return "wrong: key %d column %d has %s, expected %d"
+              .formatted(keys[i / 4], i % 4, rows[i], sums[i / 4]);
+        }
+      }
+      return "right: %d pushes, longest wait %d ms".formatted(pushes, longest / 1_000_000);
+    }
+  }
+}

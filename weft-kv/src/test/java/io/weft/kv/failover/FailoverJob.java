@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.failover;
+
+import io.weft.agent.Ticker;
+import io.weft.testkit.job.JvmCommand;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// A job of servers and counting workers in processes of their own, to be harmed.
+final class FailoverJob implements AutoCloseable {
+
+  private static final Duration LIMIT = Duration.ofSeconds(90);
+  private static final long LOOK_NANOS = 10_000_000;
+  private static final Pattern RIGHT =
+      Pattern.compile("right: (\\d+) pushes, longest wait (\\d+) ms");
+
+  private final Path directory;
+  private final int servers;
+  private final List<Process> processes = new ArrayList<>();
+
+  /// @param directory empty
+  /// @param silenceLimit after which a rank without a sign of life is lost, such as `5s`
+  FailoverJob(Path directory, int servers, int workers, String transport, String silenceLimit)
+      throws IOException {
+    this.directory = directory;
+    this.servers = servers;
+    int port;
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    for (int rank = 0; rank < servers + workers; rank++) {
+      var builder =
+          new ProcessBuilder(
+                  JvmCommand.of(
+                      List.of(
+                          "--add-modules",
+                          "jdk.incubator.vector",
+                          "--enable-native-access=ALL-UNNAMED"),
+                      CountingRank.class,
+                      Integer.toString(servers),
+                      directory.toString()))
+              .redirectErrorStream(true)
+              .redirectOutput(directory.resolve("output-" + rank).toFile());
+      var environment = builder.environment();
+      environment.keySet().removeIf(name -> name.startsWith("WEFT_"));
+      environment.put("WEFT_RANK", Integer.toString(rank));
+      environment.put("WEFT_SIZE", Integer.toString(servers + workers));
+      environment.put("WEFT_STORE", "127.0.0.1:" + port);
+      environment.put("WEFT_SECRET", "a secret of these ranks");
+      environment.put("WEFT_TRANSPORT", transport);
+      environment.put("WEFT_HEARTBEAT", "500ms");
+      environment.put("WEFT_SILENCE_LIMIT", silenceLimit);
+      environment.put("WEFT_KV_SHARDS", "6");
+      processes.add(builder.start());
+    }
+  }
+
+  /// Waits until all ranks are at work.
+  void awaitReady() throws IOException {
+    for (int rank = 0; rank < processes.size(); rank++) {
+      Path ready = directory.resolve(CountingRank.ready(rank));
+      await(() -> Files.exists(ready), "rank " + rank + " is ready");
+    }
+  }
+
+  /// Lets it work for so long.
+  void work(Duration time) {
+    long end = Ticker.SYSTEM.nanos() + time.toNanos();
+    while (end - Ticker.SYSTEM.nanos() > 0) {
+      LockSupport.parkNanos(Math.min(LOOK_NANOS, end - Ticker.SYSTEM.nanos()));
+    }
+  }
+
+  private void await(BooleanSupplier condition, String words) throws IOException {
+    long end = Ticker.SYSTEM.nanos() + LIMIT.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (end - Ticker.SYSTEM.nanos() < 0) {
+        throw new IllegalStateException("not within " + LIMIT + ": " + words + "\n" + output());
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+    }
+  }
+
+  /// As by kill -9.
+  void kill(int rank) throws InterruptedException {
+    boolean unused =
+        processes.get(rank).destroyForcibly().waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /// Stops a rank, or lets it go on.
+  void signal(int rank, String name) throws IOException, InterruptedException {
+    int code =
+        new ProcessBuilder("kill", "-" + name, Long.toString(processes.get(rank).pid()))
+            .inheritIO()
+            .start()
+            .waitFor();
+    if (code != 0) {
+      throw new IOException("kill -" + name + " has ended with code " + code);
+    }
+  }
+
+  /// Ends the counting. What each of these workers has found.
+  List<String> results(List<Integer> workers) throws IOException {
+    Files.writeString(directory.resolve(CountingRank.STOP), "");
+    List<String> results = new ArrayList<>();
+    for (int worker : workers) {
+      Path result = directory.resolve(CountingRank.result(worker));
+      await(
+          () -> Files.exists(result) || !processes.get(worker).isAlive(),
+          "rank " + worker + " has compared");
+      await(() -> !processes.get(worker).isAlive(), "rank " + worker + " has ended");
+      results.add(Files.exists(result) ? Files.readString(result) : "nothing said");
+    }
+    return results;
+  }
+
+  /// The longest time that a worker has waited for an acknowledgement, in ms; -1 where one has not
+  /// found what it should.
+  static long longestMillis(List<String> results) {
+    long longest = 0;
+    for (String each : results) {
+      Matcher right = RIGHT.matcher(each);
+      if (!right.matches()) {
+        return -1;
+      }
+      longest = Math.max(longest, Long.parseLong(right.group(2)));
+    }
+    return longest;
+  }
+
+  /// Ranks of the workers.
+  List<Integer> workers() {
+    List<Integer> ranks = new ArrayList<>();
+    for (int rank = servers; rank < processes.size(); rank++) {
+      ranks.add(rank);
+    }
+    return ranks;
+  }
+
+  /// What all ranks have written.
+  String output() throws IOException {
+    var all = new StringBuilder();
+    for (int rank = 0; rank < processes.size(); rank++) {
+      all.append("rank ")
+          .append(rank)
+          .append(":\n")
+          .append(Files.readString(directory.resolve("output-" + rank)));
+    }
+    return all.toString();
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(Process::destroyForcibly);
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.failover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Servers of real processes that are killed and stopped while workers count.
+@Timeout(240)
+class FailoverTest {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FailoverTest.class);
+
+  @TempDir private Path directory;
+
+  private static void judge(FailoverJob job, List<String> results, long mostMillis)
+      throws Exception {
+    LOG.info("{}", results);
+    String why = results + "\n" + job.output();
+    assertThat(FailoverJob.longestMillis(results)).as(why).isBetween(0L, mostMillis);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, tcp", "1, shm", "2, tcp"})
+  void aKilledServerCostsNoAcknowledgedPush(int server, String transport) throws Exception {
+    try (var job = new FailoverJob(directory, 3, 2, transport, "5s")) {
+      job.awaitReady();
+      job.work(Duration.ofMillis(300 + new Random().nextInt(500)));
+      job.kill(server);
+      job.work(Duration.ofSeconds(2));
+      judge(job, job.results(job.workers()), 20_000);
+    }
+  }
+
+  @Test
+  void anotherOneMayBeKilledWhenItsShardsWereCopied() throws Exception {
+    try (var job = new FailoverJob(directory, 3, 2, "tcp", "5s")) {
+      job.awaitReady();
+      job.kill(1);
+      job.work(Duration.ofSeconds(4));
+      job.kill(2);
+      job.work(Duration.ofSeconds(1));
+      judge(job, job.results(job.workers()), 20_000);
+    }
+  }
+
+  @Test
+  void aStoppedServerIsGivenUpAfterTheSilenceLimitAndAcknowledgesNothingLater() throws Exception {
+    try (var job = new FailoverJob(directory, 3, 2, "tcp", "3s")) {
+      job.awaitReady();
+      job.signal(1, "STOP");
+      job.work(Duration.ofSeconds(8));
+      job.signal(1, "CONT");
+      job.work(Duration.ofSeconds(1));
+      judge(job, job.results(job.workers()), 20_000);
+    }
+  }
+
+  @Test
+  void aKilledWorkerHoldsUpNobody() throws Exception {
+    try (var job = new FailoverJob(directory, 2, 2, "tcp", "5s")) {
+      job.awaitReady();
+      job.kill(3);
+      job.work(Duration.ofMillis(500));
+      judge(job, job.results(List.of(2)), 20_000);
+    }
+  }
+}
