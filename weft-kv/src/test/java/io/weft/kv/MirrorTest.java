@@ -4,19 +4,27 @@ package io.weft.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -224,6 +232,87 @@ class MirrorTest {
             assertThatThrownBy(() -> table.push(new long[] {1}, new float[] {1, 1}).await())
                 .isInstanceOf(CommException.PeerLost.class);
           });
+    }
+  }
+
+  @Test
+  void aCheckpointAfterALossHasEverythingAndOneFromBeforeIsContinued(@TempDir Path directory)
+      throws Exception {
+    float[][] sums = new float[1][KEYS];
+    try (KvJob job =
+        new KvJob(
+            "tcp", 4, KvOptions.servers(3).withMirrors(), it -> it.set(KvConfig.SHARDS, "5"))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(COUNTERS);
+            push(table, 60, 1, sums[0]);
+            store.checkpoint(directory);
+            job.job().ranks().get(1).close();
+            push(table, 60, 2, sums[0]);
+            store.checkpoint(directory);
+            push(table, 60, 3, sums[0]);
+            assertThat(store.checkpoint(directory).number()).isEqualTo(3);
+          });
+    }
+    try (KvJob job = new KvJob("inproc", 3, KvOptions.servers(2))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(COUNTERS);
+            assertThat(store.restore(directory).orElseThrow().number()).isEqualTo(3);
+            compare(table, sums);
+          });
+    }
+  }
+
+  @Test
+  void ranksThatAreBothSurviveOneOfThem() throws Exception {
+    float[][] sums = new float[4][KEYS];
+    try (KvJob job = new KvJob("tcp", 4, KvOptions.everyRank().withMirrors())) {
+      var compared = new CountDownLatch(3);
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(COUNTERS);
+            push(table, 60, weft.rank(), sums[weft.rank()]);
+            store.barrier();
+            if (weft.rank() == 2) {
+              weft.close();
+              return;
+            }
+            push(table, 120, 10 + weft.rank(), sums[weft.rank()]);
+            compared.countDown();
+            assertThat(compared.await(60, TimeUnit.SECONDS)).isTrue();
+            compare(table, sums);
+          });
+    }
+  }
+
+  @Test
+  void aWorkerThatForwardsAsIfItWereAServerIsRefused() throws Exception {
+    try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(2).withMirrors())) {
+      MemorySegment head = MemorySegment.ofArray(new byte[80]);
+      new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, COUNTERS.id(), 1, 1, 0, 0, 0, 0, 0)
+          .write(head.asSlice(0, KvHead.BYTES));
+      var reply = new CompletableFuture<KvReply>();
+      assertThat(
+              job.job()
+                  .ranks()
+                  .get(2)
+                  .channel()
+                  .tryRequest(
+                      1,
+                      Request.of(
+                          KvOptions.servers(2).kind(),
+                          head,
+                          MemorySegment.NULL,
+                          Duration.ofSeconds(20)),
+                      outcome -> {
+                        if (outcome instanceof RequestOutcome.Replied(var body, long written)) {
+                          reply.complete(KvReply.read(body));
+                        }
+                      }))
+          .isTrue();
+      assertThat(reply.get(30, TimeUnit.SECONDS).text())
+          .contains("rank 2 forwards", "only servers do");
     }
   }
 }
