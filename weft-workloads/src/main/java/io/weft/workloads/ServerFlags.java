@@ -40,8 +40,8 @@ final class ServerFlags {
         "HOW",
         "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
             + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
-            + " everybody, with the jar of weft-perf; ps: tables of a parameter server by keys, for"
-            + " wide-deep");
+            + " everybody, with the jar of weft-perf; ps: tensors and tables of a parameter server"
+            + " by keys");
     TrainCommandLine.option(
         spec, WORKERS, "W", "with parameter servers; default 1, or what TF_CONFIG says");
     TrainCommandLine.option(
@@ -108,12 +108,15 @@ final class ServerFlags {
     return Optional.of(new Servers(how, workers, servers, backup, dense));
   }
 
-  /// Throws `BadOption` for a workload that a parameter server by keys does not train.
+  /// Throws `BadOption` for dense layers that are not beside tables.
   static void requireFits(Optional<Servers> servers, Workload workload) {
     if (servers.isPresent()
-        && servers.get().via() == Servers.Via.PS
+        && servers.get().dense() == Servers.Dense.ALLREDUCE
         && workload != Workload.WIDE_DEEP) {
-      throw BadOption.of(VIA, "ps", ALLREDUCE + ", weft or grpc with " + workload.title());
+      throw BadOption.of(
+          DENSE,
+          ALLREDUCE,
+          Servers.Dense.SERVERS + " with " + workload.title() + ", or no servers");
     }
   }
 

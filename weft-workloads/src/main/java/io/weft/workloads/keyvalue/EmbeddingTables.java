@@ -8,7 +8,6 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.tensorflow.embedding.WeftEmbedding;
 import io.weft.workloads.model.EmbeddedModel;
 import io.weft.workloads.parameterserver.Servers;
-import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +23,9 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
   static EmbeddingTables register(
       TrainingSettings settings, Servers servers, Weft weft, KeyValueStore store)
       throws InterruptedException {
-    Consistency consistency = consistency(settings.sync());
-    String rule = rule(settings);
+    TableSettings with = TableSettings.of(settings);
+    Consistency consistency = with.consistency();
+    String rule = with.rule();
     TableSpec wide = TableSpec.rows("wide", 1).withRule(rule).with(consistency);
     TableSpec deep =
         TableSpec.rows("deep", EmbeddedModel.EMBEDDED)
@@ -40,21 +40,6 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
             servers.dense() == Servers.Dense.SERVERS
                 ? Optional.of(WeftEmbedding.of(weft, store.register(dense)))
                 : Optional.empty()));
-  }
-
-  private static Consistency consistency(Sync sync) {
-    return switch (sync) {
-      case Sync.Asynchronous() -> Consistency.asynchronous();
-      case Sync.Bounded(int steps) -> Consistency.bounded(steps);
-      case Sync.Gradients() -> Consistency.synchronous();
-      case Sync.Weights w -> throw new IllegalArgumentException(w + " with parameter servers");
-      case Sync.Local l -> throw new IllegalArgumentException(l + " with parameter servers");
-    };
-  }
-
-  /// What the server does with a gradient, as TensorFlow's optimizer of that name does.
-  private static String rule(TrainingSettings settings) {
-    return settings.optimizer() + ":lr=" + settings.rate();
   }
 
   List<WeftEmbedding> all() {

@@ -49,7 +49,7 @@ public record KeyValueTraining(
         member.server().get().join(SERVING);
         return Optional.empty();
       }
-      return new EmbeddingWorker(this, member.store()).run();
+      return new KeyValueWorker(this, member.store()).run();
     }
   }
 }

@@ -33,7 +33,13 @@ public record ServingFacts(
   ///
   /// @param pushes to them
   /// @param pulls from them, those ahead of their step included
-  public record Tables(long pushes, long pulls) {}
+  /// @param staleness of what was pulled
+  public record Tables(long pushes, long pulls, Staleness staleness) {}
+
+  /// By how many clocks the slowest worker was behind one that pulled, as shards have measured it.
+  ///
+  /// @param max the most
+  public record Staleness(long max) {}
 
   /// Without tables.
   public ServingFacts(

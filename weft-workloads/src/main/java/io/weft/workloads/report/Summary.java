@@ -78,9 +78,10 @@ public final class Summary {
       lines.append(
           String.format(
               Locale.ROOT,
-              "  tables         %d pushes, %d pulls%n",
+              "  tables         %d pushes, %d pulls, staleness at most %d%n",
               serving.tables().pushes(),
-              serving.tables().pulls()));
+              serving.tables().pulls(),
+              serving.tables().staleness().max()));
     }
     if (serving.requestsPerStep() >= 0) {
       lines.append(

@@ -4,14 +4,14 @@ package io.weft.workloads.keyvalue;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.kv.KeyValueStore;
+import io.weft.kv.spec.TableCounts;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.workloads.batch.Columns;
-import io.weft.workloads.clicks.Ids;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.model.EmbeddedModel;
 import io.weft.workloads.model.Ranking;
+import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.SameData;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.Servers;
@@ -33,14 +33,15 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/// A worker of `wide-deep`: reads its share of the data, takes its steps, and tells the others what
-/// came of them. One thread.
-final class EmbeddingWorker {
+/// A worker: reads its share of the data, takes its steps, and tells the others what came of them.
+/// One thread.
+final class KeyValueWorker {
 
   private static final int FINAL_STEPS = 50;
 
-  /// What a worker tells, before its losses: examples, seconds, pushes, pulls, bytes sent.
-  private static final int FACTS = 5;
+  /// What a worker tells, before its losses: examples, seconds, pushes, pulls, bytes sent,
+  /// staleness.
+  private static final int FACTS = 6;
 
   private final KeyValueTraining training;
   private final TrainingSettings settings;
@@ -48,7 +49,7 @@ final class EmbeddingWorker {
   private final Communicator workers;
   private final List<Long> nanos = new ArrayList<>();
 
-  EmbeddingWorker(KeyValueTraining training, KeyValueStore store) {
+  KeyValueWorker(KeyValueTraining training, KeyValueStore store) {
     this.training = training;
     this.settings = training.settings();
     this.store = store;
@@ -61,32 +62,36 @@ final class EmbeddingWorker {
     SameData.require(training.weft(), workers, all);
     Columns columns = columns(all);
     Examples mine = all.select(columns.rows(workers.rank(), workers.size()));
-    int categories = all.features() / Ids.BYTES;
-    try (var tables =
-            EmbeddingTables.register(settings, training.servers(), training.weft(), store);
-        var replica =
-            new EmbeddingReplica(settings, categories, tables, workers, training.threads())) {
+    int width = columns.width(workers.rank(), workers.size());
+    try (WorkerModel model = model(mine, width)) {
       tell(
           observer ->
               observer.onStart(
                   new TrainingObserver.Start(
                       training.source().name(),
-                      EmbeddedModel.parameters(categories),
+                      model.parameters(),
                       all.count(),
                       columns.steps(),
                       0)));
       store.barrier();
-      double[] losses = train(columns, mine, tables, replica);
-      List<double[]> told = told(tables, losses, columns);
-      List<String> digests = digests(replica);
+      double[] losses = train(columns, width, model);
+      List<double[]> told = told(model, losses, width);
+      model.finish();
+      List<String> digests = digests(model);
       // Nobody leaves, and no table goes on, before the first has looked at what was learned.
       Optional<ServedResult> result =
           workers.rank() == 0
-              ? Optional.of(result(told, digests, columns, replica))
+              ? Optional.of(result(told, digests, columns, model))
               : Optional.empty();
       store.barrier();
       return result;
     }
+  }
+
+  private WorkerModel model(Examples mine, int width) throws InterruptedException {
+    return settings.workload() == Workload.WIDE_DEEP
+        ? EmbeddingModel.of(training, store, mine, width)
+        : new DenseModel(training, store, mine, width);
   }
 
   private Columns columns(Examples all) {
@@ -100,41 +105,35 @@ final class EmbeddingWorker {
 
   /// All steps. The steps of all workers together move the model as far as one of a single process
   /// does.
-  private double[] train(
-      Columns columns, Examples mine, EmbeddingTables tables, EmbeddingReplica replica)
+  private double[] train(Columns columns, int width, WorkerModel model)
       throws InterruptedException {
-    int width = columns.width(workers.rank(), workers.size());
     int steps = columns.steps() * settings.epochs();
     double[] losses = new double[steps];
     double epochLoss = 0;
     long start = System.nanoTime();
-    try (var feed = new KeyFeed(mine, width)) {
-      int[] order = {};
-      for (int step = 0; step < steps; step++) {
-        int at = step % columns.steps();
-        if (at == 0) {
-          order = columns.order(step / columns.steps(), workers.rank(), workers.size());
-        }
-        long begin = System.nanoTime();
-        feed.fill(order, at * width);
-        losses[step] = replica.step(feed, rateFactor(step, steps) / settings.batch());
-        tables.clock();
-        long now = System.nanoTime();
-        nanos.add(now - begin);
-        requireFinite(losses[step], step);
-        epochLoss += losses[step] / width;
-        tell(step, columns, losses[step] / width, (now - start) / 1e9);
-        if (at + 1 == columns.steps()) {
-          double mean = epochLoss / columns.steps();
-          epochLoss = 0;
-          int epoch = step / columns.steps() + 1;
-          tell(
-              observer ->
-                  observer.onEpoch(new TrainingObserver.TrainedEpoch(epoch, mean, Double.NaN)));
-        }
+    int[] order = {};
+    for (int step = 0; step < steps; step++) {
+      int at = step % columns.steps();
+      if (at == 0) {
+        order = columns.order(step / columns.steps(), workers.rank(), workers.size());
+      }
+      long begin = System.nanoTime();
+      losses[step] = model.step(order, at * width, rateFactor(step, steps) / settings.batch());
+      long now = System.nanoTime();
+      nanos.add(now - begin);
+      requireFinite(losses[step], step);
+      epochLoss += losses[step] / width;
+      tell(step, columns, losses[step] / width, (now - start) / 1e9);
+      if (at + 1 == columns.steps()) {
+        double mean = epochLoss / columns.steps();
+        epochLoss = 0;
+        int epoch = step / columns.steps() + 1;
+        tell(
+            observer ->
+                observer.onEpoch(new TrainingObserver.TrainedEpoch(epoch, mean, Double.NaN)));
       }
     }
-    tables.flush();
+    model.flush();
     return losses;
   }
 
@@ -166,17 +165,19 @@ final class EmbeddingWorker {
   }
 
   /// What all workers have to tell, by rank.
-  private List<double[]> told(EmbeddingTables tables, double[] losses, Columns columns)
+  private List<double[]> told(WorkerModel model, double[] losses, int share)
       throws InterruptedException {
     int width = FACTS + losses.length;
     try (TensorLease own = training.weft().allocate(DType.FLOAT64, Shape.of(1, width))) {
       double seconds = nanos.stream().mapToLong(Long::longValue).sum() / 1e9;
       double[] numbers = new double[width];
-      numbers[0] = (double) losses.length * columns.width(workers.rank(), workers.size());
+      numbers[0] = (double) losses.length * share;
       numbers[1] = seconds;
-      numbers[2] = tables.pushes();
-      numbers[3] = tables.pulls();
+      TableCounts counts = model.counts();
+      numbers[2] = counts.pushes();
+      numbers[3] = counts.pulls();
       numbers[4] = training.weft().bytesSent();
+      numbers[5] = counts.staleness();
       System.arraycopy(losses, 0, numbers, FACTS, losses.length);
       own.view().data().copyFrom(MemorySegment.ofArray(numbers));
       List<double[]> all = new ArrayList<>();
@@ -191,12 +192,12 @@ final class EmbeddingWorker {
     }
   }
 
-  /// Of the dense layers: of each worker's own, or of those on the servers.
-  private List<String> digests(EmbeddingReplica replica) throws InterruptedException {
+  /// Of what is dense: of each worker's own, or of those on the servers.
+  private List<String> digests(WorkerModel model) throws InterruptedException {
     if (training.servers().dense() == Servers.Dense.SERVERS) {
-      return workers.rank() == 0 ? List.of(replica.digest()) : List.of();
+      return workers.rank() == 0 ? List.of(model.digest()) : List.of();
     }
-    byte[] mine = replica.digest().getBytes(StandardCharsets.US_ASCII);
+    byte[] mine = model.digest().getBytes(StandardCharsets.US_ASCII);
     List<String> all = new ArrayList<>();
     try (TensorLease own = training.weft().allocate(DType.UINT8, Shape.of(1, mine.length))) {
       own.view().data().copyFrom(MemorySegment.ofArray(mine));
@@ -212,10 +213,11 @@ final class EmbeddingWorker {
   }
 
   private ServedResult result(
-      List<double[]> told, List<String> digests, Columns columns, EmbeddingReplica replica) {
+      List<double[]> told, List<String> digests, Columns columns, WorkerModel model)
+      throws InterruptedException {
     Examples test = training.source().test();
     var ranking = new Ranking();
-    double accuracy = replica.judge(test, ranking) / (double) test.count();
+    double accuracy = model.judge(test, ranking) / (double) test.count();
     int steps = columns.steps() * settings.epochs();
     List<Double> losses = new ArrayList<>();
     for (int step = 0; step < steps; step++) {
@@ -232,7 +234,7 @@ final class EmbeddingWorker {
             training.source().name(),
             losses,
             List.of(accuracy),
-            ranking.auc(),
+            settings.workload().isRanked() ? ranking.auc() : OptionalDouble.empty(),
             finalLoss,
             digests,
             new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
@@ -253,7 +255,9 @@ final class EmbeddingWorker {
             List.of(),
             new ServingFacts.Tables(
                 (long) told.stream().mapToDouble(it -> it[2]).sum(),
-                (long) told.stream().mapToDouble(it -> it[3]).sum()));
+                (long) told.stream().mapToDouble(it -> it[3]).sum(),
+                new ServingFacts.Staleness(
+                    (long) told.stream().mapToDouble(it -> it[5]).max().orElse(0))));
     return new ServedResult(outcome, facts);
   }
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.keyvalue;
+
+import io.weft.kv.spec.Consistency;
+import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.TrainingSettings;
+
+/// What tables and tensors of a training are registered with. Pure.
+///
+/// @param consistency when a pull is answered
+/// @param rule what the server does with a gradient, as TensorFlow's optimizer of that name does
+record TableSettings(Consistency consistency, String rule) {
+
+  static TableSettings of(TrainingSettings settings) {
+    return new TableSettings(consistency(settings.sync()), rule(settings));
+  }
+
+  private static Consistency consistency(Sync sync) {
+    return switch (sync) {
+      case Sync.Asynchronous() -> Consistency.asynchronous();
+      case Sync.Bounded(int steps) -> Consistency.bounded(steps);
+      case Sync.Gradients() -> Consistency.synchronous();
+      case Sync.Weights w -> throw new IllegalArgumentException(w + " with parameter servers");
+      case Sync.Local l -> throw new IllegalArgumentException(l + " with parameter servers");
+    };
+  }
+
+  /// With the defaults of TensorFlow Java's optimizers, which are not those of the rules.
+  private static String rule(TrainingSettings settings) {
+    String rule = settings.optimizer() + ":lr=" + settings.rate();
+    return switch (settings.optimizer()) {
+      case SGD -> rule;
+      case MOMENTUM -> rule + ",momentum=0.9";
+      case ADAM -> rule + ",eps=1e-8";
+      case ADAGRAD -> rule + ",init=0.01,eps=0";
+    };
+  }
+}
