@@ -28,6 +28,10 @@ public interface AgentRunner extends AutoCloseable {
   /// turning it; then the caller should park.
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
+  /// The caller has driven the agent, and does something else now: the progress thread turns it
+  /// again at once, and does not leave it to callers for a while.
+  default void leaveToProgressThread() {}
+
   /// Runs an inline task in the agent's place on the calling thread, if the agent has nothing under
   /// way and nobody is inside it. Returns whether the inline task is over; if not, because it was
   /// not begun or took too long, the caller should `drive`. Saves a short operation the agent's

@@ -137,6 +137,14 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
+  @Override
+  public void leaveToProgressThread() {
+    lastDriven.set(ticker.nanos() - LEFT_TO_CALLERS_NANOS);
+    if (resting) {
+      LockSupport.unpark(thread);
+    }
+  }
+
   /// Does not count as a caller: it does not wait for its turn, and keeps it for a short time.
   ///
   /// Hot path.

@@ -75,7 +75,8 @@ public final class KvServer implements AutoCloseable {
               layout.shards(),
               context,
               (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN,
-              idle(weft, count)));
+              idle(weft, count),
+              i == 0 && !workersHere.contains(self) ? weft.channel().runner() : null));
     }
     threads.forEach(ShardThread::start);
     weft.channel().serve(layout.kind(), new Handler());

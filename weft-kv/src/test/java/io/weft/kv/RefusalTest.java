@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -101,8 +102,14 @@ class RefusalTest {
           .isEqualTo(KvReply.Status.UNKNOWN_LIST);
       KvHead elsewhere = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 5, SPEC.id(), 0, 0, 0, 0, 0, 0, 0);
       assertThat(raw(job, elsewhere, new byte[0]).text()).contains("shard 5 of 1", "kv-shards");
-      KvHead closer = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 1, 0);
-      assertThat(raw(job, closer, pairs(new long[] {1})).text()).contains("room for 0");
+      KvHead one = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 1, 0);
+      KvReply few = raw(job, one, pairs(new long[] {1}));
+      assertThat(few.status()).isEqualTo(KvReply.Status.VALUES);
+      assertThat(few.values().byteSize()).isEqualTo(4);
+      long[] many = LongStream.range(0, 200).toArray();
+      KvHead wide = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 200, 0);
+      assertThat(raw(job, wide, pairs(many)).text())
+          .contains("800 bytes to be answered, and room for 0");
       float[] pulled = new float[2];
       table.pull(new long[] {4, 9}, pulled).await();
       assertThat(pulled).containsOnly(0);

@@ -16,7 +16,12 @@ import java.util.Arrays;
 /// @param status what became of the request
 /// @param applied how many clocks the table has applied, where it is synchronous
 /// @param text why it was refused, or what was written; empty otherwise
-public record KvReply(Status status, long applied, String text) {
+/// @param values of a pull that are no more than `MOST_VALUE_BYTES`; empty otherwise. Borrowed from
+///   the message
+public record KvReply(Status status, long applied, String text, MemorySegment values) {
+
+  /// Values that are no longer come in the reply itself; longer ones are written to their place.
+  public static final long MOST_VALUE_BYTES = 512;
 
   private static final int FIXED_BYTES = 12;
   private static final int MAX_TEXT_BYTES = RequestChannel.MAX_HEAD_BYTES - FIXED_BYTES;
@@ -29,7 +34,9 @@ public record KvReply(Status status, long applied, String text) {
     /// The shard does not have this list of keys: send it.
     UNKNOWN_LIST(1),
     /// It was not done, and will not be.
-    REFUSED(2);
+    REFUSED(2),
+    /// It is done, and values come behind.
+    VALUES(3);
 
     private final byte code;
 
@@ -38,9 +45,23 @@ public record KvReply(Status status, long applied, String text) {
     }
   }
 
+  private KvReply(Status status, long applied, String text) {
+    this(status, applied, text, MemorySegment.NULL);
+  }
+
   /// It is done.
   public static KvReply done(long applied) {
     return new KvReply(Status.DONE, applied, "");
+  }
+
+  /// It is done, and these are the values that were asked for.
+  public static KvReply done(long applied, MemorySegment values) {
+    return new KvReply(Status.VALUES, applied, "", values);
+  }
+
+  /// The list of keys is not kept.
+  public static KvReply unknownList() {
+    return new KvReply(Status.UNKNOWN_LIST, 0, "");
   }
 
   /// It is done, with something to say.
@@ -55,7 +76,8 @@ public record KvReply(Status status, long applied, String text) {
 
   /// Itself; a text that is too long is cut.
   public MemorySegment encode() {
-    byte[] words = text.getBytes(StandardCharsets.UTF_8);
+    byte[] words =
+        status == Status.VALUES ? values.toArray(JAVA_BYTE) : text.getBytes(StandardCharsets.UTF_8);
     if (words.length > MAX_TEXT_BYTES) {
       words = ascii(Arrays.copyOf(words, MAX_TEXT_BYTES));
     }
@@ -84,6 +106,9 @@ public record KvReply(Status status, long applied, String text) {
     long applied = from.get(JAVA_LONG_UNALIGNED, 4);
     if (status < 0 || status >= ALL.length || applied < 0) {
       throw new IllegalArgumentException("a reply of status " + status + ", clock " + applied);
+    }
+    if (ALL[status] == Status.VALUES) {
+      return done(applied, from.asSlice(FIXED_BYTES));
     }
     String text = "";
     if (bytes > FIXED_BYTES) {

@@ -55,6 +55,9 @@ final class Shard {
   /// Requests of workers that know of a loss before this server does, in order.
   private final ArrayDeque<Pending> early = new ArrayDeque<>();
 
+  /// What is answered in a reply.
+  private final MemorySegment shortAnswer = Arena.ofAuto().allocate(KvReply.MOST_VALUE_BYTES, 64);
+
   /// Requests whose answers find no memory, in order.
   private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
 
@@ -467,7 +470,7 @@ final class Shard {
   }
 
   private static void unknown(Pending it) {
-    it.request().reply(new KvReply(KvReply.Status.UNKNOWN_LIST, 0, "").encode());
+    it.request().reply(KvReply.unknownList().encode());
   }
 
   // --- pulls
@@ -487,14 +490,16 @@ final class Shard {
 
   private void answer(Pending it, ShardTable table, Subject subject) throws Refusal {
     long bytes = subject.valueBytes();
+    long told = table.clockToTell(subject, it.head().clock());
+    if (bytes <= KvReply.MOST_VALUE_BYTES) {
+      MemorySegment values = shortAnswer.asSlice(0, bytes);
+      table.read(subject, values);
+      it.request().reply(KvReply.done(told, values).encode());
+      return;
+    }
     if (it.request().intoBytes() < bytes) {
       throw new Refusal(
           "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
-    }
-    long told = table.clockToTell(subject, it.head().clock());
-    if (bytes == 0) {
-      done(it, told);
-      return;
     }
     TensorLease lease = context.replies().tryLease(it.worker(), bytes);
     if (lease == null) {

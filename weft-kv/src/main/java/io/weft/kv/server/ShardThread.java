@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import io.weft.agent.AgentRunner;
 import io.weft.agent.IdleStrategy;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
@@ -11,11 +12,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.atomic.MpscChunkedAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The thread that owns some shards. What comes in waits in a queue that the channel's bound on
-/// open requests bounds.
+/// open requests bounds. While it waits it may drive the progress engine.
 public final class ShardThread implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardThread.class);
@@ -27,6 +29,7 @@ public final class ShardThread implements AutoCloseable {
   private final Set<Integer> lost = new TreeSet<>();
   private final ShardContext context;
   private final IdleStrategy idle;
+  private final ProgressDriver progress;
   private final Thread thread;
   private boolean busy;
   private volatile boolean resumes;
@@ -50,13 +53,15 @@ public final class ShardThread implements AutoCloseable {
   /// @param all shards that there are
   /// @param most requests that can be open at once
   /// @param idle how it waits
+  /// @param runner of the progress engine, for it to drive; null = it does not
   public ShardThread(
       String name,
       List<Integer> numbers,
       int all,
       ShardContext context,
       int most,
-      IdleStrategy idle) {
+      IdleStrategy idle,
+      @Nullable AgentRunner runner) {
     this.tasks = new MpscChunkedAtomicArrayQueue<>(1024, Math.max(2048, most));
     this.context = context;
     this.byNumber = new Shard[all];
@@ -64,6 +69,7 @@ public final class ShardThread implements AutoCloseable {
       var unused = shard(number);
     }
     this.idle = idle;
+    this.progress = new ProgressDriver(runner);
     this.thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
   }
 
@@ -138,6 +144,8 @@ public final class ShardThread implements AutoCloseable {
     VarHandle.fullFence(); // the offer before the read of `parked`; pairs with `park`
     if (parked) {
       LockSupport.unpark(thread);
+    } else {
+      progress.interrupt();
     }
   }
 
@@ -154,7 +162,7 @@ public final class ShardThread implements AutoCloseable {
         idle.reset();
       }
       boolean sliced = busy && slice();
-      if (task == null && !freed && !sliced && !idle.idle()) {
+      if (task == null && !freed && !sliced && !progress.drive(this::isDue) && !idle.idle()) {
         park();
       }
     }
@@ -182,9 +190,13 @@ public final class ShardThread implements AutoCloseable {
     return some;
   }
 
+  private boolean isDue() {
+    return !tasks.isEmpty() || resumes || ended;
+  }
+
   private void park() {
     parked = true;
-    if (tasks.isEmpty() && !resumes && !ended) {
+    if (!isDue()) {
       LockSupport.parkNanos(this, PARK_NANOS);
     }
     parked = false;
@@ -195,6 +207,7 @@ public final class ShardThread implements AutoCloseable {
     try {
       switch (task) {
         case Task.Serve(IncomingRequest request, KvHead head) -> {
+          progress.begin(request, !tasks.isEmpty());
           Shard shard = shard(head.shard());
           shard.serve(request, head);
           busy |= shard.isBusy();

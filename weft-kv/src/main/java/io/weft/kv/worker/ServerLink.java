@@ -233,7 +233,7 @@ final class ServerLink {
       reply = KvReply.refused(String.valueOf(wrong.getMessage()));
     }
     switch (reply.status()) {
-      case DONE -> {
+      case DONE, VALUES -> {
         settle(it);
         it.done(reply, written);
       }

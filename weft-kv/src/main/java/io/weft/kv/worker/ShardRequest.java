@@ -161,7 +161,7 @@ final class ShardRequest {
       }
     }
     MemorySegment into = memory.into();
-    if (into != null && place == null) {
+    if (into != null && place == null && answerBytes() > KvReply.MOST_VALUE_BYTES) {
       if (slice.isDirect() && into.isNative()) {
         place = slice.direct(into, rowBytes);
       } else {
@@ -179,7 +179,7 @@ final class ShardRequest {
       payload.copyFrom(all);
     }
     MemorySegment into = memory.into();
-    if (into != null && place == null) {
+    if (into != null && place == null && answerBytes() > KvReply.MOST_VALUE_BYTES) {
       if (into.isNative()) {
         place = into;
       } else {
@@ -187,6 +187,13 @@ final class ShardRequest {
         place = landing.view().data();
       }
     }
+  }
+
+  /// Of the values that it asks for.
+  private long answerBytes() {
+    KeySlice slice = memory.slice();
+    MemorySegment into = memory.into();
+    return into == null ? 0 : slice == null ? into.byteSize() : 4L * memory.width() * slice.count();
   }
 
   private MemorySegment lease(StagingMemory from, long bytes) {
@@ -242,21 +249,23 @@ final class ShardRequest {
     }
     MemorySegment from = place;
     MemorySegment into = memory.into();
+    long answered = from == null ? reply.values().byteSize() : written;
     CommException wrong = null;
-    if (from != null && into != null && written != from.byteSize()) {
+    if (into != null && answered != answerBytes()) {
       wrong =
           new CommException.Mismatch(
               "%s: shard %d has answered with %d bytes, expected %d"
-                  .formatted(handle.words(), what.shard(), written, from.byteSize()));
-    } else if (landing != null && from != null && into != null) {
+                  .formatted(handle.words(), what.shard(), answered, answerBytes()));
+    } else if (into != null && (from == null || landing != null)) {
+      MemorySegment values = from == null ? reply.values() : from;
       if (slice == null) {
-        MemorySegment.copy(from, 0, into, 0, written);
+        MemorySegment.copy(values, 0, into, 0, answered);
       } else {
-        slice.scatter(from, memory.width(), into);
+        slice.scatter(values, memory.width(), into);
       }
     }
     if (wrong == null) {
-      onReply.accept(reply, from == null ? MemorySegment.NULL : from.asSlice(0, written));
+      onReply.accept(reply, from == null ? reply.values() : from.asSlice(0, written));
     }
     end(wrong);
   }
