@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.launch.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectMapper;
+
+/// `weft train wide-deep --via ps` in processes of their own, two servers and two workers, against
+/// one process that has everything.
+@Timeout(600)
+class TablesTrainingTest {
+
+  private static final long LIMIT_SECONDS = 240;
+  private static final String[] TASKS = {"--via", "ps", "--workers", "2", "--servers", "2"};
+
+  @TempDir private Path directory;
+
+  @Test
+  void workersOfTablesRankAsOneProcessDoes() throws Exception {
+    double alone = train("-np", "1").get("testAuc").asDouble();
+    JsonNode free = train(TASKS);
+    assertThat(free.get("testAuc").asDouble()).isCloseTo(alone, within(0.005));
+    assertThat(free.get("mode").asString()).isEqualTo("async");
+    JsonNode together = train(with(TASKS, "--staleness", "0", "--dense", "allreduce"));
+    assertThat(together.get("testAuc").asDouble()).isCloseTo(alone, within(0.005));
+    JsonNode digests = together.get("weightsDigest");
+    assertThat(digests.size()).isEqualTo(2);
+    assertThat(digests.get(1)).isEqualTo(digests.get(0));
+    // Of each worker's steps one push to each of two tables.
+    assertThat(together.get("pushes").asInt()).isEqualTo(2 * 2 * (24_000 / 128));
+    assertThat(together.get("workers").asInt()).isEqualTo(2);
+    assertThat(together.get("servers").asInt()).isEqualTo(2);
+  }
+
+  private JsonNode train(String... options) throws Exception {
+    Path report = directory.resolve("report.json");
+    Path output = directory.resolve("output.txt");
+    String[] training = {
+      "train", "wide-deep", "--epochs", "1", "--json", report.toString(), "--transport", "shm"
+    };
+    ProcessBuilder builder = CommandProcess.of(with(training, options));
+    builder.environment().put(RehearsedTraining.REAL, "1");
+    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    try {
+      boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(ended && process.exitValue() == 0)
+          .as("ended %s: %s", ended, Files.readString(output))
+          .isTrue();
+    } finally {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly();
+    }
+    return new ObjectMapper().readTree(Files.readString(report));
+  }
+
+  private static String[] with(String[] some, String... more) {
+    List<String> all = new ArrayList<>(List.of(some));
+    all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+}
