@@ -6,6 +6,7 @@ import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,12 @@ public final class KeyValue implements AutoCloseable {
   /// Begins to serve where this rank is a server. Throws `IllegalArgumentException` where no rank
   /// is left to be a worker.
   public static KeyValue over(Weft weft, KvOptions options) {
-    Layout layout = Layout.of(weft, options);
+    return over(weft, options, options.workersOf(weft.size()));
+  }
+
+  /// The same with some of the ranks behind the servers as workers.
+  static KeyValue over(Weft weft, KvOptions options, List<Integer> workers) {
+    Layout layout = Layout.of(weft, options, workers);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     KvServer server =
         layout.servers().contains(weft.rank()) ? new KvServer(weft, layout, limit) : null;

@@ -15,13 +15,13 @@ import java.util.stream.IntStream;
 /// @param threads of each server
 record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, int threads) {
 
-  static Layout of(Weft weft, KvOptions options) {
+  static Layout of(Weft weft, KvOptions options, List<Integer> workers) {
     List<Integer> servers = options.serversOf(weft.size());
     int threads = weft.config().required(KvConfig.THREADS);
     int asked = weft.config().required(KvConfig.SHARDS);
     int shards = asked == 0 ? servers.size() * threads : asked;
     var replicas = new Replicas(servers, options.copies(servers.size()));
-    return new Layout(options.kind(), replicas, options.workersOf(weft.size()), shards, threads);
+    return new Layout(options.kind(), replicas, workers, shards, threads);
   }
 
   List<Integer> servers() {

@@ -543,7 +543,8 @@ final class Shard {
 
   private void resume(ShardTable table) {
     int waiting = table.parked().size();
-    for (int i = 0; i < waiting; i++) {
+    // First values that go on let the others go on, in a call of this method of their own.
+    for (int i = 0; i < waiting && !table.parked().isEmpty(); i++) {
       again(table.parked().remove());
     }
   }

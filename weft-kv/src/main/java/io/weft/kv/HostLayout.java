@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.cluster.Topology;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/// Which workers share a host, and which one of them speaks with the servers. Pure; the same on all
+/// ranks.
+///
+/// @param leaders the lowest worker of each host, ascending
+/// @param mine the workers of this rank's host, ascending; empty on a server
+record HostLayout(List<Integer> leaders, List<Integer> mine) {
+
+  /// @param servers how many of the first ranks are servers
+  static HostLayout of(Topology topology, int servers, int rank) {
+    if (servers >= topology.size()) {
+      throw new IllegalArgumentException(
+          servers
+              + " servers in a job of "
+              + topology.size()
+              + " ranks: none is left to be a worker");
+    }
+    List<Integer> leaders =
+        IntStream.range(servers, topology.size())
+            .filter(it -> workersOf(topology, servers, it).getFirst() == it)
+            .boxed()
+            .toList();
+    return new HostLayout(leaders, rank < servers ? List.of() : workersOf(topology, servers, rank));
+  }
+
+  private static List<Integer> workersOf(Topology topology, int servers, int rank) {
+    String host = topology.members().get(rank).host();
+    return IntStream.range(servers, topology.size())
+        .filter(it -> topology.members().get(it).host().equals(host))
+        .boxed()
+        .toList();
+  }
+}

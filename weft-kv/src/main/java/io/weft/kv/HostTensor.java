@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.Weft;
+import io.weft.comm.Handle;
+import io.weft.kv.KVStoreOptions.Wire;
+import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// A tensor as one host has it: where its workers' gradients are added up, and the way to the
+/// servers where this worker has it. One thread. Owns its memory.
+final class HostTensor implements AutoCloseable {
+
+  private final long elements;
+  private final TensorLease sum;
+  private final @Nullable KvTensor servers;
+  private final @Nullable HalfFeedback feedback;
+  private final @Nullable TensorLease halves;
+  private Optional<Handle<Void>> pushed = Optional.empty();
+
+  /// @param servers null where another worker of the host speaks with them
+  HostTensor(Weft weft, String name, long elements, Wire wire, @Nullable KvTensor servers) {
+    this.elements = elements;
+    this.servers = servers;
+    this.sum = weft.allocate(DType.FLOAT32, Shape.of(elements));
+    boolean narrow = wire == Wire.FLOAT16 && servers != null;
+    this.feedback = narrow ? new HalfFeedback(name, Math.toIntExact(elements)) : null;
+    this.halves = narrow ? weft.allocate(DType.FLOAT16, Shape.of(elements)) : null;
+  }
+
+  /// Throws `IllegalArgumentException` for a tensor of another type or length.
+  void check(String name, TensorView view) {
+    if (view.dtype() != DType.FLOAT32 || view.shape().elements() != elements) {
+      throw new IllegalArgumentException(
+          "tensor '%s': %s, expected %d elements of FLOAT32"
+              .formatted(name, view.signature(), elements));
+    }
+  }
+
+  /// Where the host's sum goes, when the push before has left it.
+  TensorView sum() throws InterruptedException {
+    if (pushed.isPresent()) {
+      Handle<Void> before = pushed.get();
+      pushed = Optional.empty();
+      var unused = before.await();
+    }
+    return sum.view();
+  }
+
+  /// Sends the sum to the servers, where this worker does that.
+  void push() throws InterruptedException {
+    if (servers == null) {
+      return;
+    }
+    if (feedback != null && halves != null) {
+      feedback.round(sum.view().data(), halves.view().data());
+      pushed = Optional.of(servers.push(halves.view(), 0));
+    } else {
+      pushed = Optional.of(servers.push(sum.view(), 0));
+    }
+  }
+
+  /// Begins to pull, where this worker does that.
+  Optional<Handle<Void>> pull(TensorView into) throws InterruptedException {
+    return servers == null ? Optional.empty() : Optional.of(servers.pull(into, 0));
+  }
+
+  /// Gives its memory back, as soon as no push reads it.
+  @Override
+  public void close() {
+    if (pushed.isPresent()) {
+      pushed.get().whenDone((nothing, cause) -> release());
+    } else {
+      release();
+    }
+  }
+
+  private void release() {
+    sum.close();
+    if (halves != null) {
+      halves.close();
+    }
+  }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.Weft;
+import io.weft.cluster.ProcessSet;
+import io.weft.collective.AllreduceRequest;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.collective.WireHook;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.kv.spec.TableSpec;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorView;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// MXNet's KVStore: tensors by name that live at servers, in two levels. The workers of a host add
+/// up what they push among themselves, in shared memory where there is some; the lowest of them
+/// pushes the sum, pulls the values and hands them on. So a host sends and receives each tensor
+/// once, however many workers it has. The optimizer runs at the servers.
+///
+/// ```java
+/// try (Weft weft = Weft.init();
+///     KVStore kv = KVStore.over(weft, KVStoreOptions.servers(2).withOptimizer("sgd:lr=0.1"))) {
+///   if (kv.server().isPresent()) {
+///     kv.server().get().join(Duration.ofHours(8));
+///     return;
+///   }
+///   kv.init(weights);                 // by name; the lowest worker's values count
+///   for (...) {
+///     kv.pull(weights);
+///     kv.push(gradients(weights));
+///   }
+/// }
+/// ```
+///
+/// All workers call the same methods with the same names in the same order, one thread each. Calls
+/// wait; a push only until the host's sum is there, and until the push of the tensor before has
+/// come to the servers. Errors are those of `KvTensor` and of `Communicator`.
+public final class KVStore implements AutoCloseable {
+
+  private final Weft weft;
+  private final KVStoreOptions options;
+  private final KeyValue member;
+  private final @Nullable Communicator host;
+  private final boolean leads;
+  private final int workers;
+  private final Map<String, HostTensor> tensors = new LinkedHashMap<>();
+  private final Map<String, HostRows> rows = new LinkedHashMap<>();
+
+  private KVStore(Weft weft, KVStoreOptions options, HostLayout layout) {
+    this.weft = weft;
+    this.options = options;
+    this.workers = weft.size() - options.servers();
+    this.member = KeyValue.over(weft, KvOptions.servers(options.servers()), layout.leaders());
+    this.host = layout.mine().isEmpty() ? null : weft.communicator(new ProcessSet(layout.mine()));
+    this.leads = layout.leaders().contains(weft.rank());
+  }
+
+  /// The store of a job. Made on all ranks with the same options. Throws `IllegalArgumentException`
+  /// where no rank is left to be a worker.
+  public static KVStore over(Weft weft, KVStoreOptions options) {
+    return new KVStore(
+        weft, options, HostLayout.of(weft.topology(), options.servers(), weft.rank()));
+  }
+
+  /// The server's side; empty on a worker.
+  public Optional<KvServer> server() {
+    return member.server();
+  }
+
+  /// This worker among the workers.
+  public int rank() {
+    return weft.rank() - options.servers();
+  }
+
+  /// How many workers there are, on all hosts.
+  public int workers() {
+    return workers;
+  }
+
+  /// Gives tensors of FLOAT32 their names and first values: those of the lowest worker count. Waits
+  /// until the servers have them.
+  public void init(Map<String, TensorView> values) throws InterruptedException {
+    for (Map.Entry<String, TensorView> each : inOrder(values)) {
+      String name = each.getKey();
+      if (tensors.containsKey(name) || rows.containsKey(name)) {
+        throw new IllegalStateException("'" + name + "' has first values already");
+      }
+      long elements = each.getValue().shape().elements();
+      KvTensor servers = null;
+      if (leads) {
+        servers =
+            member
+                .store()
+                .registerTensor(
+                    TableSpec.tensor(name, elements)
+                        .withRule(options.optimizer())
+                        .with(options.consistency()));
+      }
+      var tensor = new HostTensor(weft, name, elements, options.wire(), servers);
+      tensors.put(name, tensor);
+      tensor.check(name, each.getValue());
+      if (servers != null) {
+        var unused = servers.init(each.getValue().data()).await();
+      }
+    }
+    barrier();
+  }
+
+  /// Pushes the gradients of tensors: those of all workers of the host are added up and go to the
+  /// servers as one.
+  public void push(Map<String, TensorView> gradients) throws InterruptedException {
+    List<AllreduceRequest> sums = new ArrayList<>();
+    for (Map.Entry<String, TensorView> each : inOrder(gradients)) {
+      HostTensor tensor = tensor(each.getKey());
+      tensor.check(each.getKey(), each.getValue());
+      TensorView into = tensor.sum();
+      sums.add(
+          new AllreduceRequest(
+              new TensorView(DType.FLOAT32, into.shape(), each.getValue().data()),
+              into,
+              ReduceOp.SUM,
+              WireHook.NONE,
+              CollectiveOptions.named("kvstore/push/" + each.getKey())));
+    }
+    var unused = host().allreduceAll(sums).await();
+    for (Map.Entry<String, TensorView> each : inOrder(gradients)) {
+      tensor(each.getKey()).push();
+    }
+  }
+
+  /// Pulls tensors, as they are after this host's pushes.
+  public void pull(Map<String, TensorView> into) throws InterruptedException {
+    for (Map.Entry<String, TensorView> each : inOrder(into)) {
+      tensor(each.getKey()).check(each.getKey(), each.getValue());
+    }
+    pullFromServers(into);
+    List<Handle<TensorView>> given = new ArrayList<>();
+    for (Map.Entry<String, TensorView> each : inOrder(into)) {
+      given.add(
+          host()
+              .broadcast(
+                  each.getValue(), 0, CollectiveOptions.named("kvstore/pull/" + each.getKey())));
+    }
+    for (Handle<TensorView> each : given) {
+      var unused = each.await();
+    }
+  }
+
+  private void pullFromServers(Map<String, TensorView> into) throws InterruptedException {
+    List<Handle<Void>> pulls = new ArrayList<>();
+    try {
+      for (Map.Entry<String, TensorView> each : inOrder(into)) {
+        tensor(each.getKey()).pull(each.getValue()).ifPresent(pulls::add);
+      }
+      for (Handle<Void> each : pulls) {
+        var unused = each.await();
+      }
+    } catch (RuntimeException failed) {
+      host().abort(cause(String.join(", ", into.keySet()), failed));
+      throw failed;
+    }
+  }
+
+  /// What the other workers of the host hear, which wait for what this one cannot pull.
+  static CommException cause(String names, RuntimeException failed) {
+    return failed instanceof CommException known
+        ? known
+        : new CommException.Aborted("pull of " + names + ": " + failed.getMessage(), failed);
+  }
+
+  /// Makes a table of rows of so many floats, for row-sparse pushes and pulls.
+  ///
+  /// @param initial what a row has that nobody has pushed, such as `zero`
+  public void initRows(String name, int width, String initial) throws InterruptedException {
+    if (tensors.containsKey(name) || rows.containsKey(name)) {
+      throw new IllegalStateException("'" + name + "' is there already");
+    }
+    KvTable servers =
+        leads
+            ? member
+                .store()
+                .register(
+                    TableSpec.rows(name, width)
+                        .withRule(options.optimizer())
+                        .withInitial(initial, 0)
+                        .with(options.consistency()))
+            : null;
+    rows.put(name, new HostRows(weft, name, width, host(), servers));
+    barrier();
+  }
+
+  /// Pushes some rows, each worker its own, or none: what the workers of the host push for one row
+  /// is added up.
+  ///
+  /// @param values row after row
+  public void pushRows(String name, long[] ids, float[] values) throws InterruptedException {
+    rows(name).push(ids, values);
+  }
+
+  /// Pulls some rows, each worker its own, in any order, also several times, or none.
+  public void pullRows(String name, long[] ids, float[] into) throws InterruptedException {
+    rows(name).pull(ids, into);
+  }
+
+  /// Waits until all workers of all hosts have called it, and their pushes have come to the
+  /// servers.
+  public void barrier() throws InterruptedException {
+    for (HostTensor each : tensors.values()) {
+      var unused = each.sum();
+    }
+    for (HostRows each : rows.values()) {
+      each.flush();
+    }
+    var unusedBefore = host().barrier(CollectiveOptions.named("kvstore/barrier")).await();
+    if (leads) {
+      member.store().barrier();
+    }
+    var unusedAfter = host().barrier(CollectiveOptions.named("kvstore/barrier")).await();
+  }
+
+  private static List<Map.Entry<String, TensorView>> inOrder(Map<String, TensorView> tensors) {
+    return tensors.entrySet().stream().sorted(Map.Entry.comparingByKey()).toList();
+  }
+
+  private HostTensor tensor(String name) {
+    HostTensor found = tensors.get(name);
+    if (found == null) {
+      throw new IllegalStateException("no tensor '" + name + "'; init gives it its first values");
+    }
+    return found;
+  }
+
+  private HostRows rows(String name) {
+    HostRows found = rows.get(name);
+    if (found == null) {
+      throw new IllegalStateException("no rows '" + name + "'; initRows makes them");
+    }
+    return found;
+  }
+
+  private Communicator host() {
+    if (host == null) {
+      throw new IllegalStateException("this rank is a server: only workers push and pull");
+    }
+    return host;
+  }
+
+  /// Waits for this worker's pushes no more; ends the server's threads where there are some.
+  @Override
+  public void close() {
+    member.close();
+    tensors.values().forEach(HostTensor::close);
+    rows.values().forEach(HostRows::close);
+  }
+}
