@@ -18,6 +18,7 @@ import io.weft.collective.service.RendezvousTarget;
 import io.weft.dataparallel.frame.ReportTarget;
 import io.weft.dataparallel.timeline.TimelineFileTarget;
 import io.weft.flight.FlightFileTarget;
+import io.weft.kv.frame.KvFramesTarget;
 import io.weft.shm.GreetingTarget;
 import io.weft.transport.secure.HandshakeTarget;
 import io.weft.transport.tcp.AddressTarget;
@@ -52,6 +53,7 @@ class DecodersFuzzTest extends FuzzContract {
             FlightFileTarget.class,
             TimelineFileTarget.class,
             ReportTarget.class,
+            KvFramesTarget.class,
             EnvironmentTarget.class,
             SlurmHostsTarget.class,
             SecretFileTarget.class,
