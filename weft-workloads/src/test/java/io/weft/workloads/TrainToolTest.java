@@ -95,7 +95,7 @@ class TrainToolTest {
         "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
         "mnist-dnn --autotune-store kept | --autotune-store kept: expected --autotune with it",
         "mnist-dnn --autotune --autotune-store /proc/self/status/kept | --autotune-store",
-        "mnist-dnn --via ps          | --via ps: expected allreduce, weft or grpc with mnist-dnn",
+        "mnist-dnn --via ps --dense allreduce | --dense allreduce: expected servers with mnist-dnn",
         "mnist-dnn --via pigeon      | --via pigeon: expected allreduce, weft, grpc or ps",
         "wide-deep --via ps --sync async | --sync async: expected --staleness with --via ps",
         "wide-deep --via ps --staleness -1 | --staleness -1: expected async or a whole number from",
