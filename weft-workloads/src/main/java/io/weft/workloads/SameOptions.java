@@ -76,6 +76,7 @@ final class SameOptions {
     facts.put("--servers", options.servers().map(s -> "" + s.servers()).orElse("none"));
     facts.put("--backup", options.servers().map(s -> "" + s.backup()).orElse("none"));
     facts.put("--dense", options.servers().map(s -> s.dense().toString()).orElse("none"));
+    facts.put("--enlarged", settings.hidden().toString());
     facts.put("--epochs", "" + settings.epochs());
     facts.put("--batch", "" + settings.batch());
     // Before the rate, which has a default for each.

@@ -8,6 +8,7 @@ import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
@@ -35,6 +36,7 @@ import picocli.CommandLine.ParseResult;
 /// The options of `weft train` and their meaning. Nothing here starts anything.
 final class TrainCommandLine {
 
+  private static final String ENLARGED = "--enlarged";
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
   private static final int MOST_THREADS = 1 << 10;
@@ -76,6 +78,11 @@ final class TrainCommandLine {
     option(spec, "--batch", "B", "examples in a step, over all ranks; default 128, alexnet 24");
     option(spec, "--lr", "R", "learning rate; by default one that fits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
+    spec.addOption(
+        OptionSpec.builder(ENLARGED)
+            .type(boolean.class)
+            .description("hidden layers of 2048 and 1024 units, of mnist-* and cifar10-*")
+            .build());
     option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
@@ -158,7 +165,8 @@ final class TrainCommandLine {
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"),
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
-            GradientFlags.parse(parsed, System.getenv()));
+            GradientFlags.parse(parsed, System.getenv()),
+            hidden(parsed, workload));
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
     DataSource source =
@@ -176,6 +184,17 @@ final class TrainCommandLine {
         output(parsed, "--json"),
         directory(parsed, "--timeline"),
         autotuneLog(parsed, settings));
+  }
+
+  private static Hidden hidden(ParseResult parsed, Workload workload) {
+    if (!parsed.hasMatchedOption(ENLARGED)) {
+      return Hidden.STANDARD;
+    }
+    if (!workload.isEnlargeable()) {
+      throw new BadOption(
+          ENLARGED + " with " + workload.title() + ": only mnist-* and cifar10-* can be enlarged");
+    }
+    return Hidden.ENLARGED;
   }
 
   private static Workload workload(ParseResult parsed) {

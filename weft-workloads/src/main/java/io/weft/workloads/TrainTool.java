@@ -106,7 +106,7 @@ public final class TrainTool implements ToolProvider {
       throws IOException {
     if (arguments.equals(List.of("--list"))) {
       for (Workload workload : Workload.values()) {
-        out.printf("%-10s  %s%n", workload.title(), workload.summary());
+        out.printf("%-11s  %s%n", workload.title(), workload.summary());
       }
       return 0;
     }

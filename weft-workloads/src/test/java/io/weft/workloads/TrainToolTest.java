@@ -33,7 +33,7 @@ class TrainToolTest {
   void theWorkloadsAreListed() {
     assertThat(run("--list")).isZero();
     assertThat(out.toString().lines())
-        .hasSize(5)
+        .hasSize(7)
         .anyMatch(l -> l.startsWith("mnist-dnn "))
         .anyMatch(l -> l.startsWith("mnist-cnn "))
         .anyMatch(l -> l.startsWith("adult-dnn "));
@@ -95,11 +95,12 @@ class TrainToolTest {
         "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
         "mnist-dnn --autotune-store kept | --autotune-store kept: expected --autotune with it",
         "mnist-dnn --autotune --autotune-store /proc/self/status/kept | --autotune-store",
-        "mnist-dnn --via ps --dense allreduce | --dense allreduce: expected servers with mnist-dnn",
         "mnist-dnn --via pigeon      | --via pigeon: expected allreduce, weft, grpc or ps",
         "wide-deep --via ps --sync async | --sync async: expected --staleness with --via ps",
         "wide-deep --via ps --staleness -1 | --staleness -1: expected async or a whole number from",
         "wide-deep --via weft --staleness 1 | --staleness 1: expected --via ps with it",
+        "wide-deep --enlarged        | --enlarged with wide-deep: only mnist-* and cifar10-*",
+        "mnist-dnn --via ps --dense allreduce | --dense allreduce: expected servers with mnist-dnn",
         "wide-deep --staleness 1     | --staleness 1: expected --via ps with it",
         "wide-deep --via ps --dense x | --dense x: expected servers, allreduce",
         "wide-deep --via ps --backup 1 --workers 2 | --backup 1: expected --staleness with",

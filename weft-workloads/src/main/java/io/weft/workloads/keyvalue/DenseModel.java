@@ -76,7 +76,7 @@ final class DenseModel implements WorkerModel {
     TableSettings with = TableSettings.of(settings);
     this.store = store;
     this.consistency = with.consistency();
-    this.model = Model.of(settings.workload(), mine.features(), settings.seed(), mine.scale());
+    this.model = settings.model(mine);
     Ops tf = Ops.create(model.graph());
     this.factor =
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));

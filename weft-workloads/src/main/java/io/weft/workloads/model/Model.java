@@ -35,12 +35,17 @@ public record Model(
     List<SparseTable> tables)
     implements AutoCloseable {
 
+  /// Builds a workload's network with its own hidden layers.
+  public static Model of(Workload workload, int features, long seed, float scale) {
+    return of(workload, Hidden.STANDARD, features, seed, scale);
+  }
+
   /// Builds a workload's network.
   ///
   /// @param features bytes of an example
   /// @param seed of the initial weights
   /// @param scale what a feature byte is multiplied by
-  public static Model of(Workload workload, int features, long seed, float scale) {
+  public static Model of(Workload workload, Hidden hidden, int features, long seed, float scale) {
     var graph = new Graph();
     var layers = new Layers(graph, seed);
     Ops tf = layers.tf();
@@ -53,8 +58,17 @@ public record Model(
     var x = tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
     Operand<TFloat32> logits =
         switch (workload) {
-          case MNIST_DNN, ADULT_DNN -> threeLayers(layers, x, features, workload);
-          case MNIST_CNN -> twoConvolutions(layers, x, workload);
+          case MNIST_DNN, CIFAR10_DNN, ADULT_DNN ->
+              hidden == Hidden.ENLARGED
+                  ? dense(layers, x, features, 2048, 1024, workload.classes())
+                  : dense(layers, x, features, 200, 100, workload.classes());
+          case MNIST_CNN ->
+              twoConvolutions(
+                  layers,
+                  tf.reshape(x, tf.constant(new int[] {-1, 28, 28, 1})),
+                  hidden,
+                  workload.classes());
+          case CIFAR10_CNN -> twoConvolutions(layers, pictures(tf, x), hidden, workload.classes());
           case ALEXNET -> Alexnet.seeing(features).logits(layers, x);
           case WIDE_DEEP -> new WideDeep(features / Ids.BYTES).logits(layers, bytes);
         };
@@ -70,26 +84,39 @@ public record Model(
         layers.tables());
   }
 
-  private static Operand<TFloat32> threeLayers(
-      Layers layers, Operand<TFloat32> x, int features, Workload workload) {
+  private static Operand<TFloat32> dense(
+      Layers layers, Operand<TFloat32> x, int inputs, int first, int second, int classes) {
     Ops tf = layers.tf();
-    var first = tf.nn.relu(layers.dense("dense1", x, features, 200));
-    var second = tf.nn.relu(layers.dense("dense2", first, 200, 100));
-    return layers.dense("dense3", second, 100, workload.classes());
+    var one = tf.nn.relu(layers.dense("dense1", x, inputs, first));
+    var two = tf.nn.relu(layers.dense("dense2", one, first, second));
+    return layers.dense("dense3", two, second, classes);
+  }
+
+  /// Pictures come as planes of their three colours.
+  private static Operand<TFloat32> pictures(Ops tf, Operand<TFloat32> x) {
+    var planes = tf.reshape(x, tf.constant(new int[] {-1, 3, 32, 32}));
+    return tf.linalg.transpose(planes, tf.constant(new int[] {0, 2, 3, 1}));
   }
 
   private static Operand<TFloat32> twoConvolutions(
-      Layers layers, Operand<TFloat32> x, Workload workload) {
+      Layers layers, Operand<TFloat32> images, Hidden hidden, int classes) {
     Ops tf = layers.tf();
-    var images = tf.reshape(x, tf.constant(new int[] {-1, 28, 28, 1}));
+    var extents = images.asOutput().shape();
+    int side = (int) extents.get(1);
+    int colours = (int) extents.get(3);
     var halves = new Layers.Window(2, 2, "SAME");
     var first =
-        layers.pool(layers.convolution("conv1", images, Layers.Window.same(5), 1, 32), halves);
+        layers.pool(
+            layers.convolution("conv1", images, Layers.Window.same(5), colours, 32), halves);
     var second =
         layers.pool(layers.convolution("conv2", first, Layers.Window.same(5), 32, 64), halves);
-    var flat = tf.reshape(second, tf.constant(new int[] {-1, 7 * 7 * 64}));
-    var full = tf.nn.relu(layers.dense("dense1", flat, 7 * 7 * 64, 1024));
-    return layers.dense("dense2", full, 1024, workload.classes());
+    int count = side / 4 * (side / 4) * 64;
+    var flat = tf.reshape(second, tf.constant(new int[] {-1, count}));
+    if (hidden == Hidden.ENLARGED) {
+      return dense(layers, flat, count, 2048, 1024, classes);
+    }
+    var full = tf.nn.relu(layers.dense("dense1", flat, count, 1024));
+    return layers.dense("dense2", full, 1024, classes);
   }
 
   /// Number of weights and biases.

@@ -8,6 +8,8 @@ import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.MnistFiles;
 import io.weft.workloads.digits.SyntheticDigits;
+import io.weft.workloads.pictures.CifarFiles;
+import io.weft.workloads.pictures.SyntheticPictures;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -19,6 +21,11 @@ public enum Workload {
   MNIST_DNN("mnist-dnn", "digits, 784-200-100-10", 784, 10, 8, 0.05f),
   /// Digits, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
   MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
+  /// Small pictures in three colours, a network of 3072-200-100-10 units.
+  CIFAR10_DNN("cifar10-dnn", "small pictures, 3072-200-100-10", 3072, 10, 10, 0.01f),
+  /// Small pictures, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
+  CIFAR10_CNN(
+      "cifar10-cnn", "small pictures, conv 5x5x32, conv 5x5x64, 1024-10", 3072, 10, 5, 0.01f),
   /// Census, a network of 123-200-100-2 units.
   ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f),
   /// Random pixels of 224x224 in three colours, five convolutions and three dense layers, 50
@@ -76,6 +83,14 @@ public enum Workload {
     return this == WIDE_DEEP;
   }
 
+  /// Whether its hidden layers can be enlarged.
+  public boolean isEnlargeable() {
+    return switch (this) {
+      case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN -> true;
+      case ADULT_DNN, ALEXNET, WIDE_DEEP -> false;
+    };
+  }
+
   /// Width of its output.
   public int classes() {
     return classes;
@@ -105,6 +120,7 @@ public enum Workload {
   public Optional<DataSource> files(Path directory) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
+      case CIFAR10_DNN, CIFAR10_CNN -> Optional.of(new CifarFiles(directory));
       case ADULT_DNN -> Optional.of(new CensusFiles(directory));
       case ALEXNET -> Optional.empty();
       case WIDE_DEEP -> Optional.of(new CriteoFiles(directory));
@@ -115,6 +131,7 @@ public enum Workload {
   public DataSource embedded(long seed) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
+      case CIFAR10_DNN, CIFAR10_CNN -> SyntheticPictures.standard(seed);
       case ADULT_DNN -> new SyntheticCensus(seed);
       case ALEXNET -> new RandomPixels(features, seed);
       case WIDE_DEEP -> SyntheticClicks.standard(seed);

@@ -61,8 +61,7 @@ record Replica(
   /// @param results added to the graph
   static Replica of(
       TrainingSettings settings, Servers servers, Examples like, WorkerResults results) {
-    try (Model model =
-        Model.of(settings.workload(), like.features(), settings.seed(), like.scale())) {
+    try (Model model = settings.model(like)) {
       Graph graph = model.graph();
       Ops tf = Ops.create(graph);
       Ops first = tf.withDevice(FIRST_SERVER);

@@ -78,7 +78,7 @@ final class Engine implements AutoCloseable {
   ///
   /// @param data like what it will see
   static Engine start(TrainingSettings settings, Examples data, TrainingJob job) {
-    Model model = Model.of(settings.workload(), data.features(), settings.seed(), data.scale());
+    Model model = settings.model(data);
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
     Ops tf = Ops.create(model.graph());
     Placeholder<TFloat32> factor =

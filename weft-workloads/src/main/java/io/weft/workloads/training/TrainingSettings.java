@@ -2,6 +2,9 @@
 package io.weft.workloads.training;
 
 import io.weft.workloads.checkpoint.Manifest;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Hidden;
+import io.weft.workloads.model.Model;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
@@ -21,6 +24,7 @@ import java.util.Optional;
 /// @param checkpoint directory to save to and resume from
 /// @param check that ranks compare their weights; with `Sync.Gradients` alone
 /// @param exchange of gradients; other than plain with `Sync.Gradients` alone
+/// @param hidden layers of the network
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -32,7 +36,8 @@ public record TrainingSettings(
     ReadMode read,
     Optional<Path> checkpoint,
     Optional<WeightCheck> check,
-    GradientExchange exchange) {
+    GradientExchange exchange,
+    Hidden hidden) {
 
   /// The same without a check of weights, and with gradients that travel as they are.
   public TrainingSettings(
@@ -56,7 +61,8 @@ public record TrainingSettings(
         read,
         checkpoint,
         Optional.empty(),
-        GradientExchange.PLAIN);
+        GradientExchange.PLAIN,
+        Hidden.STANDARD);
   }
 
   /// The same with other checks of weights.
@@ -72,13 +78,47 @@ public record TrainingSettings(
         read,
         checkpoint,
         Optional.of(other),
-        exchange);
+        exchange,
+        hidden);
   }
 
   /// The same with another exchange of gradients.
   public TrainingSettings with(GradientExchange other) {
     return new TrainingSettings(
-        workload, epochs, batch, rate, optimizer, seed, sync, read, checkpoint, check, other);
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        check,
+        other,
+        hidden);
+  }
+
+  /// The same with other hidden layers.
+  public TrainingSettings with(Hidden other) {
+    return new TrainingSettings(
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        check,
+        exchange,
+        other);
+  }
+
+  /// The network, for examples like these.
+  public Model model(Examples like) {
+    return Model.of(workload, hidden, like.features(), seed, like.scale());
   }
 
   /// What a checkpoint of a run with these settings says of it.
@@ -94,6 +134,9 @@ public record TrainingSettings(
     facts.put("optimizer", optimizer.toString());
     facts.put("seed", Long.toString(seed));
     facts.put("sync", sync.toString());
+    if (hidden != Hidden.STANDARD) {
+      facts.put("hidden", hidden.toString());
+    }
     return new Manifest(epochs, facts);
   }
 }

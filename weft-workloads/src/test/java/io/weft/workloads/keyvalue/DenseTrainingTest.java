@@ -10,11 +10,14 @@ import io.weft.dataparallel.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
+import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.Servers;
+import io.weft.workloads.pictures.SyntheticPictures;
 import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingJob;
@@ -66,6 +69,11 @@ class DenseTrainingTest {
   }
 
   private static ServedResult served(TrainingSettings settings, String transport) {
+    return served(settings, DIGITS, transport);
+  }
+
+  private static ServedResult served(
+      TrainingSettings settings, DataSource source, String transport) {
     WeftConfig config =
         WeftConfig.builder().transport(transport).deadline(Duration.ofMinutes(5)).build();
     try (LocalJob job = LocalJob.start(TWO_AND_TWO.ranks(), config)) {
@@ -74,7 +82,7 @@ class DenseTrainingTest {
               weft -> {
                 try (weft) {
                   return new KeyValueTraining(
-                          settings, TWO_AND_TWO, DIGITS, weft, 1, TrainingObserver.SILENT)
+                          settings, TWO_AND_TWO, source, weft, 1, TrainingObserver.SILENT)
                       .run();
                 }
               })
@@ -119,5 +127,56 @@ class DenseTrainingTest {
     assertThat(served.outcome().accuracies().getLast()).isGreaterThan(0.5);
     assertThat(served.facts().mode()).isEqualTo("async");
     assertThat(served.outcome().losses()).hasSize(STEPS).allMatch(Double::isFinite);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Workload.class,
+      names = {"CIFAR10_DNN", "CIFAR10_CNN"})
+  void picturesAreLearnedAsOneProcessLearnsThem(Workload workload) {
+    var pictures = new SyntheticPictures(1, 1280, 400);
+    var settings =
+        new TrainingSettings(
+            workload,
+            3,
+            BATCH,
+            workload.defaultRate(OptimizerKind.MOMENTUM),
+            OptimizerKind.MOMENTUM,
+            7,
+            new Sync.Gradients(),
+            ReadMode.SHARDED,
+            Optional.empty());
+    double alone =
+        new Trainer(settings, pictures, new SoloJob(), TrainingObserver.SILENT)
+            .run()
+            .accuracies()
+            .getLast();
+    assertThat(alone).isGreaterThan(0.8);
+    assertThat(served(settings, pictures, "tcp").outcome().accuracies().getLast())
+        .isCloseTo(alone, within(0.01));
+  }
+
+  @Test
+  void enlargedLayersOfManyPartsAreTrainedToo() {
+    TrainingSettings settings =
+        new TrainingSettings(
+                Workload.MNIST_DNN,
+                1,
+                BATCH,
+                0.02f,
+                OptimizerKind.MOMENTUM,
+                7,
+                new Sync.Gradients(),
+                ReadMode.SHARDED,
+                Optional.empty())
+            .with(Hidden.ENLARGED);
+    var few = new SyntheticDigits(1, 512, 200);
+    ServedResult served = served(settings, few, "shm");
+    assertThat(settings.model(few.train()).parameters())
+        .isEqualTo(784 * 2048 + 2048 + 2048 * 1024 + 1024 + 1024 * 10 + 10);
+    double alone =
+        new Trainer(settings, few, new SoloJob(), TrainingObserver.SILENT).run().finalLoss();
+    assertThat(served.outcome().finalLoss()).isCloseTo(alone, within(1e-4));
+    assertThat(served.facts().tables().pushes()).isEqualTo(2 * VARIABLES * 8);
   }
 }

@@ -16,6 +16,8 @@ class ModelTest {
   @CsvSource({
     "MNIST_DNN,178110,6",
     "MNIST_CNN,3274634,8",
+    "CIFAR10_DNN,635710,6",
+    "CIFAR10_CNN,4259274,8",
     "ADULT_DNN,45102,6",
     "ALEXNET,50303912,16"
   })

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.pictures;
+
+import io.weft.workloads.data.DataFile;
+import io.weft.workloads.data.Examples;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The binary version of CIFAR-10: records of one byte of label and 3,072 of pixels, red, green and
+/// blue one plane after the other.
+final class BinaryBatches {
+
+  private static final int BATCHES = 5;
+  private static final int RECORD = 1 + CifarFiles.PICTURE;
+
+  /// Records of a batch; what is longer is not one.
+  private static final int MOST = 10_000;
+
+  private BinaryBatches() {}
+
+  static void check(Path directory) {
+    List<DataFile> files = trainFiles(directory);
+    files.add(testFile(directory));
+    for (DataFile file : files) {
+      try (InputStream in = file.open()) {
+        int label = in.read();
+        requireLabel(file, label, 0);
+      } catch (IOException e) {
+        throw file.unreadable(e);
+      }
+    }
+  }
+
+  static Examples train(Path directory) {
+    return join(trainFiles(directory));
+  }
+
+  static Examples test(Path directory) {
+    return join(List.of(testFile(directory)));
+  }
+
+  private static List<DataFile> trainFiles(Path directory) {
+    List<DataFile> files = new ArrayList<>();
+    for (int i = 1; i <= BATCHES; i++) {
+      files.add(find(directory, "data_batch_" + i + ".bin"));
+    }
+    return files;
+  }
+
+  private static DataFile testFile(Path directory) {
+    return find(directory, "test_batch.bin");
+  }
+
+  private static DataFile find(Path directory, String name) {
+    return DataFile.find(directory, List.of(name), CifarFiles.REMEDY);
+  }
+
+  private static Examples join(List<DataFile> files) {
+    List<byte[]> batches = new ArrayList<>();
+    int count = 0;
+    for (DataFile file : files) {
+      byte[] batch = file.within(() -> records(file));
+      batches.add(batch);
+      count += batch.length / RECORD;
+    }
+    byte[] values = new byte[Math.multiplyExact(count, CifarFiles.PICTURE)];
+    byte[] labels = new byte[count];
+    int at = 0;
+    for (byte[] batch : batches) {
+      for (int from = 0; from < batch.length; from += RECORD) {
+        labels[at] = batch[from];
+        System.arraycopy(batch, from + 1, values, at * CifarFiles.PICTURE, CifarFiles.PICTURE);
+        at++;
+      }
+    }
+    return new Examples(CifarFiles.PICTURE, CifarFiles.CLASSES, 1f / 255, values, labels);
+  }
+
+  private static byte[] records(DataFile file) {
+    try (InputStream in = file.open()) {
+      byte[] all = in.readNBytes(MOST * RECORD + 1);
+      if (all.length == 0 || all.length % RECORD != 0 || all.length > MOST * RECORD) {
+        throw file.malformed(
+            "1 to " + MOST + " records of " + RECORD + " bytes", all.length + " bytes");
+      }
+      for (int i = 0; i < all.length / RECORD; i++) {
+        requireLabel(file, all[i * RECORD] & 0xff, i);
+      }
+      return all;
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+  }
+
+  private static void requireLabel(DataFile file, int label, int record) {
+    if (label < 0 || label >= CifarFiles.CLASSES) {
+      throw file.malformed(
+          "labels 0 to 9", label < 0 ? "an empty file" : label + " of record " + record);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.pictures;
+
+import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Examples;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// CIFAR-10 in one directory: the binary batches under their standard names, gzip or not, or the
+/// folders `train` and `test` with a folder of images for each class.
+///
+/// @param directory where they are
+public record CifarFiles(Path directory) implements DataSource {
+
+  /// Pixels of a side.
+  static final int SIDE = 32;
+
+  /// Bytes of a picture: planes of red, green and blue.
+  static final int PICTURE = 3 * SIDE * SIDE;
+
+  /// Classes.
+  static final int CLASSES = 10;
+
+  /// Where the files can be had.
+  static final String REMEDY =
+      "CIFAR-10 is the six files data_batch_1.bin to data_batch_5.bin and test_batch.bin of"
+          + " https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz, or the folders train and"
+          + " test with a folder of images of 32x32 for each of ten classes; without --data the"
+          + " workload draws its own pictures";
+
+  private boolean isFolders() {
+    return Files.isDirectory(directory.resolve("train"));
+  }
+
+  @Override
+  public String name() {
+    return (isFolders() ? "CIFAR-10 images in " : "CIFAR-10 batches in ") + directory;
+  }
+
+  @Override
+  public void check() {
+    if (isFolders()) {
+      ImageFolders.check(directory);
+    } else {
+      BinaryBatches.check(directory);
+    }
+  }
+
+  @Override
+  public Examples train() {
+    return isFolders() ? ImageFolders.read(directory, "train") : BinaryBatches.train(directory);
+  }
+
+  @Override
+  public Examples test() {
+    return isFolders() ? ImageFolders.read(directory, "test") : BinaryBatches.test(directory);
+  }
+}
