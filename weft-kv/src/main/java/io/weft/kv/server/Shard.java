@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.Ahead;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
-import io.weft.kv.server.MirrorLink.Arrival;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
-import io.weft.kv.spec.TableSpec;
 import io.weft.kv.table.MemoryBudgetException;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -37,13 +29,10 @@ final class Shard {
 
   private static final Logger LOG = LoggerFactory.getLogger(Shard.class);
 
-  /// Before the content of `LOAD`: where it belongs, and the table's step.
-  private static final long LOAD_HEAD_BYTES = 16;
-
   private final int number;
   private final ShardContext context;
   private final Runnable wake;
-  private final Map<Long, ShardTable> tables = new HashMap<>();
+  private final ShardTables tables;
   private final NumberWindow[] pushes;
   private final ShardSaves saves;
   private final ShardMirror mirror;
@@ -71,6 +60,7 @@ final class Shard {
       Set<Integer> lost,
       Consumer<Runnable> onThread) {
     this.number = number;
+    this.tables = new ShardTables(context);
     this.mirror = new ShardMirror(number, context, lost, onThread);
     this.left = new boolean[context.workers().size()];
     this.context = context;
@@ -120,30 +110,20 @@ final class Shard {
         throw new Refusal("rank " + context.rank() + " serves it, and mirrors nobody");
       }
       switch (head.op()) {
-        case REGISTER -> register(it);
+        case REGISTER -> done(it, tables.register(it));
         case PUSH -> push(it);
         case CLOCK -> clock(it);
-        case LOAD -> load(it);
+        case LOAD -> {
+          tables.load(it);
+          done(it, 0);
+        }
         case INIT -> init(it);
         case STATE -> {
-          checkPayload(it, ShardCopy.STATE_BYTES);
-          MemorySegment payload = request.payload();
-          table(head)
-              .take(
-                  head.part(),
-                  head.clock(),
-                  payload.get(JAVA_LONG_UNALIGNED, 0),
-                  payload.get(JAVA_LONG_UNALIGNED, 8) != 0);
+          tables.takeState(it);
           done(it, 0);
         }
         case COPY -> {
-          checkPayload(it, LOAD_HEAD_BYTES);
-          MemorySegment payload = request.payload();
-          table(head)
-              .load(
-                  head.part(),
-                  payload.get(JAVA_LONG_UNALIGNED, 0),
-                  payload.asSlice(LOAD_HEAD_BYTES));
+          tables.takeCopy(it);
           done(it, 0);
         }
         case KEEP -> {
@@ -155,7 +135,7 @@ final class Shard {
           done(it, 0);
         }
         case WINDOW -> {
-          checkPayload(it, NumberWindow.EXPORT_BYTES);
+          ShardTables.checkPayload(it, NumberWindow.EXPORT_BYTES);
           pushes[worker].take(request.payload());
           done(it, 0);
         }
@@ -179,7 +159,7 @@ final class Shard {
   }
 
   private void refuse(Pending it, String why) {
-    ShardTable table = tables.get(it.head().table());
+    ShardTable table = tables.find(it.head().table());
     String about = table == null ? "" : "table '" + table.spec().name() + "', ";
     it.request()
         .reply(
@@ -191,7 +171,7 @@ final class Shard {
 
   private void serve(Pending it) throws Refusal {
     switch (it.head().op()) {
-      case REGISTER -> register(it);
+      case REGISTER -> both(it, tables.register(it));
       case PUSH, PUSH_PULL -> push(it);
       case PULL -> pull(it);
       case CLOCK -> clock(it);
@@ -210,7 +190,10 @@ final class Shard {
         done(it, 0);
         resume(table);
       }
-      case LOAD -> load(it);
+      case LOAD -> {
+        tables.load(it);
+        both(it, 0);
+      }
       case INIT -> init(it);
       case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
           throw new Refusal(it.head().op() + " is for servers");
@@ -218,12 +201,7 @@ final class Shard {
   }
 
   private ShardTable table(KvHead head) throws Refusal {
-    ShardTable table = tables.get(head.table());
-    if (table == null) {
-      throw new Refusal(
-          "there is no table %016x; register it first, on every worker".formatted(head.table()));
-    }
-    return table;
+    return tables.of(head);
   }
 
   /// Tells the mirror too, and answers when it has done it.
@@ -247,79 +225,6 @@ final class Shard {
 
   private static void done(Pending it, long applied) {
     it.request().reply(KvReply.done(applied).encode());
-  }
-
-  // --- tables
-
-  private void register(Pending it) throws Refusal {
-    MemorySegment text = it.request().payload();
-    if (text.byteSize() > TableSpec.MAX_TEXT_BYTES) {
-      throw new Refusal("a specification of " + text.byteSize() + " bytes");
-    }
-    TableSpec spec;
-    ShardTable known;
-    try {
-      spec = TableSpec.parse(new String(text.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
-      if (spec.id() != it.head().table()) {
-        throw new IllegalArgumentException("the name of another table");
-      }
-      known = tables.get(spec.id());
-      if (known == null) {
-        tables.put(spec.id(), make(spec));
-      } else if (!known.spec().text().equals(spec.text())) {
-        throw new IllegalArgumentException(
-            "registered as [%s], now as [%s]; all workers register the same"
-                .formatted(line(known.spec()), line(spec)));
-      }
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
-    both(it, known == null ? 0 : clock(known));
-  }
-
-  private static long clock(ShardTable table) {
-    long clock = 0;
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
-      clock = Math.max(clock, rounds.applied());
-    }
-    return clock;
-  }
-
-  /// Takes a part of a checkpoint, before the first push.
-  private void load(Pending it) throws Refusal {
-    ShardTable table = table(it.head());
-    KvHead head = it.head();
-    if (table.isChanged()) {
-      throw new Refusal("there were pushes already; a checkpoint is restored before the first");
-    }
-    checkPayload(it, LOAD_HEAD_BYTES);
-    MemorySegment payload = it.request().payload();
-    long at = payload.get(JAVA_LONG_UNALIGNED, 0);
-    table.load(head.part(), at, payload.asSlice(LOAD_HEAD_BYTES));
-    table.restored(head.part());
-    table.step(payload.get(JAVA_LONG_UNALIGNED, 8));
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
-      rounds.begin(Math.max(rounds.applied(), head.clock()));
-    }
-    both(it, 0);
-  }
-
-  private static void checkPayload(Pending it, long least) throws Refusal {
-    long bytes = it.request().payload().byteSize();
-    if (bytes < least) {
-      throw new Refusal("a payload of %d bytes, expected at least %d".formatted(bytes, least));
-    }
-  }
-
-  private static String line(TableSpec spec) {
-    return spec.text().replace('\n', ' ');
-  }
-
-  private ShardTable make(TableSpec spec) {
-    return switch (spec.kind()) {
-      case ROWS -> new RowsTable(spec, context);
-      case TENSOR -> new PartsTable(spec, context);
-    };
   }
 
   private void init(Pending it) throws Refusal {
@@ -363,7 +268,8 @@ final class Shard {
     if (mirror.link() == null) {
       answerPush(it, at);
     } else {
-      forward(it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
+      mirror.forwardPush(
+          it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
     }
     resume(table);
   }
@@ -374,36 +280,6 @@ final class Shard {
     } else {
       done(it, told);
     }
-  }
-
-  /// With its keys, whatever the worker has named them by: the mirror keeps no lists.
-  private void forward(
-      Pending it, ShardTable table, Subject subject, MemorySegment values, Arrival arrival) {
-    KvHead head = it.head();
-    int count = table.keyCount(subject);
-    long keyBytes = 8L * count;
-    var asPush =
-        new KvHead(
-            KvOp.PUSH,
-            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
-            number,
-            head.table(),
-            head.number(),
-            head.settled(),
-            head.clock(),
-            0,
-            0,
-            count,
-            head.part());
-    mirror.forward(
-        asPush,
-        it.worker(),
-        keyBytes + values.byteSize(),
-        to -> {
-          table.writeKeys(subject, to);
-          MemorySegment.copy(values, 0, to, keyBytes, values.byteSize());
-        },
-        arrival);
   }
 
   /// @param values null = they were kept before
@@ -617,7 +493,7 @@ final class Shard {
           new ShardCopy.Source() {
             @Override
             public Collection<ShardTable> tables() {
-              return tables.values();
+              return tables.all();
             }
 
             @Override
@@ -649,7 +525,7 @@ final class Shard {
 
   private void leaveNow(int worker) {
     left[worker] = true;
-    for (ShardTable table : tables.values()) {
+    for (ShardTable table : tables.all()) {
       saves.leave(table, worker);
       table.clocks().leave(worker);
       for (Rounds<KeptPush> rounds : table.allRounds()) {
@@ -672,6 +548,6 @@ final class Shard {
 
   /// Frees the memory of its tables.
   void close() {
-    tables.values().forEach(ShardTable::close);
+    tables.all().forEach(ShardTable::close);
   }
 }

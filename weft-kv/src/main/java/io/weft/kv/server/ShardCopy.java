@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class ShardCopy {
 
   private static final int BLOCK_BYTES = 256 << 10;
-  private static final int LOAD_HEAD_BYTES = 16;
   private static final byte[] NOTHING = {};
 
   /// Of `STATE`: the step, and whether the part has its first values.
@@ -147,8 +146,8 @@ final class ShardCopy {
     public void row(MemorySegment memory, long at, int bytes) {
       if (filled + bytes > block.length) {
         flush();
-        block = new byte[Math.max(BLOCK_BYTES, LOAD_HEAD_BYTES + bytes)];
-        filled = LOAD_HEAD_BYTES;
+        block = new byte[Math.max(BLOCK_BYTES, ShardTables.LOAD_HEAD_BYTES + bytes)];
+        filled = ShardTables.LOAD_HEAD_BYTES;
       }
       MemorySegment.copy(memory, JAVA_BYTE, at, block, filled, bytes);
       filled += bytes;
@@ -156,14 +155,14 @@ final class ShardCopy {
 
     @Override
     public void elements(int part, long at, byte[] content, int count) {
-      byte[] all = new byte[LOAD_HEAD_BYTES + count];
+      byte[] all = new byte[ShardTables.LOAD_HEAD_BYTES + count];
       MemorySegment.ofArray(all).set(JAVA_LONG_UNALIGNED, 0, at);
-      System.arraycopy(content, 0, all, LOAD_HEAD_BYTES, count);
+      System.arraycopy(content, 0, all, ShardTables.LOAD_HEAD_BYTES, count);
       send(head(KvOp.COPY, shard, table.spec().id(), 0, part), 0, all, all.length);
     }
 
     void flush() {
-      if (filled > LOAD_HEAD_BYTES) {
+      if (filled > ShardTables.LOAD_HEAD_BYTES) {
         send(head(KvOp.COPY, shard, table.spec().id(), 0), 0, block, filled);
       }
       block = new byte[0];

@@ -2,7 +2,9 @@
 package io.weft.kv.server;
 
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.server.MirrorLink.Arrival;
+import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -130,6 +132,37 @@ final class ShardMirror {
       under.flush(); // rows as they were before the request
     }
     to.forward(head, worker, bytes, fill, arrival);
+  }
+
+  /// Sends a push that was done here to the mirror, with its keys, whatever the worker has named
+  /// them by: the mirror keeps no lists.
+  void forwardPush(
+      Pending it, ShardTable table, Subject subject, MemorySegment values, Arrival arrival) {
+    KvHead head = it.head();
+    int count = table.keyCount(subject);
+    long keyBytes = 8L * count;
+    var asPush =
+        new KvHead(
+            KvOp.PUSH,
+            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
+            shard,
+            head.table(),
+            head.number(),
+            head.settled(),
+            head.clock(),
+            0,
+            0,
+            count,
+            head.part());
+    forward(
+        asPush,
+        it.worker(),
+        keyBytes + values.byteSize(),
+        to -> {
+          table.writeKeys(subject, to);
+          MemorySegment.copy(values, 0, to, keyBytes, values.byteSize());
+        },
+        arrival);
   }
 
   /// Whether something is to be copied or sent.

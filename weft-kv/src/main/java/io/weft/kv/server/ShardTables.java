@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.spec.TableSpec;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// The tables of a shard, from their registration on, and what is put into them from elsewhere: a
+/// checkpoint, or the server that this one mirrors. Confined to the shard's thread.
+final class ShardTables {
+
+  /// Before the content of `LOAD` and `COPY`: where it belongs in a part, and the table's step.
+  static final int LOAD_HEAD_BYTES = 16;
+
+  private final ShardContext context;
+  private final Map<Long, ShardTable> tables = new HashMap<>();
+
+  ShardTables(ShardContext context) {
+    this.context = context;
+  }
+
+  Collection<ShardTable> all() {
+    return tables.values();
+  }
+
+  @Nullable ShardTable find(long id) {
+    return tables.get(id);
+  }
+
+  ShardTable of(KvHead head) throws Refusal {
+    ShardTable table = tables.get(head.table());
+    if (table == null) {
+      throw new Refusal(
+          "there is no table %016x; register it first, on every worker".formatted(head.table()));
+    }
+    return table;
+  }
+
+  /// Makes a table, or compares it with what there is; the clocks that it has applied.
+  long register(Pending it) throws Refusal {
+    MemorySegment text = it.request().payload();
+    if (text.byteSize() > TableSpec.MAX_TEXT_BYTES) {
+      throw new Refusal("a specification of " + text.byteSize() + " bytes");
+    }
+    try {
+      var spec = TableSpec.parse(new String(text.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+      if (spec.id() != it.head().table()) {
+        throw new IllegalArgumentException("the name of another table");
+      }
+      ShardTable known = tables.get(spec.id());
+      if (known == null) {
+        tables.put(spec.id(), make(spec));
+        return 0;
+      }
+      if (!known.spec().text().equals(spec.text())) {
+        throw new IllegalArgumentException(
+            "registered as [%s], now as [%s]; all workers register the same"
+                .formatted(line(known.spec()), line(spec)));
+      }
+      return clock(known);
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  private static String line(TableSpec spec) {
+    return spec.text().replace('\n', ' ');
+  }
+
+  private ShardTable make(TableSpec spec) {
+    return switch (spec.kind()) {
+      case ROWS -> new RowsTable(spec, context);
+      case TENSOR -> new PartsTable(spec, context);
+    };
+  }
+
+  private static long clock(ShardTable table) {
+    long clock = 0;
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      clock = Math.max(clock, rounds.applied());
+    }
+    return clock;
+  }
+
+  static void checkPayload(Pending it, long least) throws Refusal {
+    long bytes = it.request().payload().byteSize();
+    if (bytes < least) {
+      throw new Refusal("a payload of %d bytes, expected at least %d".formatted(bytes, least));
+    }
+  }
+
+  /// Takes a part of a checkpoint, before the first push.
+  void load(Pending it) throws Refusal {
+    KvHead head = it.head();
+    ShardTable table = of(head);
+    if (table.isChanged()) {
+      throw new Refusal("there were pushes already; a checkpoint is restored before the first");
+    }
+    takeCopy(it);
+    table.restored(head.part());
+    table.step(it.request().payload().get(JAVA_LONG_UNALIGNED, 8));
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      rounds.begin(Math.max(rounds.applied(), head.clock()));
+    }
+  }
+
+  /// Takes rows or elements.
+  void takeCopy(Pending it) throws Refusal {
+    checkPayload(it, LOAD_HEAD_BYTES);
+    MemorySegment payload = it.request().payload();
+    of(it.head())
+        .load(
+            it.head().part(),
+            payload.get(JAVA_LONG_UNALIGNED, 0),
+            payload.asSlice(LOAD_HEAD_BYTES));
+  }
+
+  /// Takes clock and step of rows or of a part.
+  void takeState(Pending it) throws Refusal {
+    checkPayload(it, ShardCopy.STATE_BYTES);
+    MemorySegment payload = it.request().payload();
+    of(it.head())
+        .take(
+            it.head().part(),
+            it.head().clock(),
+            payload.get(JAVA_LONG_UNALIGNED, 0),
+            payload.get(JAVA_LONG_UNALIGNED, 8) != 0);
+  }
+}
