@@ -13,7 +13,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.testkit.job.LocalJob;
-import io.weft.transport.tcp.TcpProvider;
+import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,7 +42,8 @@ class KVStoreTest {
 
   private static void on(KVStoreOptions options, Body body) {
     WeftConfig config = WeftConfig.builder().transport("tcp").build();
-    try (LocalJob job = LocalJob.across(HOSTS, config, host -> new TcpProvider())) {
+    TransportProvider tcp = TransportProvider.find("tcp").orElseThrow();
+    try (LocalJob job = LocalJob.across(HOSTS, config, host -> tcp)) {
       List<KVStore> stores = job.ranks().stream().map(weft -> KVStore.over(weft, options)).toList();
       job.run(
           weft -> {
