@@ -4,6 +4,7 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 
 /// What a worker has registered. Any thread.
 public sealed interface KvStored permits KvTable, KvTensor {
@@ -18,6 +19,9 @@ public sealed interface KvStored permits KvTable, KvTensor {
   /// This worker's clock is one further, unless it is synchronous, where a push is a clock. Done
   /// when all shards know it; where nobody waits, the next request tells them.
   Handle<Void> clock() throws InterruptedException;
+
+  /// What the servers have of it.
+  Handle<TableStatistics> statistics() throws InterruptedException;
 
   /// What this worker has counted so far.
   TableCounts counts();

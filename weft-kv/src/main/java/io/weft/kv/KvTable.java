@@ -7,6 +7,7 @@ import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import java.lang.foreign.MemorySegment;
@@ -106,6 +107,11 @@ public final class KvTable implements KvStored {
   @Override
   public Handle<Void> clock() throws InterruptedException {
     return requests.advance();
+  }
+
+  @Override
+  public Handle<TableStatistics> statistics() throws InterruptedException {
+    return requests.statistics();
   }
 
   @Override

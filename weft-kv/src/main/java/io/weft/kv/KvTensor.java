@@ -6,6 +6,7 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.TensorRequests.Travel;
 import io.weft.kv.worker.WorkerLinks;
@@ -113,6 +114,11 @@ public final class KvTensor implements KvStored {
   @Override
   public Handle<Void> clock() throws InterruptedException {
     return requests.advance();
+  }
+
+  @Override
+  public Handle<TableStatistics> statistics() throws InterruptedException {
+    return requests.statistics();
   }
 
   @Override

@@ -36,7 +36,9 @@ public enum KvOp {
   /// To a mirror: clock and step of rows or of a tensor's part.
   STATE(15),
   /// To a mirror: rows, or elements of a part.
-  COPY(16);
+  COPY(16),
+  /// What a shard has of a table; the reply's text says it.
+  STATISTICS(17);
 
   private final byte code;
 

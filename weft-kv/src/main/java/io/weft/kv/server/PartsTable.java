@@ -12,6 +12,7 @@ import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spec.TensorParts;
 import io.weft.kv.table.TensorPart;
 import io.weft.tensor.DType;
@@ -236,6 +237,12 @@ final class PartsTable extends ShardTable {
     var begun = new PartsCut(into, List.copyOf(parts.values()));
     cuts.add(begun);
     return begun;
+  }
+
+  @Override
+  TableStatistics statistics() {
+    long bytes = parts.values().stream().mapToLong(it -> it.values.bytes()).sum();
+    return new TableStatistics(parts.size(), bytes, 0, parts.size(), 0, 0);
   }
 
   @Override

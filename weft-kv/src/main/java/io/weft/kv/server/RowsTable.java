@@ -9,12 +9,17 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.table.Eviction;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
 import io.weft.kv.table.RowSnapshot;
 import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
+import io.weft.kv.table.RowTableStatistics;
+import io.weft.kv.table.Sweep;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -24,12 +29,14 @@ import org.jspecify.annotations.Nullable;
 final class RowsTable extends ShardTable {
 
   private static final int SLICE_BYTES = 64 << 10;
+  private static final int EVICTED_AT_LEAST = 256;
 
   private final RowTable rows;
   private final KeyLists lists;
   private final Rounds<KeptPush> rounds;
   private final int width;
   private long step;
+  private long nextEvicted = Sweep.START;
 
   /// What the last checkpoint had: its id, the table's step, and which rows had gone.
   private String cutId = "";
@@ -47,7 +54,9 @@ final class RowsTable extends ShardTable {
                 width,
                 UpdateRules.parse(spec.rule()),
                 InitialValues.parse(spec.initial(), width),
-                RowTableSpec.RowOptions.DEFAULT.withSeed(spec.seed())),
+                RowTableSpec.RowOptions.DEFAULT
+                    .withSeed(spec.seed())
+                    .withAdmission(spec.retention().admission())),
             context.budget());
     this.lists = new KeyLists(context.listBytes());
     this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
@@ -151,6 +160,21 @@ final class RowsTable extends ShardTable {
     step++;
     rows.resolve(list, Missing.MAKE, step);
     rows.update(list, 0, list.count(), values, 0, step);
+    if (spec().retention().evicts()) {
+      evict(EVICTED_AT_LEAST + 2L * list.count());
+    }
+  }
+
+  /// Looks at so many places, so that more are looked at than a push can fill.
+  private void evict(long places) {
+    Retention retention = spec().retention();
+    long oldest = retention.unusedPushes() == 0 ? 0 : Math.max(0, step - retention.unusedPushes());
+    Sweep sweep =
+        rows.evict(
+            nextEvicted,
+            (int) Math.min(places, Integer.MAX_VALUE),
+            new Eviction(oldest, retention.normBelow()));
+    nextEvicted = sweep.isDone() ? Sweep.START : sweep.next();
   }
 
   @Override
@@ -259,6 +283,13 @@ final class RowsTable extends ShardTable {
         snapshot.close();
       }
     };
+  }
+
+  @Override
+  TableStatistics statistics() {
+    RowTableStatistics its = rows.statistics();
+    return new TableStatistics(
+        its.rows(), its.bytes(), its.lookups(), its.made(), its.declined(), its.evicted());
   }
 
   @Override

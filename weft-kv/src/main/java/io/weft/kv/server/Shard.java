@@ -147,7 +147,7 @@ final class Shard {
           mirror.completed();
           done(it, 0);
         }
-        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE ->
+        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
     } catch (Refusal | MemoryBudgetException why) {
@@ -195,6 +195,8 @@ final class Shard {
         both(it, 0);
       }
       case INIT -> init(it);
+      case STATISTICS ->
+          it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
       case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
           throw new Refusal(it.head().op() + " is for servers");
     }
@@ -444,7 +446,8 @@ final class Shard {
             LEAVE,
             COMPLETE,
             STATE,
-            COPY ->
+            COPY,
+            STATISTICS ->
             pull(it);
       }
     } catch (Refusal why) {

@@ -5,6 +5,7 @@ import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -82,6 +83,9 @@ abstract sealed class ShardTable permits RowsTable, PartsTable {
 
   /// All there is now, to be copied in parts while the table goes on.
   abstract Cut copy(ShardSink into);
+
+  /// What there is.
+  abstract TableStatistics statistics();
 
   /// How many keys a push has.
   abstract int keyCount(Subject subject);

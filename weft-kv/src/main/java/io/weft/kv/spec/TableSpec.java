@@ -24,7 +24,8 @@ public record TableSpec(
     long seed,
     Consistency consistency,
     Checks checks,
-    Slicer slicer) {
+    Slicer slicer,
+    Retention retention) {
 
   /// Longest row in floats: rows are short, tensors are long.
   public static final long MAX_WIDTH = 1 << 20;
@@ -65,6 +66,10 @@ public record TableSpec(
         throw new IllegalArgumentException("table '" + name + "': a text of more than one line");
       }
     }
+    if (kind == Kind.TENSOR && !retention.equals(Retention.ALL)) {
+      throw new IllegalArgumentException(
+          "tensor '" + name + "': it has no rows that could go; leave its retention out");
+    }
     long most = kind == Kind.ROWS ? MAX_WIDTH : MAX_ELEMENTS;
     if (width < 1 || width > most) {
       throw new IllegalArgumentException(
@@ -94,32 +99,43 @@ public record TableSpec(
         0,
         Consistency.synchronous(),
         Checks.LENGTHS,
-        Slicer.hash());
+        Slicer.hash(),
+        Retention.ALL);
   }
 
   /// The same with this update rule.
   public TableSpec withRule(String text) {
-    return new TableSpec(name, kind, width, text, initial, seed, consistency, checks, slicer);
+    return new TableSpec(
+        name, kind, width, text, initial, seed, consistency, checks, slicer, retention);
   }
 
   /// The same with these initial values.
   public TableSpec withInitial(String text, long withSeed) {
-    return new TableSpec(name, kind, width, rule, text, withSeed, consistency, checks, slicer);
+    return new TableSpec(
+        name, kind, width, rule, text, withSeed, consistency, checks, slicer, retention);
   }
 
   /// The same with this consistency.
   public TableSpec with(Consistency other) {
-    return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer);
+    return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer, retention);
   }
 
   /// The same with these checks.
   public TableSpec with(Checks other) {
-    return new TableSpec(name, kind, width, rule, initial, seed, consistency, other, slicer);
+    return new TableSpec(
+        name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }
 
   /// The same with this slicer.
   public TableSpec with(Slicer other) {
-    return new TableSpec(name, kind, width, rule, initial, seed, consistency, checks, other);
+    return new TableSpec(
+        name, kind, width, rule, initial, seed, consistency, checks, other, retention);
+  }
+
+  /// The same with other rows. Throws `IllegalArgumentException` for a tensor.
+  public TableSpec with(Retention other) {
+    return new TableSpec(
+        name, kind, width, rule, initial, seed, consistency, checks, slicer, other);
   }
 
   /// What names it on the wire: the 64-bit FNV-1a hash of the name. Never 0.
@@ -143,14 +159,15 @@ public record TableSpec(
         Long.toString(seed),
         consistency.text(),
         checks.name(),
-        slicer.text());
+        slicer.text(),
+        retention.text());
   }
 
   /// Reads what `text` has written; its slicer slices nothing. Throws `IllegalArgumentException`
   /// with what is wrong.
   public static TableSpec parse(String text) {
     String[] lines = text.split("\n", -1);
-    if (lines.length != 9) {
+    if (lines.length != 10) {
       throw new IllegalArgumentException("a table's specification of " + lines.length + " lines");
     }
     try {
@@ -164,7 +181,8 @@ public record TableSpec(
           Long.parseLong(lines[5]),
           Consistency.parse(lines[6]),
           Checks.valueOf(lines[7]),
-          kind == Kind.TENSOR ? Slicer.Parts.parse(lines[8]) : new Named(lines[8]));
+          kind == Kind.TENSOR ? Slicer.Parts.parse(lines[8]) : new Named(lines[8]),
+          Retention.parse(lines[9]));
     } catch (NumberFormatException wrong) {
       throw new IllegalArgumentException(
           "a table's specification with what is no number: " + wrong.getMessage(), wrong);

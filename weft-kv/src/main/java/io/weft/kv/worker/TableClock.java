@@ -7,12 +7,14 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntUnaryOperator;
 
 /// A worker's clock in one table: what it adds to requests, and what answers tell of the others.
@@ -140,6 +142,26 @@ final class TableClock {
     } else if (what.op() != KvOp.PUSH) {
       staleness.accumulateAndGet(what.clock() - reply.applied(), Math::max);
     }
+  }
+
+  /// What the shards have of the table.
+  KvHandle<TableStatistics> statistics() throws InterruptedException {
+    var sum = new AtomicReference<>(TableStatistics.NONE);
+    KvHandle<TableStatistics> handle =
+        links.handle("statistics of table '" + spec.name() + "'", sum::get);
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        links.submit(
+            new What(KvOp.STATISTICS, shard, spec.id(), 0),
+            NOTHING,
+            handle,
+            (reply, written) ->
+                sum.accumulateAndGet(TableStatistics.parse(reply.text()), TableStatistics::plus));
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
   }
 
   /// What was counted so far.

@@ -6,6 +6,7 @@ import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeySlice;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,11 @@ public final class TableRequests {
   /// What was counted so far.
   public TableCounts counts() {
     return clock.counts();
+  }
+
+  /// What the shards have.
+  public KvHandle<TableStatistics> statistics() throws InterruptedException {
+    return clock.statistics();
   }
 
   /// Pushes, pulls or both.

@@ -5,6 +5,7 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spec.TensorParts;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
@@ -47,6 +48,11 @@ public final class TensorRequests {
   /// The worker is at its next clock.
   public KvHandle<Void> advance() throws InterruptedException {
     return clock.advance(shards);
+  }
+
+  /// What the shards have.
+  public KvHandle<TableStatistics> statistics() throws InterruptedException {
+    return clock.statistics();
   }
 
   /// What was counted so far.

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.rows;
+
+import io.weft.WeftConfig;
+import io.weft.kv.Checkpoint;
+import io.weft.kv.CheckpointOptions;
+import io.weft.kv.KeyValue;
+import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvConfig;
+import io.weft.kv.KvOptions;
+import io.weft.kv.KvTable;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.Retention;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
+import io.weft.testkit.job.LocalJob;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/// `ManyRows DIRECTORY [ROWS [WIDTH]]`: inserts rows into a table with Adagrad, looks all of them
+/// up, saves them, restores them in another job and compares all again, and lets all but few be
+/// evicted. Prints how long each part took and what a row takes. Exit code 0 if all was right, 1 if
+/// not, 2 for wrong arguments.
+public final class ManyRows {
+
+  private static final int CHUNK = 50_000;
+  private static final long SPREAD = 0x9e3779b97f4a7c15L;
+
+  /// Different gradients, one for every so many rows.
+  private static final int KINDS = 8;
+
+  private final PrintStream out;
+  private final Path directory;
+  private final int rows;
+  private final int width;
+  private final float[][] expected = new float[KINDS][];
+  private boolean wrong;
+
+  private ManyRows(PrintStream out, Path directory, int rows, int width) {
+    this.out = out;
+    this.directory = directory;
+    this.rows = rows;
+    this.width = width;
+  }
+
+  /// See the type.
+  public static void main(String[] words) {
+    int rows = words.length < 2 ? 10_000_000 : Integer.parseInt(words[1]);
+    int width = words.length < 3 ? 16 : Integer.parseInt(words[2]);
+    if (words.length < 1 || rows < CHUNK || width < 1) {
+      System.err.println("usage: ManyRows DIRECTORY [ROWS, at least 50000 [WIDTH]]");
+      System.exit(2);
+    }
+    System.exit(new ManyRows(System.out, Path.of(words[0]), rows, width).run() ? 0 : 1);
+  }
+
+  private boolean run() {
+    inJob(this::fill);
+    inJob(this::restore);
+    out.println(wrong ? "WRONG" : "all rows are as they should be");
+    return !wrong;
+  }
+
+  /// What the only worker does.
+  @FunctionalInterface
+  private interface Body {
+    void run(KeyValueStore store) throws InterruptedException, IOException;
+  }
+
+  private static void inJob(Body body) {
+    WeftConfig config =
+        WeftConfig.builder()
+            .transport("inproc")
+            .deadline(Duration.ofMinutes(10))
+            .set(KvConfig.MEMORY, "16G")
+            .build();
+    KvOptions options = KvOptions.servers(1);
+    try (LocalJob job = LocalJob.start(2, config)) {
+      List<KeyValue> members = job.ranks().stream().map(it -> KeyValue.over(it, options)).toList();
+      var unused =
+          job.run(
+              weft -> {
+                if (weft.rank() == 1) {
+                  body.run(members.get(1).store());
+                }
+                return true;
+              });
+      members.forEach(KeyValue::close);
+    }
+  }
+
+  private KvTable register(KeyValueStore store, String name) throws InterruptedException {
+    long pushes = rows / CHUNK + 100L;
+    return store.register(
+        TableSpec.rows(name, width)
+            .withRule("adagrad:lr=0.125")
+            .with(Consistency.asynchronous())
+            .with(Retention.ALL.evictedAfter(pushes)));
+  }
+
+  private static long[] keys(int first, int count) {
+    long[] keys = new long[count];
+    for (int i = 0; i < count; i++) {
+      keys[i] = (first + i + 1) * SPREAD;
+    }
+    return keys;
+  }
+
+  private float[] gradients(int first, int count) {
+    float[] values = new float[count * width];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = (first + i / width) % KINDS + 1;
+    }
+    return values;
+  }
+
+  private void fill(KeyValueStore store) throws InterruptedException, IOException {
+    KvTable model = register(store, "model");
+    model.push(keys(0, KINDS), gradients(0, KINDS)).await();
+    for (int kind = 0; kind < KINDS; kind++) {
+      expected[kind] = new float[width];
+      model.pull(keys(kind, 1), expected[kind]).await();
+    }
+    KvTable table = register(store, "rows");
+    long begin = System.nanoTime();
+    for (int first = 0; first < rows; first += CHUNK) {
+      int count = Math.min(CHUNK, rows - first);
+      table.push(keys(first, count), gradients(first, count)).await();
+    }
+    tell("inserted", begin, rows);
+    compare(table);
+    TableStatistics full = table.statistics().await();
+    long payload = 4L * 2 * width;
+    out.printf(
+        Locale.ROOT,
+        "%d rows of %d floats, as many slots: %.1f bytes a row, %.2f times payload and slots%n",
+        full.rows(),
+        width,
+        full.bytesPerRow(),
+        full.bytesPerRow() / payload);
+    wrong |= full.rows() != rows;
+    begin = System.nanoTime();
+    Checkpoint saved = store.checkpoint(options());
+    tell("saved as " + saved.path(), begin, rows);
+    begin = System.nanoTime();
+    int pushes = 2 * (rows / CHUNK) + 200;
+    for (int i = 0; i < pushes; i++) {
+      table.push(keys(0, CHUNK), gradients(0, CHUNK)).await();
+    }
+    TableStatistics left = table.statistics().await();
+    tell("evicted " + left.evicted() + " of them, " + left.rows() + " left", begin, rows);
+    wrong |= left.rows() != CHUNK;
+  }
+
+  private CheckpointOptions options() {
+    return CheckpointOptions.in(directory).within(Duration.ofMinutes(10));
+  }
+
+  private void restore(KeyValueStore store) throws InterruptedException, IOException {
+    KvTable unused = register(store, "model");
+    KvTable table = register(store, "rows");
+    long begin = System.nanoTime();
+    Optional<Checkpoint> restored = store.restore(options());
+    wrong |= restored.isEmpty();
+    tell("restored", begin, rows);
+    compare(table);
+  }
+
+  private void compare(KvTable table) throws InterruptedException {
+    long begin = System.nanoTime();
+    float[] pulled = new float[CHUNK * width];
+    for (int first = 0; first < rows; first += CHUNK) {
+      int count = Math.min(CHUNK, rows - first);
+      float[] place = count == CHUNK ? pulled : new float[count * width];
+      table.pull(keys(first, count), place).await();
+      for (int i = 0; i < place.length; i++) {
+        wrong |= place[i] != expected[(first + i / width) % KINDS][i % width];
+      }
+    }
+    tell("looked up and compared", begin, rows);
+  }
+
+  private void tell(String what, long begin, int count) {
+    double seconds = (System.nanoTime() - begin) / (double) TimeUnit.SECONDS.toNanos(1);
+    out.printf(
+        Locale.ROOT,
+        "%s: %.1f s, %.2f million rows a second%n",
+        what,
+        seconds,
+        count / seconds / 1e6);
+    out.flush();
+  }
+}
