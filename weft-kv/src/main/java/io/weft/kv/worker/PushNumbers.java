@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.worker;
 
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /// The numbers of a worker's pushes to one shard. Any thread.
 final class PushNumbers {
 
-  private final TreeSet<Long> open = new TreeSet<>();
+  /// Tables of those that are not over, by number.
+  private final TreeMap<Long, Long> open = new TreeMap<>();
+
   private long last;
 
-  /// The number of one more push, from 1.
-  synchronized long next() {
+  /// The number of one more push to this table, from 1.
+  synchronized long next(long table) {
     last++;
-    open.add(last);
+    open.put(last, table);
+    return last;
+  }
+
+  /// The number of the last push; 0 = there was none.
+  synchronized long last() {
     return last;
   }
 
@@ -21,8 +28,13 @@ final class PushNumbers {
     open.remove(number);
   }
 
+  /// Whether all pushes to this table are over, up to this number.
+  synchronized boolean areOver(long table, long number) {
+    return !open.headMap(number, true).containsValue(table);
+  }
+
   /// All pushes below this number are over.
   synchronized long settled() {
-    return open.isEmpty() ? last + 1 : open.first();
+    return open.isEmpty() ? last + 1 : open.firstKey();
   }
 }

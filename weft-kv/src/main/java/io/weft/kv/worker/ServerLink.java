@@ -8,6 +8,7 @@ import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
@@ -60,11 +61,15 @@ final class ServerLink {
   private final StagingMemory staging;
   private final PriorityQueue<ShardRequest> waiting =
       new PriorityQueue<>(
-          Comparator.<ShardRequest>comparingInt(it -> -it.what().priority())
+          Comparator.<ShardRequest>comparingInt(it -> it.what().priority())
+              .reversed()
               .thenComparingLong(ShardRequest::sequence));
   private long sequence;
   private long inFlightBytes;
   private int open;
+
+  /// The server is: what waits is sent no more, but fails, and goes elsewhere.
+  private volatile boolean lost;
 
   /// @param numbers of pushes, by shard
   ServerLink(Way way, Bounds bounds, PushNumbers[] numbers, StagingMemory staging) {
@@ -78,7 +83,9 @@ final class ServerLink {
   /// `CommException.TimedOut`, and nothing was sent.
   void submit(ShardRequest it) throws InterruptedException {
     if (it.isPush()) {
-      it.number(numbers[it.what().shard()].next());
+      it.number(numbers[it.what().shard()].next(it.what().table()));
+    } else if (it.what().op() == KvOp.CLOCK) {
+      it.number(numbers[it.what().shard()].last());
     }
     try {
       it.stage(staging);
@@ -111,7 +118,7 @@ final class ServerLink {
   /// The same on the progress thread, which does not wait.
   void follow(ShardRequest it) {
     if (it.isPush() && it.number() == 0) {
-      it.number(numbers[it.what().shard()].next());
+      it.number(numbers[it.what().shard()].next(it.what().table()));
     }
     try {
       it.stage(staging);
@@ -135,6 +142,7 @@ final class ServerLink {
         next = waiting.peek();
         if (next == null
             || open >= MOST_OPEN
+            || isEarly(next)
             || (open > 0 && inFlightBytes + next.bytes() > bounds.inFlightBytes())) {
           return;
         }
@@ -149,6 +157,14 @@ final class ServerLink {
         return;
       }
     }
+  }
+
+  /// Whether it tells of a clock, and pushes before it are not over, which may be sent once more.
+  /// Clocks go behind all else, so that nothing waits for them.
+  private boolean isEarly(ShardRequest it) {
+    return it.what().op() == KvOp.CLOCK
+        && !lost
+        && !numbers[it.what().shard()].areOver(it.what().table(), it.number());
   }
 
   private boolean send(ShardRequest it) {
@@ -214,9 +230,12 @@ final class ServerLink {
     switch (outcome) {
       case RequestOutcome.Replied(MemorySegment body, long written) -> replied(it, body, written);
       case RequestOutcome.Failed(CommException cause) -> {
-        boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == way.peer();
+        boolean gone = cause instanceof CommException.PeerLost peer && peer.rank() == way.peer();
+        if (gone) {
+          lost = true;
+        }
         it.server(way.peer());
-        if (!lost || !way.elsewhere().test(it)) {
+        if (!gone || !way.elsewhere().test(it)) {
           settle(it);
           it.fail(cause);
         }

@@ -116,6 +116,7 @@ final class ShardRequest {
     return what.op() == KvOp.PUSH || what.op() == KvOp.PUSH_PULL;
   }
 
+  /// Of a push its own; of a clock that of the last push before it.
   long number() {
     return number;
   }
@@ -219,7 +220,7 @@ final class ShardRequest {
         keys,
         what.shard(),
         what.table(),
-        number,
+        isPush() ? number : 0,
         isPush() ? settled : 0,
         what.clock(),
         digest.high(),
