@@ -8,6 +8,7 @@ module io.weft.kv {
   requires org.slf4j;
 
   exports io.weft.kv;
+  exports io.weft.kv.function;
   exports io.weft.kv.key;
   exports io.weft.kv.rule;
   exports io.weft.kv.spec;

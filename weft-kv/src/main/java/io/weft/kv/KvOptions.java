@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import io.weft.kv.function.KvFunction;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -12,8 +14,13 @@ import java.util.stream.IntStream;
 /// @param application 0 to 15: several parameter servers in one job have different ones
 /// @param deadline how long a request may take; empty = the job's `deadline`
 /// @param mirrors whether each shard lies on a second server too
+/// @param functions that servers run besides those of `KvFunctions`
 public record KvOptions(
-    int servers, int application, Optional<Duration> deadline, Mirrors mirrors) {
+    int servers,
+    int application,
+    Optional<Duration> deadline,
+    Mirrors mirrors,
+    List<KvFunction<?>> functions) {
 
   private static final int MOST_APPLICATIONS = 16;
 
@@ -35,6 +42,7 @@ public record KvOptions(
           "%d servers, application %d; allowed: at least 0, and 0 to %d"
               .formatted(servers, application, MOST_APPLICATIONS - 1));
     }
+    functions = List.copyOf(functions);
   }
 
   /// The first so many ranks are servers, those behind them workers.
@@ -42,28 +50,35 @@ public record KvOptions(
     if (count < 1) {
       throw new IllegalArgumentException(count + " servers; at least 1");
     }
-    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE);
+    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE, List.of());
   }
 
   /// Every rank is both.
   public static KvOptions everyRank() {
-    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE);
+    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE, List.of());
   }
 
   /// The same, apart from other applications of the job.
   public KvOptions withApplication(int number) {
-    return new KvOptions(servers, number, deadline, mirrors);
+    return new KvOptions(servers, number, deadline, mirrors, functions);
   }
 
   /// The same with a limit for each request.
   public KvOptions withDeadline(Duration limit) {
-    return new KvOptions(servers, application, Optional.of(limit), mirrors);
+    return new KvOptions(servers, application, Optional.of(limit), mirrors, functions);
   }
 
   /// The same with each shard on a second server too. The job must be one that goes on without a
   /// rank that is lost: `on-failure` `shrink`.
   public KvOptions withMirrors() {
-    return new KvOptions(servers, application, deadline, Mirrors.ONE);
+    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions);
+  }
+
+  /// The same with a function that servers run when a worker calls it.
+  public KvOptions withFunction(KvFunction<?> function) {
+    List<KvFunction<?>> all = new ArrayList<>(functions);
+    all.add(function);
+    return new KvOptions(servers, application, deadline, mirrors, all);
   }
 
   /// On how many servers a shard lies.

@@ -13,6 +13,8 @@ import io.weft.cluster.channel.RequestHandler;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.function.KvFunction;
+import io.weft.kv.function.KvFunctions;
 import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.ShardContext;
@@ -22,8 +24,10 @@ import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -41,7 +45,8 @@ public final class KvServer implements AutoCloseable {
   private final int self;
 
   /// @param limit how long a mirror may take to answer
-  KvServer(Weft weft, Layout layout, Duration limit) {
+  /// @param own functions besides those that each server has
+  KvServer(Weft weft, Layout layout, Duration limit, List<KvFunction<?>> own) {
     this.layout = layout;
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
@@ -60,7 +65,8 @@ public final class KvServer implements AutoCloseable {
             weft.config().required(KvConfig.LIST_MEMORY),
             files,
             new Mirroring(
-                layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit));
+                layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
+            functions(own));
     int count = layout.threads();
     for (int i = 0; i < count; i++) {
       int thread = i;
@@ -80,6 +86,20 @@ public final class KvServer implements AutoCloseable {
     }
     threads.forEach(ShardThread::start);
     weft.channel().serve(layout.kind(), new Handler());
+  }
+
+  private static Map<String, KvFunction<?>> functions(List<KvFunction<?>> own) {
+    Map<String, KvFunction<?>> byName = new HashMap<>();
+    for (KvFunction<?> each : KvFunctions.all()) {
+      byName.put(each.name(), each);
+    }
+    for (KvFunction<?> each : own) {
+      if (byName.put(each.name(), each) != null) {
+        throw new IllegalArgumentException(
+            "two functions have the name '" + each.name() + "'; give one of them another");
+      }
+    }
+    return byName;
   }
 
   private static IdleStrategy idle(Weft weft, int count) {

@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.comm.Handle;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -19,6 +20,10 @@ public sealed interface KvStored permits KvTable, KvTensor {
   /// This worker's clock is one further, unless it is synchronous, where a push is a clock. Done
   /// when all shards know it; where nobody waits, the next request tells them.
   Handle<Void> clock() throws InterruptedException;
+
+  /// Runs a function where the values are, on each shard between two requests, and joins the
+  /// results. Pushes of other workers come before or behind, shard by shard.
+  <R> Handle<R> call(KvFunction<R> function) throws InterruptedException;
 
   /// What the servers have of it.
   Handle<TableStatistics> statistics() throws InterruptedException;

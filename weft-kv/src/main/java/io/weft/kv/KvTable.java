@@ -3,6 +3,7 @@ package io.weft.kv;
 
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
 import io.weft.kv.spec.TableCounts;
@@ -107,6 +108,11 @@ public final class KvTable implements KvStored {
   @Override
   public Handle<Void> clock() throws InterruptedException {
     return requests.advance();
+  }
+
+  @Override
+  public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
+    return requests.call(function);
   }
 
   @Override

@@ -4,6 +4,7 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -114,6 +115,11 @@ public final class KvTensor implements KvStored {
   @Override
   public Handle<Void> clock() throws InterruptedException {
     return requests.advance();
+  }
+
+  @Override
+  public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
+    return requests.call(function);
   }
 
   @Override

@@ -38,7 +38,9 @@ public enum KvOp {
   /// To a mirror: rows, or elements of a part.
   COPY(16),
   /// What a shard has of a table; the reply's text says it.
-  STATISTICS(17);
+  STATISTICS(17),
+  /// A function runs on what a shard has of a table: the payload is its name and argument.
+  CALL(18);
 
   private final byte code;
 

@@ -7,6 +7,7 @@ import io.weft.kv.checkpoint.Block;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
@@ -237,6 +238,11 @@ final class PartsTable extends ShardTable {
     var begun = new PartsCut(into, List.copyOf(parts.values()));
     cuts.add(begun);
     return begun;
+  }
+
+  @Override
+  void forEach(ValuesVisitor visitor) {
+    parts.values().forEach(it -> visitor.values(cut.begin(it.index), it.values.view()));
   }
 
   @Override

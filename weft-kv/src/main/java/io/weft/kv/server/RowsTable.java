@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
@@ -283,6 +284,12 @@ final class RowsTable extends ShardTable {
         snapshot.close();
       }
     };
+  }
+
+  @Override
+  void forEach(ValuesVisitor visitor) {
+    rows.forEachRow(
+        (key, used, floats) -> visitor.values(key, floats.asSlice(0, 4L * width).asReadOnly()));
   }
 
   @Override

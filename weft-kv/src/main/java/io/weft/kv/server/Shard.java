@@ -3,6 +3,7 @@ package io.weft.kv.server;
 
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -147,7 +148,7 @@ final class Shard {
           mirror.completed();
           done(it, 0);
         }
-        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS ->
+        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
     } catch (Refusal | MemoryBudgetException why) {
@@ -195,6 +196,7 @@ final class Shard {
         both(it, 0);
       }
       case INIT -> init(it);
+      case CALL -> call(it);
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
       case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
@@ -347,6 +349,18 @@ final class Shard {
     return mirror.slice() || saved;
   }
 
+  private void call(Pending it) throws Refusal {
+    KvCall call;
+    try {
+      call = KvCall.read(it.request().payload());
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+    MemorySegment result =
+        new ShardView(tables.of(it.head()), tables).call(call, context.functions());
+    it.request().reply(KvReply.done(0, result).encode());
+  }
+
   private static void unknown(Pending it) {
     it.request().reply(KvReply.unknownList().encode());
   }
@@ -447,7 +461,8 @@ final class Shard {
             COMPLETE,
             STATE,
             COPY,
-            STATISTICS ->
+            STATISTICS,
+            CALL ->
             pull(it);
       }
     } catch (Refusal why) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.table.MemoryBudget;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 
 /// What the shards of a server share.
@@ -14,6 +16,7 @@ import java.util.concurrent.Executor;
 /// @param listBytes of the lists of keys that a shard keeps for a table
 /// @param files runs what writes files, one after the other
 /// @param mirroring how shards reach their mirrors
+/// @param functions that run here, by name
 public record ShardContext(
     int rank,
     List<Integer> workers,
@@ -21,11 +24,13 @@ public record ShardContext(
     ReplyMemory replies,
     long listBytes,
     Executor files,
-    Mirroring mirroring) {
+    Mirroring mirroring,
+    Map<String, KvFunction<?>> functions) {
 
   /// Copies what could change.
   public ShardContext {
     workers = List.copyOf(workers);
+    functions = Map.copyOf(functions);
   }
 
   /// Position of a rank among the workers; -1 = it is none.

@@ -3,6 +3,7 @@ package io.weft.kv.server;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -83,6 +84,9 @@ abstract sealed class ShardTable permits RowsTable, PartsTable {
 
   /// All there is now, to be copied in parts while the table goes on.
   abstract Cut copy(ShardSink into);
+
+  /// Shows rows, or parts that were pushed, pulled or given first values.
+  abstract void forEach(ValuesVisitor visitor);
 
   /// What there is.
   abstract TableStatistics statistics();

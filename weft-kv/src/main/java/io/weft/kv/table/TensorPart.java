@@ -59,6 +59,11 @@ public final class TensorPart implements AutoCloseable {
     return elements;
   }
 
+  /// Its values as they are; read-only.
+  public MemorySegment view() {
+    return memory.asSlice(0, elements * Float.BYTES).asReadOnly();
+  }
+
   /// Bytes of values and slots, in memory and as exported.
   public long bytes() {
     return memory.byteSize();

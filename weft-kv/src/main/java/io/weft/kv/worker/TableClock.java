@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.worker;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -12,6 +16,7 @@ import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
@@ -142,6 +147,29 @@ final class TableClock {
     } else if (what.op() != KvOp.PUSH) {
       staleness.accumulateAndGet(what.clock() - reply.applied(), Math::max);
     }
+  }
+
+  /// Runs a function on all shards.
+  <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
+    MemorySegment payload = new KvCall(function.name(), function.argument()).encode();
+    byte[][] results = new byte[links.shards()][];
+    KvHandle<R> handle =
+        links.handle(
+            "function '" + function.name() + "' of table '" + spec.name() + "'",
+            () -> function.join(Arrays.asList(results)));
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        int from = shard;
+        links.submit(
+            new What(KvOp.CALL, shard, spec.id(), 0),
+            new Memory(null, 0, payload, null),
+            handle,
+            (reply, written) -> results[from] = reply.values().toArray(JAVA_BYTE));
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
   }
 
   /// What the shards have of the table.

@@ -2,6 +2,7 @@
 package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeySlice;
 import io.weft.kv.spec.TableCounts;
@@ -50,6 +51,11 @@ public final class TableRequests {
   /// What was counted so far.
   public TableCounts counts() {
     return clock.counts();
+  }
+
+  /// Runs a function on all shards.
+  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
+    return clock.call(function);
   }
 
   /// What the shards have.

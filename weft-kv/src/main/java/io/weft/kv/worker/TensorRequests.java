@@ -3,6 +3,7 @@ package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -48,6 +49,11 @@ public final class TensorRequests {
   /// The worker is at its next clock.
   public KvHandle<Void> advance() throws InterruptedException {
     return clock.advance(shards);
+  }
+
+  /// Runs a function on all shards.
+  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
+    return clock.call(function);
   }
 
   /// What the shards have.
