@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /// `interrupt`.
 final class ProgressDriver {
 
-  /// How long after the last request.
+  /// How long after the last short request.
   private static final long DRIVE_NANOS = 5_000_000;
 
-  /// A request that moves more keeps the thread busy: the progress thread carries the next ones.
+  /// A request that moves more is long, as are several: the progress thread carries the next ones
+  /// while the thread is busy with it.
   private static final long LONG_BYTES = 16 << 10;
 
   private final @Nullable AgentRunner runner;
@@ -34,10 +35,11 @@ final class ProgressDriver {
   void begin(IncomingRequest request, boolean more) {
     AgentRunner driven = runner;
     if (driven != null) {
-      lastRequest = driven.nanos();
-      if (more || request.payload().byteSize() + request.intoBytes() > LONG_BYTES) {
+      boolean isLong = more || request.payload().byteSize() + request.intoBytes() > LONG_BYTES;
+      if (isLong) {
         leave(driven);
       }
+      lastRequest = isLong ? driven.nanos() - DRIVE_NANOS : driven.nanos();
     }
   }
 
