@@ -83,8 +83,8 @@ enum StorePeer {
     try {
       Path own =
           Path.of(StorePeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-      Path module = own.resolveSibling("..").resolveSibling("..").resolve(MODULE).normalize();
-      Path target = module.resolve("target");
+      // TREE/weft-perf/target/classes, or a jar beside these.
+      Path target = own.resolve("../../..").normalize().resolve(MODULE).resolve("target");
       Path libraries = target.resolve("classpath");
       return Files.isRegularFile(libraries)
           ? Optional.of(
