@@ -41,14 +41,6 @@ final class NumberWindow {
     return first;
   }
 
-  /// The push of this number was not applied after all: it may come again.
-  void forget(long number) {
-    if (number >= floor) {
-      int bit = (int) (number % WIDTH);
-      seen[bit / Long.SIZE] &= ~(1L << bit);
-    }
-  }
-
   /// Itself, for `take` of another one.
   byte[] export() {
     byte[] bytes = new byte[EXPORT_BYTES];
