@@ -10,6 +10,7 @@ import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
@@ -33,7 +34,7 @@ final class RankPair implements AutoCloseable {
 
   private final Arena arena = Arena.ofShared();
   private final List<Weft> ranks = new ArrayList<>();
-  private final List<TensorView> tensors = new ArrayList<>();
+  private final List<AllreduceRequest> requests = new ArrayList<>();
 
   /// Joins both.
   ///
@@ -48,9 +49,10 @@ final class RankPair implements AutoCloseable {
       joining.add(
           CompletableFuture.supplyAsync(
               () -> join(rank, store, runners), Thread::startVirtualThread));
-      tensors.add(
+      var tensor =
           new TensorView(
-              DType.FLOAT32, Shape.of(bytes / Float.BYTES), arena.allocate(bytes, Long.BYTES)));
+              DType.FLOAT32, Shape.of(bytes / Float.BYTES), arena.allocate(bytes, Long.BYTES));
+      requests.add(new AllreduceRequest(tensor, ReduceOp.MAX, OPTIONS));
     }
     joining.forEach(future -> ranks.add(future.join()));
   }
@@ -83,13 +85,12 @@ final class RankPair implements AutoCloseable {
 
   /// A rank's.
   TensorView tensor(int rank) {
-    return tensors.get(rank);
+    return requests.get(rank).input();
   }
 
   /// A rank's part of the next allreduce.
   Handle<TensorView> allreduce(int rank) {
-    TensorView tensor = tensors.get(rank);
-    return ranks.get(rank).communicator().allreduce(tensor, tensor, ReduceOp.MAX, OPTIONS);
+    return ranks.get(rank).communicator().allreduce(requests.get(rank));
   }
 
   /// Both leave.

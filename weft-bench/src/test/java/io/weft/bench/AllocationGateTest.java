@@ -79,7 +79,7 @@ final class AllocationGateTest {
           PoolBenchmark.takeAndGive       | bytes=4096                |    96 | 88: a lease, its slice, an Optional
           RowTableBenchmark.lookup        | rows=20000                |     1 | nothing
           RowTableBenchmark.update        | rows=20000                |     1 | nothing
-          SlotBenchmark.allreduce         | bytes=4                   |   400 | 384: of each of two ranks its handle (104), its stage (56), its name among those in flight (32)
+          SlotBenchmark.allreduce         | bytes=4                   |   400 | 336: of each of two ranks its handle (88) and its plan (80); the request is made once
           AllreduceBenchmark.allreduce    | bytes=4                   | 32768 | 7 KiB of two ranks with their waits: handle, operation, parked threads
           """)
   void allocatesLessThan(String benchmark, String parameters, double bound, String measured)

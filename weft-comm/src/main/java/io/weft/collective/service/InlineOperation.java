@@ -9,7 +9,6 @@ import io.weft.collective.group.OperationSignature;
 import io.weft.collective.mailbox.MailboxSlots;
 import io.weft.collective.mailbox.MailboxTask;
 import io.weft.comm.CommException;
-import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// Made by a user thread; whoever takes it from the commands goes on with it where the progress
 /// thread runs.
 final class InlineOperation<T> extends PendingHandle<T>
-    implements Commands.Deferred, AgentRunner.InlineTask, ObservedOperation {
+    implements Commands.Deferred, AgentRunner.InlineTask, PreparedOperation<T> {
 
   private final Collectives collectives;
   private final Group group;
@@ -54,6 +53,16 @@ final class InlineOperation<T> extends PendingHandle<T>
   }
 
   // --- the user's thread
+
+  @Override
+  public PendingHandle<T> handle() {
+    return this;
+  }
+
+  @Override
+  public void enter(Collectives into) {
+    into.commands().defer(this, limit);
+  }
 
   @Override
   void beforeWait() {

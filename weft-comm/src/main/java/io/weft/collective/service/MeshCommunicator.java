@@ -194,8 +194,7 @@ final class MeshCommunicator implements Communicator {
     return switch (choice.way()) {
       case MAILBOX -> {
         var task = mailboxTask(input, output, op, output, allreduceSchedules);
-        yield inline(
-            new InlineOperation<>(this, name, options, signature, task, task, copyOut), options);
+        yield inline(new InlineOperation<>(this, name, options, signature, task, task, copyOut));
       }
       case MAPPED -> {
         var plan =
@@ -205,8 +204,7 @@ final class MeshCommunicator implements Communicator {
                 output,
                 op);
         yield inline(
-            new InlineOperation<>(this, name, options, signature, plan.first(), plan, copyOut),
-            options);
+            new InlineOperation<>(this, name, options, signature, plan.first(), plan, copyOut));
       }
       case WIRE -> {
         RankSchedule schedule = allreduceSchedules.apply(choice.algorithm());
@@ -401,8 +399,7 @@ final class MeshCommunicator implements Communicator {
           mailboxTask(barrierTensor, barrierTensor, ReduceOp.MAX, null, barrierSchedules);
       PreparedOperation<Void> prepared =
           inline(
-              new InlineOperation<>(this, take(options), options, signature, task, task, copyOut),
-              options);
+              new InlineOperation<>(this, take(options), options, signature, task, task, copyOut));
       prepared.submit();
       return prepared.handle();
     }
@@ -515,15 +512,15 @@ final class MeshCommunicator implements Communicator {
       OperationPlan<T> plan,
       PendingHandle.CopyOut<T> copyOut) {
     var handle = new PendingHandle<T>(this, name, signature, copyOut);
-    Duration limit = limit(options);
-    var operation = new Operation<>(group, name, signature, plan, handle, limit, runner.nanos());
+    var operation =
+        new Operation<>(group, name, signature, plan, handle, limit(options), runner.nanos());
     handle.belongsTo(operation);
-    return new PreparedOperation<>(handle, operation, limit);
+    return operation;
   }
 
-  private <T> PreparedOperation<T> inline(InlineOperation<T> handle, CollectiveOptions options) {
-    handle.belongsTo(handle);
-    return new PreparedOperation<>(handle, null, limit(options));
+  private static <T> PreparedOperation<T> inline(InlineOperation<T> operation) {
+    operation.belongsTo(operation);
+    return operation;
   }
 
   /// Why an operation can neither go on nor end any more.

@@ -10,7 +10,6 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.comm.CommException;
-import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
@@ -25,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /// One collective of one rank, from submission to completion: its stages one after the other, its
 /// deadline, and what its peers said about it. Created by a user thread, then confined to the
 /// progress thread.
-final class Operation<T> implements RunningOperation, ObservedOperation {
+final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
 
@@ -279,9 +278,20 @@ final class Operation<T> implements RunningOperation, ObservedOperation {
     }
   }
 
-  /// It is not submitted.
-  void withdraw() {
+  @Override
+  public PendingHandle<T> handle() {
+    return handle;
+  }
+
+  @Override
+  public void enter(Collectives into) {
+    into.commands().submit(() -> into.begin(this), limit);
+  }
+
+  @Override
+  public void withdraw() {
     plan.discard();
+    handle.withdraw();
   }
 
   /// Tells the handle. After success the result is the caller's.

@@ -140,7 +140,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
   }
 
   /// Its operation is not submitted, and nobody has this handle.
-  final void withdraw() {
+  public void withdraw() {
     copyOut.end();
     name.giveBack();
   }
