@@ -19,13 +19,16 @@ import java.util.Arrays;
 import java.util.Random;
 
 /// A rank of a job whose workers count: each pushes ones to keys of its own until it is told to
-/// stop, and compares then what the servers have with what it was told that they have. In a process
-/// of its own.
+/// stop, and compares then what the servers have with what it was told that they have. One may pull
+/// long rows instead, more than a server has memory for answers. In a process of its own.
 final class CountingRank {
 
   private static final int KEYS = 5000;
   private static final int WINDOW = 16;
   private static final int MOST_KEYS = 64;
+  private static final int LONG_ROW = 4096;
+  private static final int LONG_ROWS = 256;
+  private static final int LONG_PULLS = 64;
 
   private CountingRank() {}
 
@@ -42,10 +45,11 @@ final class CountingRank {
   /// Tells workers to stop.
   static final String STOP = "stop";
 
-  /// @param arguments servers; directory
+  /// @param arguments servers; directory; rank of the worker that pulls, -1 = none
   public static void main(String[] arguments) throws Exception {
     int servers = Integer.parseInt(arguments[0]);
     Path directory = Path.of(arguments[1]);
+    int puller = Integer.parseInt(arguments[2]);
     var options = KvOptions.servers(servers).withMirrors().withDeadline(Duration.ofSeconds(60));
     try (Weft weft = Weft.init();
         KeyValue kv = KeyValue.over(weft, options)) {
@@ -58,14 +62,53 @@ final class CountingRank {
           kv.store()
               .register(
                   TableSpec.rows("counters", 4).withRule("sum").with(Consistency.asynchronous()));
+      KvTable longRows =
+          kv.store()
+              .register(
+                  TableSpec.rows("long rows", LONG_ROW)
+                      .withRule("sum")
+                      .with(Consistency.asynchronous()));
       String said;
       try {
-        said = new Counting(table, weft.rank()).untilTold(directory);
+        said =
+            weft.rank() == puller
+                ? pullUntilTold(longRows, weft.rank(), directory)
+                : new Counting(table, weft.rank()).untilTold(directory);
       } catch (CommException failed) {
         said = "failed: " + failed.getMessage();
       }
       Files.writeString(directory.resolve(result(weft.rank())), said);
     }
+  }
+
+  private static String pullUntilTold(KvTable table, int rank, Path directory)
+      throws IOException, InterruptedException {
+    long[] keys = new long[LONG_ROWS];
+    Arrays.setAll(keys, i -> i);
+    float[] ones = new float[LONG_ROWS * LONG_ROW];
+    Arrays.fill(ones, 1);
+    table.push(keys, ones).await();
+    var open = new ArrayDeque<Handle<Void>>();
+    var into = new ArrayDeque<float[]>();
+    long pulls = 0;
+    while (!Files.exists(directory.resolve(STOP)) || !open.isEmpty()) {
+      if (open.size() == LONG_PULLS || Files.exists(directory.resolve(STOP))) {
+        var unused = open.remove().await();
+        float[] rows = into.remove();
+        pulls++;
+        if (!Arrays.equals(rows, ones)) {
+          return "wrong: rows that were pushed once are not what was pulled";
+        }
+      } else {
+        float[] rows = new float[ones.length];
+        into.add(rows);
+        open.add(table.pull(keys, rows));
+      }
+      if (pulls == 1) {
+        Files.writeString(directory.resolve(ready(rank)), "");
+      }
+    }
+    return "right: %d pushes, longest wait 0 ms".formatted(pulls);
   }
 
   /// What a worker does.

@@ -22,16 +22,44 @@ final class FailoverJob implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofSeconds(90);
   private static final long LOOK_NANOS = 10_000_000;
+
+  /// Memory of a server for answers, of all workers.
+  static final int REPLY_BYTES = 16 << 20;
+
   private static final Pattern RIGHT =
       Pattern.compile("right: (\\d+) pushes, longest wait (\\d+) ms");
+
+  private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+  private static final List<String> LARGE_HEAP =
+      List.of(
+          "--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-Xmx1g");
+
+  /// So that what is resident changes by native memory only.
+  private static final List<String> FIXED_HEAP =
+      List.of(
+          "--add-modules",
+          "jdk.incubator.vector",
+          "--enable-native-access=ALL-UNNAMED",
+          "-Xms128m",
+          "-Xmx128m",
+          "-XX:+AlwaysPreTouch");
 
   private final Path directory;
   private final int servers;
   private final List<Process> processes = new ArrayList<>();
 
+  /// All workers count.
+  ///
   /// @param directory empty
   /// @param silenceLimit after which a rank without a sign of life is lost, such as `5s`
   FailoverJob(Path directory, int servers, int workers, String transport, String silenceLimit)
+      throws IOException {
+    this(directory, servers, workers, transport, silenceLimit, -1);
+  }
+
+  /// The same, but one worker, of this rank, pulls long rows.
+  FailoverJob(
+      Path directory, int servers, int workers, String transport, String silenceLimit, int puller)
       throws IOException {
     this.directory = directory;
     this.servers = servers;
@@ -43,13 +71,11 @@ final class FailoverJob implements AutoCloseable {
       var builder =
           new ProcessBuilder(
                   JvmCommand.of(
-                      List.of(
-                          "--add-modules",
-                          "jdk.incubator.vector",
-                          "--enable-native-access=ALL-UNNAMED"),
+                      rank < servers ? FIXED_HEAP : LARGE_HEAP,
                       CountingRank.class,
                       Integer.toString(servers),
-                      directory.toString()))
+                      directory.toString(),
+                      Integer.toString(puller)))
               .redirectErrorStream(true)
               .redirectOutput(directory.resolve("output-" + rank).toFile());
       var environment = builder.environment();
@@ -62,6 +88,10 @@ final class FailoverJob implements AutoCloseable {
       environment.put("WEFT_HEARTBEAT", "500ms");
       environment.put("WEFT_SILENCE_LIMIT", silenceLimit);
       environment.put("WEFT_KV_SHARDS", "6");
+      environment.put("WEFT_KV_REPLY_MEMORY", Integer.toString(REPLY_BYTES));
+      if (rank == puller) {
+        environment.put("WEFT_KV_IN_FLIGHT", "1G");
+      }
       processes.add(builder.start());
     }
   }
@@ -108,6 +138,18 @@ final class FailoverJob implements AutoCloseable {
     if (code != 0) {
       throw new IOException("kill -" + name + " has ended with code " + code);
     }
+  }
+
+  /// Memory of a rank that is resident.
+  long residentBytes(int rank) throws IOException {
+    Path status = Path.of("/proc", Long.toString(processes.get(rank).pid()), "status");
+    for (String line : Files.readAllLines(status)) {
+      Matcher resident = RESIDENT.matcher(line);
+      if (resident.matches()) {
+        return Long.parseLong(resident.group(1)) << 10;
+      }
+    }
+    throw new IOException(status + " says nothing of resident memory");
   }
 
   /// Ends the counting. What each of these workers has found.

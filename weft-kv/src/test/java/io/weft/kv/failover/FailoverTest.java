@@ -21,6 +21,9 @@ class FailoverTest {
 
   private static final Logger LOG = LoggerFactory.getLogger(FailoverTest.class);
 
+  private static final Duration STOPPED =
+      Duration.ofSeconds(Boolean.getBoolean("weft.test.long") ? 30 : 8);
+
   @TempDir private Path directory;
 
   private static void judge(FailoverJob job, List<String> results, long mostMillis)
@@ -63,6 +66,43 @@ class FailoverTest {
       job.signal(1, "CONT");
       job.work(Duration.ofSeconds(1));
       judge(job, job.results(job.workers()), 20_000);
+    }
+  }
+
+  @Test
+  void aServerThatIsStoppedForLessThanTheSilenceLimitLosesNothing() throws Exception {
+    try (var job = new FailoverJob(directory, 2, 2, "tcp", "45s")) {
+      job.awaitReady();
+      job.signal(0, "STOP");
+      job.work(STOPPED);
+      job.signal(0, "CONT");
+      job.work(Duration.ofSeconds(1));
+      List<String> results = job.results(job.workers());
+      judge(job, results, STOPPED.toMillis() + 20_000);
+      assertThat(FailoverJob.longestMillis(results))
+          .as("that it has waited for the server")
+          .isGreaterThan(STOPPED.toMillis() - 500);
+    }
+  }
+
+  @Test
+  void aWorkerThatTakesNoAnswersHoldsUpItselfAndTakesItsShareOfMemory() throws Exception {
+    int puller = 3;
+    try (var job = new FailoverJob(directory, 2, 2, "tcp", "60s", puller)) {
+      job.awaitReady();
+      job.signal(puller, "STOP");
+      job.work(Duration.ofSeconds(2));
+      List<Long> before = List.of(job.residentBytes(0), job.residentBytes(1));
+      job.work(Duration.ofSeconds(6));
+      List<Long> after = List.of(job.residentBytes(0), job.residentBytes(1));
+      job.signal(puller, "CONT");
+      List<String> results = job.results(job.workers());
+      judge(job, results, 5_000);
+      for (int server = 0; server < after.size(); server++) {
+        assertThat(after.get(server) - before.get(server))
+            .as("more memory of server %d while answers wait: %s, %s", server, before, after)
+            .isLessThan(2L * FailoverJob.REPLY_BYTES);
+      }
     }
   }
 
