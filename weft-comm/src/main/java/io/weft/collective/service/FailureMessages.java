@@ -177,9 +177,7 @@ final class FailureMessages {
             + "; see what these ranks do, or raise --deadline";
     List<Integer> world = silent.stream().map(group::world).toList();
     return new CommException.Aborted(
-        message,
-        world.isEmpty() ? -1 : world.getFirst(),
-        new CommException.TimedOut(message, world));
+        message, operation.culprit(), new CommException.TimedOut(message, world));
   }
 
   /// There is no memory for what an operation is to bring.

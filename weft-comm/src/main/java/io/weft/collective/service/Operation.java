@@ -473,7 +473,15 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   /// Members that never submitted it or never answered; if none, those that this rank waits for.
   List<Integer> silent() {
-    return answers.silent(waitingFor());
+    List<Integer> missing = answers.missing(waitingFor());
+    return missing.isEmpty() ? waitingFor() : missing;
+  }
+
+  /// The world rank that is to blame if it is not done in time; -1 where all have begun it and
+  /// answer, so that it may be anybody who is slow.
+  int culprit() {
+    List<Integer> missing = answers.missing(waitingFor());
+    return missing.isEmpty() ? -1 : group.world(missing.getFirst());
   }
 
   /// What is known of a silent member.

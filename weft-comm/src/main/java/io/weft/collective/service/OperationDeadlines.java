@@ -72,9 +72,7 @@ final class OperationDeadlines {
       operation.putOffVerdict(now + operation.graceNanos());
     } else if (now - operation.verdictNanos() >= 0) {
       CommException overdue = FailureMessages.overdue(operation, collectives);
-      List<Integer> silent = operation.silent();
-      int culprit = silent.isEmpty() ? -1 : operation.group().world(silent.getFirst());
-      collectives.failures().abort(operation.group(), overdue, culprit);
+      collectives.failures().abort(operation.group(), overdue, operation.culprit());
     }
   }
 

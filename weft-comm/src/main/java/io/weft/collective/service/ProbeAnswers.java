@@ -31,15 +31,13 @@ final class ProbeAnswers {
         .boxed();
   }
 
-  /// Members that never began it or never answered; if there are none, those in `waitingFor`.
-  List<Integer> silent(List<Integer> waitingFor) {
-    List<Integer> missing =
-        IntStream.range(0, answers.length)
-            .filter(m -> m != rank)
-            .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
-            .boxed()
-            .toList();
-    return missing.isEmpty() ? waitingFor : missing;
+  /// Members that never began it or never answered.
+  List<Integer> missing(List<Integer> waitingFor) {
+    return IntStream.range(0, answers.length)
+        .filter(m -> m != rank)
+        .filter(m -> isMissing(answers[m]) || isClosedBefore(answers[m], m, waitingFor))
+        .boxed()
+        .toList();
   }
 
   private static boolean isMissing(CollectiveFrame.@Nullable Progress answer) {

@@ -58,6 +58,12 @@ final class HarmedRanks {
     return of(rank) || parted(rank, witness);
   }
 
+  /// Whether a rank may end what all others still wait for, so that nobody in particular is to
+  /// blame: one whose clock has moved.
+  boolean isHasty() {
+    return faults.stream().anyMatch(SimFault.ClockJump.class::isInstance);
+  }
+
   private boolean parted(int rank, int other) {
     return faults.stream()
         .anyMatch(

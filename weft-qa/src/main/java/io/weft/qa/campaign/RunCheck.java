@@ -89,7 +89,9 @@ final class RunCheck {
               ? ""
               : "is excluded, by " + excluded.witness();
       case CommException.Aborted aborted ->
-          harm.excuses(aborted.culprit(), self) ? "" : "blames " + aborted.culprit();
+          harm.excuses(aborted.culprit(), self) || (aborted.culprit() < 0 && harm.isHasty())
+              ? ""
+              : "blames " + aborted.culprit();
       case CommException.Broken broken ->
           harm.excuses(broken.culprit(), self) ? "" : "blames " + broken.culprit();
       case CommException.TimedOut late -> anyOf(harm, late.missing(), self);

@@ -66,6 +66,11 @@ class FaultRunsTest {
 
   /// The way to a rank that was given up was full of segments.
   @Test
+  void whoseClockMovesBlamesNobodyThatWaitsToo() throws InterruptedException {
+    run(20268690L, List.of(SimFaultKind.values()), 3);
+  }
+
+  @Test
   void whoIsGivenUpIsToldAlsoWhereThereIsNoRoom() throws InterruptedException {
     run(4573, List.of(SimFaultKind.values()), 3);
   }

@@ -37,6 +37,13 @@ class RunCheckTest {
   }
 
   @Test
+  void whoseClockMovesMayEndWhatAllOthersStillWaitForAndNamesNobody() {
+    HarmedRanks harm = harm(new SimFault.ClockJump(NOW, 8, LONG));
+    assertThat(objection(harm, new CommException.Aborted("", -1, null))).isEmpty();
+    assertThat(objection(harm, new CommException.Aborted("", 7, null))).contains("7");
+  }
+
+  @Test
   void allRanksOfACrashedHostMayBeNamed() {
     HarmedRanks harm = harm(new SimFault.HostCrash(NOW, 2));
     assertThat(List.of(6, 7, 8, 9, 10).stream().filter(harm::of)).containsExactly(7, 8, 9);
