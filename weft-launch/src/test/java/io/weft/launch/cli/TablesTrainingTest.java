@@ -15,8 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/// `weft train wide-deep --via ps` in processes of their own, two servers and two workers, against
-/// one process that has everything.
+/// `weft train --via ps` in processes of their own, two servers and two workers: `wide-deep`
+/// against one process that has everything, `mnist-dnn` against the allreduce of two ranks.
 @Timeout(600)
 class TablesTrainingTest {
 
@@ -27,11 +27,11 @@ class TablesTrainingTest {
 
   @Test
   void workersOfTablesRankAsOneProcessDoes() throws Exception {
-    double alone = train("-np", "1").get("testAuc").asDouble();
-    JsonNode free = train(TASKS);
+    double alone = train("wide-deep", "-np", "1").get("testAuc").asDouble();
+    JsonNode free = train("wide-deep", TASKS);
     assertThat(free.get("testAuc").asDouble()).isCloseTo(alone, within(0.005));
     assertThat(free.get("mode").asString()).isEqualTo("async");
-    JsonNode together = train(with(TASKS, "--staleness", "0", "--dense", "allreduce"));
+    JsonNode together = train("wide-deep", with(TASKS, "--staleness", "0", "--dense", "allreduce"));
     assertThat(together.get("testAuc").asDouble()).isCloseTo(alone, within(0.005));
     JsonNode digests = together.get("weightsDigest");
     assertThat(digests.size()).isEqualTo(2);
@@ -42,11 +42,20 @@ class TablesTrainingTest {
     assertThat(together.get("servers").asInt()).isEqualTo(2);
   }
 
-  private JsonNode train(String... options) throws Exception {
+  @Test
+  void synchronousWorkersGetTheBitsOfAllreduce() throws Exception {
+    JsonNode together = train("mnist-dnn", "-np", "2");
+    JsonNode served = train("mnist-dnn", with(TASKS, "--staleness", "0"));
+    assertThat(served.get("weightsDigest").get(0)).isEqualTo(together.get("weightsDigest").get(0));
+    assertThat(served.get("finalLoss")).isEqualTo(together.get("finalLoss"));
+    assertThat(served.get("staleness").get("max").asInt()).isZero();
+  }
+
+  private JsonNode train(String workload, String... options) throws Exception {
     Path report = directory.resolve("report.json");
     Path output = directory.resolve("output.txt");
     String[] training = {
-      "train", "wide-deep", "--epochs", "1", "--json", report.toString(), "--transport", "shm"
+      "train", workload, "--epochs", "1", "--json", report.toString(), "--transport", "shm"
     };
     ProcessBuilder builder = CommandProcess.of(with(training, options));
     builder.environment().put(RehearsedTraining.REAL, "1");
