@@ -7,4 +7,5 @@ module io.weft.tensor {
 
   exports io.weft.tensor;
   exports io.weft.tensor.kernel;
+  exports io.weft.tensor.quantize;
 }

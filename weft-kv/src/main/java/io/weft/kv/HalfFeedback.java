@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /// Rounds a tensor's gradients to 16 bits and keeps what that leaves out for the next ones. One
 /// thread.
-final class HalfFeedback {
+final class HalfFeedback implements PushEncoder {
 
   private static final int TILE = 1024;
 
@@ -23,12 +23,8 @@ final class HalfFeedback {
     this.residual = new float[elements];
   }
 
-  /// Writes gradients plus residual to `into`. Throws `IllegalArgumentException` for a sum that 16
-  /// bits cannot hold; the residual is as before then.
-  ///
-  /// @param gradients FLOAT32
-  /// @param into FLOAT16, of as many elements
-  void round(MemorySegment gradients, MemorySegment into) {
+  @Override
+  public void encode(MemorySegment gradients, MemorySegment into) {
     for (int pass = 0; pass < 2; pass++) { // the first looks, the second changes
       for (int first = 0; first < residual.length; first += TILE) {
         int count = Math.min(TILE, residual.length - first);

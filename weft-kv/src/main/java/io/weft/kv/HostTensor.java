@@ -3,11 +3,11 @@ package io.weft.kv;
 
 import io.weft.Weft;
 import io.weft.comm.Handle;
-import io.weft.kv.KVStoreOptions.Wire;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -18,18 +18,18 @@ final class HostTensor implements AutoCloseable {
   private final long elements;
   private final TensorLease sum;
   private final @Nullable KvTensor servers;
-  private final @Nullable HalfFeedback feedback;
-  private final @Nullable TensorLease halves;
+  private final @Nullable CompressedPushes compressed;
   private Optional<Handle<Void>> pushed = Optional.empty();
 
   /// @param servers null where another worker of the host speaks with them
-  HostTensor(Weft weft, String name, long elements, Wire wire, @Nullable KvTensor servers) {
+  HostTensor(Weft weft, long elements, String compression, @Nullable KvTensor servers) {
     this.elements = elements;
     this.servers = servers;
     this.sum = weft.allocate(DType.FLOAT32, Shape.of(elements));
-    boolean narrow = wire == Wire.FLOAT16 && servers != null;
-    this.feedback = narrow ? new HalfFeedback(name, Math.toIntExact(elements)) : null;
-    this.halves = narrow ? weft.allocate(DType.FLOAT16, Shape.of(elements)) : null;
+    this.compressed =
+        servers == null || PushCompression.parse(compression).isNone()
+            ? null
+            : servers.compressed(compression);
   }
 
   /// Throws `IllegalArgumentException` for a tensor of another type or length.
@@ -56,12 +56,8 @@ final class HostTensor implements AutoCloseable {
     if (servers == null) {
       return;
     }
-    if (feedback != null && halves != null) {
-      feedback.round(sum.view().data(), halves.view().data());
-      pushed = Optional.of(servers.push(halves.view(), 0));
-    } else {
-      pushed = Optional.of(servers.push(sum.view(), 0));
-    }
+    MemorySegment values = sum.view().data();
+    pushed = Optional.of(compressed == null ? servers.push(values, 0) : compressed.push(values, 0));
   }
 
   /// Begins to pull, where this worker does that.
@@ -81,8 +77,8 @@ final class HostTensor implements AutoCloseable {
 
   private void release() {
     sum.close();
-    if (halves != null) {
-      halves.close();
+    if (compressed != null) {
+      compressed.close();
     }
   }
 }

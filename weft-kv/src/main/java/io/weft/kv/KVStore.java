@@ -104,7 +104,7 @@ public final class KVStore implements AutoCloseable {
                         .withRule(options.optimizer())
                         .with(options.consistency()));
       }
-      var tensor = new HostTensor(weft, name, elements, options.wire(), servers);
+      var tensor = new HostTensor(weft, elements, options.compression(), servers);
       tensors.put(name, tensor);
       tensor.check(name, each.getValue());
       if (servers != null) {

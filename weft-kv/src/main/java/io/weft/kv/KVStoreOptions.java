@@ -10,42 +10,38 @@ import io.weft.kv.spec.Consistency;
 /// @param consistency of everything in it: `synchronous` is MXNet's `dist_sync`, `asynchronous` its
 ///   `dist_async`
 /// @param optimizer what servers do with a push, such as `sgd:lr=0.1`
-/// @param wire how gradients travel to the servers
-public record KVStoreOptions(int servers, Consistency consistency, String optimizer, Wire wire) {
-
-  /// How gradients of dense tensors travel from a host to the servers.
-  public enum Wire {
-    /// As they are.
-    FLOAT32,
-    /// In 16 bits. What rounding leaves out stays on the host and is added to its next push.
-    FLOAT16
-  }
+/// @param compression how gradients of dense tensors travel from a host to the servers, such as
+///   `int8` or `2bit:threshold=0.5`; `none` = as they are. What is left out stays on the host and
+///   is added to its next push (`CompressedPushes`)
+public record KVStoreOptions(
+    int servers, Consistency consistency, String optimizer, String compression) {
 
   /// Throws `IllegalArgumentException` with what is wrong.
   public KVStoreOptions {
     if (servers < 1) {
       throw new IllegalArgumentException(servers + " servers; at least 1");
     }
-    var unused = UpdateRules.parse(optimizer);
+    var unusedRule = UpdateRules.parse(optimizer);
+    var unusedCompression = PushCompression.parse(compression);
   }
 
-  /// Synchronous, gradients added to the values, in 32 bits.
+  /// Synchronous, gradients added to the values, without compression.
   public static KVStoreOptions servers(int count) {
-    return new KVStoreOptions(count, Consistency.synchronous(), "sum", Wire.FLOAT32);
+    return new KVStoreOptions(count, Consistency.synchronous(), "sum", "none");
   }
 
   /// The same with another consistency.
   public KVStoreOptions with(Consistency other) {
-    return new KVStoreOptions(servers, other, optimizer, wire);
+    return new KVStoreOptions(servers, other, optimizer, compression);
   }
 
   /// The same with another optimizer.
   public KVStoreOptions withOptimizer(String rule) {
-    return new KVStoreOptions(servers, consistency, rule, wire);
+    return new KVStoreOptions(servers, consistency, rule, compression);
   }
 
-  /// The same with other bits on the wire.
-  public KVStoreOptions with(Wire other) {
-    return new KVStoreOptions(servers, consistency, optimizer, other);
+  /// The same with fewer bits on the wire (`set_gradient_compression`).
+  public KVStoreOptions withCompression(String text) {
+    return new KVStoreOptions(servers, consistency, optimizer, text);
   }
 }

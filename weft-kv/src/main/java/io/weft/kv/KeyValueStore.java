@@ -80,7 +80,7 @@ public final class KeyValueStore {
   public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
-    var tensor = new KvTensor(links, cut, first);
+    var tensor = new KvTensor(links, cut, KeyValue.staging(weft), first);
     var unused = tensor.register().await();
     stored.add(tensor);
     return tensor;

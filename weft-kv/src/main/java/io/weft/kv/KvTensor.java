@@ -8,6 +8,7 @@ import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.worker.StagingMemory;
 import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.TensorRequests.Travel;
 import io.weft.kv.worker.WorkerLinks;
@@ -30,11 +31,13 @@ public final class KvTensor implements KvStored {
 
   private final TableSpec spec;
   private final TensorRequests requests;
+  private final StagingMemory staging;
   private final boolean first;
 
   /// @param first whether this worker's first values count
-  KvTensor(WorkerLinks links, TableSpec spec, boolean first) {
+  KvTensor(WorkerLinks links, TableSpec spec, StagingMemory staging, boolean first) {
     this.spec = spec;
+    this.staging = staging;
     this.requests = new TensorRequests(links, spec);
     this.first = first;
   }
@@ -72,6 +75,17 @@ public final class KvTensor implements KvStored {
   /// The same of a view, FLOAT32 or FLOAT16; its shape is not looked at.
   public Handle<Void> push(TensorView values, int priority) throws InterruptedException {
     return send(KvOp.PUSH, values.data(), null, new Travel(format(values), priority));
+  }
+
+  /// Pushes in fewer bits, with error feedback: `fp16`, `int8`, `int4`, or `2bit:threshold=0.5`.
+  /// Throws `IllegalArgumentException`, whose message tells what is allowed.
+  public CompressedPushes compressed(String text) {
+    return new CompressedPushes(spec, PushCompression.parse(text), staging, this::pushEncoded);
+  }
+
+  private Handle<Void> pushEncoded(MemorySegment values, Values format, int priority)
+      throws InterruptedException {
+    return send(KvOp.PUSH, values, null, new Travel(format, priority));
   }
 
   /// Pulls FLOAT32. In a synchronous tensor it sees all pushes up to this worker's clock.
@@ -157,7 +171,7 @@ public final class KvTensor implements KvStored {
   }
 
   private void check(String what, MemorySegment memory, Values format) {
-    long expected = format.bytes() * spec.width();
+    long expected = format.bytes(spec.width());
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
           "tensor '%s': %s of %d bytes for %d elements of %s, expected %d"

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.kv.KVStoreOptions.Wire;
 import io.weft.kv.spec.Consistency;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -25,7 +24,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Two servers, and three workers on two hosts: what MXNet's tests of `dist_sync` check.
@@ -78,10 +76,10 @@ class KVStoreTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void afterEachRoundAllPullTheSumOfAllPushes(Wire wire) {
+  @ValueSource(strings = {"none", "fp16", "int8"})
+  void afterEachRoundAllPullTheSumOfAllPushes(String compression) {
     on(
-        KVStoreOptions.servers(2).with(wire),
+        KVStoreOptions.servers(2).withCompression(compression),
         (store, weft) -> {
           assertThat(store.workers()).isEqualTo(WORKERS);
           Map<String, TensorView> values =
@@ -148,7 +146,7 @@ class KVStoreTest {
   @Test
   void whatSixteenBitsLeaveOutComesWithLaterPushes() {
     on(
-        KVStoreOptions.servers(1).with(Wire.FLOAT16).with(Consistency.asynchronous()),
+        KVStoreOptions.servers(1).withCompression("fp16").with(Consistency.asynchronous()),
         (store, weft) -> {
           var random = new Random(17);
           int elements = 5_000;

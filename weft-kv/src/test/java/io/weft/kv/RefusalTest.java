@@ -5,19 +5,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.cluster.channel.Request;
-import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,34 +23,6 @@ class RefusalTest {
 
   private static final TableSpec SPEC =
       TableSpec.rows("t", 1).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
-
-  private static KvReply raw(KvJob job, KvHead head, byte[] payload) throws Exception {
-    try (Arena arena = Arena.ofShared()) {
-      MemorySegment words = arena.allocate(KvHead.BYTES);
-      head.write(words);
-      MemorySegment sent = arena.allocate(Math.max(1, payload.length)).asSlice(0, payload.length);
-      sent.copyFrom(MemorySegment.ofArray(payload));
-      var reply = new CompletableFuture<KvReply>();
-      boolean asked =
-          job.job()
-              .ranks()
-              .get(1)
-              .channel()
-              .tryRequest(
-                  0,
-                  Request.of(16, words, sent, Duration.ofSeconds(20)),
-                  outcome -> {
-                    switch (outcome) {
-                      case RequestOutcome.Replied(MemorySegment body, long written) ->
-                          reply.complete(KvReply.read(body));
-                      case RequestOutcome.Failed(CommException cause) ->
-                          reply.completeExceptionally(cause);
-                    }
-                  });
-      assertThat(asked).isTrue();
-      return reply.get(30, TimeUnit.SECONDS);
-    }
-  }
 
   private static KvHead push(long number, KvHead.Keys keys, int count) {
     return new KvHead(KvOp.PUSH, keys, 0, SPEC.id(), number, 1, 0, 0, 0, count, 0);
@@ -77,7 +44,7 @@ class RefusalTest {
       KvTable table = job.member(1).store().register(SPEC);
       byte[] pairs = pairs(new long[] {4, 9}, 1, 2);
       for (int i = 0; i < 3; i++) {
-        assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs).status())
+        assertThat(RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs).status())
             .isEqualTo(KvReply.Status.DONE);
       }
       float[] pulled = new float[2];
@@ -90,25 +57,33 @@ class RefusalTest {
   void wrongRequestsAreRefusedWithWhatIsWrong() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
-      assertThat(raw(job, pull, new byte[0]).text()).contains("no table", "register");
+      assertThat(RawRequests.ask(job, pull, new byte[0]).text()).contains("no table", "register");
       KvTable table = job.member(1).store().register(SPEC);
-      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1)).text())
+      assertThat(
+              RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1))
+                  .text())
           .contains("table 't'", "rank 1", "2 keys of 1 floats are 8 bytes of values, not 4");
-      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {9, 4}, 1, 2)).text())
+      assertThat(
+              RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {9, 4}, 1, 2))
+                  .text())
           .contains("key 4 at 1 comes after 9");
-      assertThat(raw(job, push(1, KvHead.Keys.INLINE, 9), pairs(new long[] {9, 4})).text())
+      assertThat(
+              RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 9), pairs(new long[] {9, 4})).text())
           .contains("9 keys in a payload of 16 bytes");
-      assertThat(raw(job, push(1, KvHead.Keys.NAMED, 2), pairs(new long[0], 1, 2)).status())
+      assertThat(
+              RawRequests.ask(job, push(1, KvHead.Keys.NAMED, 2), pairs(new long[0], 1, 2))
+                  .status())
           .isEqualTo(KvReply.Status.UNKNOWN_LIST);
       KvHead elsewhere = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 5, SPEC.id(), 0, 0, 0, 0, 0, 0, 0);
-      assertThat(raw(job, elsewhere, new byte[0]).text()).contains("shard 5 of 1", "kv-shards");
+      assertThat(RawRequests.ask(job, elsewhere, new byte[0]).text())
+          .contains("shard 5 of 1", "kv-shards");
       KvHead one = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 1, 0);
-      KvReply few = raw(job, one, pairs(new long[] {1}));
+      KvReply few = RawRequests.ask(job, one, pairs(new long[] {1}));
       assertThat(few.status()).isEqualTo(KvReply.Status.VALUES);
       assertThat(few.values().byteSize()).isEqualTo(4);
       long[] many = LongStream.range(0, 200).toArray();
       KvHead wide = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 200, 0);
-      assertThat(raw(job, wide, pairs(many)).text())
+      assertThat(RawRequests.ask(job, wide, pairs(many)).text())
           .contains("800 bytes to be answered, and room for 0");
       float[] pulled = new float[2];
       table.pull(new long[] {4, 9}, pulled).await();

@@ -4,6 +4,7 @@ package io.weft.dataparallel.compress;
 import io.weft.collective.WireHook;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
+import io.weft.tensor.quantize.Quantizer;
 import java.util.Optional;
 
 /// How gradients of FLOAT32 travel; those of other types travel as they are. A value; the same on

@@ -9,6 +9,7 @@ import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
+import io.weft.tensor.quantize.Residual;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -9,6 +9,8 @@ import io.weft.tensor.DType;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.quantize.Quantizer;
+import io.weft.tensor.quantize.Residual;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.compress;
 
+import io.weft.tensor.quantize.Quantizer;
+
 /// How a tensor is cut into a slice for each rank, at bounds of blocks. Pure.
 ///
 /// @param elements of the tensor

@@ -12,6 +12,7 @@ import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.Shape;
+import io.weft.tensor.quantize.Quantizer;
 import io.weft.testkit.job.LocalJob;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,6 +80,27 @@ class CompressionTest {
     }
   }
 
+  /// The definition of `Quantizer`, element by element, in plain arithmetic.
+  private static float[] model(int bits, float[] values, float[] residual) {
+    int largest = bits == 8 ? 127 : 7;
+    float[] read = new float[values.length];
+    for (int first = 0; first < values.length; first += Quantizer.BLOCK) {
+      int end = Math.min(values.length, first + Quantizer.BLOCK);
+      float most = 0;
+      for (int i = first; i < end; i++) {
+        most = Math.max(most, Math.abs(values[i] + residual[i]));
+      }
+      float scale = most < 0x1p-100f ? 0 : most / largest;
+      for (int i = first; i < end; i++) {
+        float sum = values[i] + residual[i];
+        float number = scale == 0 ? 0 : (float) Math.rint(sum * (1 / scale)) + 0f; // no -0
+        read[i] = number * scale;
+        residual[i] = sum - read[i];
+      }
+    }
+    return read;
+  }
+
   /// What an owner quantizes again is cut at bounds of blocks, so the model need not cut.
   private static List<float[]> quantizedModel(int bits, int ranks, int elements, int steps) {
     float[][] residuals = new float[ranks][elements];
@@ -87,7 +109,7 @@ class CompressionTest {
     for (int step = 0; step < steps; step++) {
       float[] sum = new float[elements];
       for (int rank = 0; rank < ranks; rank++) {
-        float[] read = QuantizerTest.model(bits, gradient(elements, rank, step), residuals[rank]);
+        float[] read = model(bits, gradient(elements, rank, step), residuals[rank]);
         for (int i = 0; i < elements; i++) {
           sum[i] = rank == 0 ? read[i] : read[i] + sum[i];
         }
@@ -95,7 +117,7 @@ class CompressionTest {
       for (int i = 0; i < elements; i++) {
         sum[i] /= ranks;
       }
-      means.add(QuantizerTest.model(bits, sum, residualOfSum));
+      means.add(model(bits, sum, residualOfSum));
     }
     return means;
   }

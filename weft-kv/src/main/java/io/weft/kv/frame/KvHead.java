@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.tensor.quantize.Quantizer;
 import java.lang.foreign.MemorySegment;
 
 /// The head of a request to a shard, `BYTES` long, little-endian (docs/protocol/kv.md).
@@ -94,21 +95,37 @@ public record KvHead(
   /// How values are written.
   public enum Values {
     /// 4 bytes each.
-    FLOAT32(0, 4),
+    FLOAT32(0, 32),
     /// 2 bytes each; a server adds them up in 32 bits, and rounds what it answers to nearest even.
-    FLOAT16(1, 2);
+    FLOAT16(1, 16),
+    /// 1 byte each and a scale for each block, as `Quantizer` writes them; pushed only.
+    INT8(2, 8),
+    /// The same with 4 bits each.
+    INT4(3, 4),
+    /// The same with 2 bits each.
+    INT2(4, 2);
 
     private final byte code;
-    private final int bytes;
+    private final int bits;
 
-    Values(int code, int bytes) {
+    Values(int code, int bits) {
       this.code = (byte) code;
-      this.bytes = bytes;
+      this.bits = bits;
     }
 
-    /// Bytes of one.
-    public int bytes() {
-      return bytes;
+    /// Bits of one.
+    public int bits() {
+      return bits;
+    }
+
+    /// Whether they are whole numbers with scales.
+    public boolean isQuantized() {
+      return bits < 16;
+    }
+
+    /// Bytes of so many, from the start of a block on.
+    public long bytes(long elements) {
+      return isQuantized() ? new Quantizer(bits).bytes(elements) : bits / 8 * elements;
     }
   }
 
@@ -182,6 +199,10 @@ public record KvHead(
     if (number < 0 || settled < 0 || settled > number || (number > 0) != pushes) {
       throw new IllegalArgumentException(
           "%s with number %d, those below %d settled".formatted(op, number, settled));
+    }
+    if (values.isQuantized() && op != KvOp.PUSH) {
+      throw new IllegalArgumentException(
+          "%s with values of %d bits; they can be pushed only".formatted(op, values.bits()));
     }
     if (keys == Keys.NONE && count != 0) {
       throw new IllegalArgumentException(count + " keys, which are nowhere");

@@ -19,6 +19,7 @@ import io.weft.kv.table.TensorPart;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.quantize.Quantizer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -41,7 +42,7 @@ final class PartsTable extends ShardTable {
   /// What is being copied out of it.
   private final List<PartsCut> cuts = new ArrayList<>();
 
-  /// Where pushes of 16 bits become floats.
+  /// Where pushes of fewer bits become floats.
   private MemorySegment floats = MemorySegment.NULL;
 
   /// Throws `IllegalArgumentException` for a specification that cannot be.
@@ -76,7 +77,7 @@ final class PartsTable extends ShardTable {
   private record OfPart(Part part, Values format) implements Subject {
     @Override
     public long valueBytes() {
-      return format.bytes() * part.values.elements();
+      return format.bytes(part.values.elements());
     }
   }
 
@@ -134,7 +135,8 @@ final class PartsTable extends ShardTable {
                   subject.valueBytes(),
                   payload.byteSize()));
     }
-    MemorySegment values = head.values() == Values.FLOAT32 ? payload : widened(part, payload);
+    MemorySegment values =
+        head.values() == Values.FLOAT32 ? payload : decoded(head.values(), part, payload);
     if (spec().checks() == TableSpec.Checks.FINITE) {
       long at = Finite.firstOther(values);
       if (at >= 0) {
@@ -147,7 +149,7 @@ final class PartsTable extends ShardTable {
     return values;
   }
 
-  private MemorySegment widened(Part part, MemorySegment halves) {
+  private MemorySegment decoded(Values format, Part part, MemorySegment encoded) {
     long elements = part.values.elements();
     if (floats.byteSize() < 4 * elements) {
       long bytes = 4 * cut.elements(0);
@@ -155,7 +157,11 @@ final class PartsTable extends ShardTable {
       floats = Arena.ofAuto().allocate(bytes, 64);
     }
     MemorySegment into = floats.asSlice(0, 4 * elements);
-    conversion.widen(halves, into, elements);
+    if (format.isQuantized()) {
+      new Quantizer(format.bits()).dequantize(encoded, 0, into, 0, elements, Quantizer.Into.COPY);
+    } else {
+      conversion.widen(encoded, into, elements);
+    }
     return into;
   }
 

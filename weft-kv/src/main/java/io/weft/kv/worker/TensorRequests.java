@@ -120,7 +120,7 @@ public final class TensorRequests {
   }
 
   private MemorySegment slice(int part, MemorySegment all, Travel travel) {
-    int bytes = travel.format().bytes();
-    return all.asSlice(bytes * parts.begin(part), bytes * parts.elements(part));
+    Values format = travel.format(); // parts begin where blocks of a scale do
+    return all.asSlice(format.bytes(parts.begin(part)), format.bytes(parts.elements(part)));
   }
 }

@@ -2,12 +2,17 @@
 package io.weft.kv.frame;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.qa.fuzz.FuzzTarget;
+import io.weft.tensor.quantize.Quantizer;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// What workers and shards of a parameter server tell each other: the first byte says which.
+/// What workers and shards of a parameter server tell each other: the first byte says which. A push
+/// of few bits: its format, how many elements, its values.
 public final class KvFramesTarget implements FuzzTarget {
 
   /// For the fuzzer.
@@ -27,7 +32,8 @@ public final class KvFramesTarget implements FuzzTarget {
     byte[] reply = new byte[1 + text.length];
     reply[0] = 1;
     System.arraycopy(text, 0, reply, 1, text.length);
-    return List.of(head, reply);
+    byte[] quantized = {2, 2, 9, 0, 0, 0, 0, 0, 0, 1, 2, 3};
+    return List.of(head, reply, quantized);
   }
 
   @Override
@@ -37,7 +43,9 @@ public final class KvFramesTarget implements FuzzTarget {
     }
     MemorySegment bytes = MemorySegment.ofArray(input).asSlice(1);
     try {
-      if ((input[0] & 1) == 0) {
+      if (input[0] == 2) {
+        decodeQuantized(bytes);
+      } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);
         head.write(again);
@@ -57,6 +65,35 @@ public final class KvFramesTarget implements FuzzTarget {
     } catch (IllegalArgumentException refused) {
       if (refused.getMessage() == null) {
         throw new AssertionError("no message", refused);
+      }
+    }
+  }
+
+  private static void decodeQuantized(MemorySegment bytes) {
+    if (bytes.byteSize() < 3) {
+      return;
+    }
+    Values[] all = Values.values();
+    Values format = all[Math.floorMod(bytes.get(JAVA_BYTE, 0), all.length)];
+    int elements = Short.toUnsignedInt(bytes.get(JAVA_SHORT_UNALIGNED, 1));
+    MemorySegment payload = bytes.asSlice(3);
+    if (!format.isQuantized() || payload.byteSize() != format.bytes(elements)) {
+      return; // a shard refuses it before it decodes
+    }
+    var quantizer = new Quantizer(format.bits());
+    MemorySegment values = MemorySegment.ofArray(new float[elements]);
+    quantizer.dequantize(payload, 0, values, 0, elements, Quantizer.Into.COPY);
+    MemorySegment none = MemorySegment.ofArray(new float[elements]);
+    MemorySegment left = MemorySegment.ofArray(new float[elements]);
+    MemorySegment again = MemorySegment.ofArray(new byte[(int) payload.byteSize()]);
+    if (quantizer.quantize(values, none, left, elements, again, 0) >= 0) {
+      return; // not finite
+    }
+    quantizer.dequantize(again, 0, left, 0, elements, Quantizer.Into.COPY);
+    for (int i = 0; i < elements; i++) {
+      float value = left.getAtIndex(JAVA_FLOAT_UNALIGNED, i);
+      if (!Float.isFinite(value)) {
+        throw new AssertionError("element %d is read back as %s".formatted(i, value));
       }
     }
   }

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.dataparallel.compress;
+package io.weft.tensor.quantize;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Numbers of 8 or 4 bits for FLOAT32, block by block: a FLOAT32 scale, then the whole numbers by
-/// which it is multiplied, of -127 to 127 or -7 to 7. Of 4 bits two share a byte, the lower half
-/// first. The scale is the largest magnitude of the block over the largest whole number; a block
-/// with nothing above 2^-100 has the scale 0. Rounds to nearest, ties to even. The same bits on
-/// every machine. Stateless; any thread.
+/// Numbers of 8, 4 or 2 bits for FLOAT32, block by block: a FLOAT32 scale, then the whole numbers
+/// by which it is multiplied, of -127 to 127, -7 to 7 or -1 to 1. Those of 4 and 2 bits share a
+/// byte, the lowest bits first. The same bits on every machine. Stateless; any thread.
 ///
-/// @param bits 8 or 4
-record Quantizer(int bits) {
+/// Without a threshold the scale is the largest magnitude of the block over the largest whole
+/// number, and values are rounded to nearest, ties to even; a block with nothing above 2^-100 has
+/// the scale 0. With a threshold, which is the scale then, what reaches it counts as 1, what
+/// reaches its negative as -1, and all else as 0, as in MXNet's 2-bit compression.
+///
+/// @param bits 8, 4 or 2
+/// @param threshold of 2 bits, above 0; 0 = none
+public record Quantizer(int bits, float threshold) {
 
   /// Elements with one scale.
-  static final int BLOCK = 1024;
+  public static final int BLOCK = 1024;
 
   private static final float LEAST = 0x1p-100f;
 
@@ -32,13 +36,30 @@ record Quantizer(int bits) {
     private final byte[] numbers = new byte[BLOCK];
   }
 
+  /// Throws `IllegalArgumentException` with what is wrong.
+  public Quantizer {
+    if (bits != 8 && bits != 4 && bits != 2) {
+      throw new IllegalArgumentException("numbers of 8, 4 or 2 bits, not " + bits);
+    }
+    if (!(threshold >= 0 && threshold <= Float.MAX_VALUE) || (threshold > 0 && bits != 2)) {
+      throw new IllegalArgumentException(
+          "threshold %s of %d bits; numbers of 2 bits may have one, above 0"
+              .formatted(threshold, bits));
+    }
+  }
+
+  /// Without a threshold.
+  public Quantizer(int bits) {
+    this(bits, 0);
+  }
+
   /// Length of so many elements in bytes, from the start of a block.
-  long bytes(long elements) {
+  public long bytes(long elements) {
     return Math.ceilDiv(elements, BLOCK) * Float.BYTES + Math.ceilDiv(elements * bits, 8);
   }
 
   private int largest() {
-    return bits == 8 ? 127 : 7;
+    return (1 << (bits - 1)) - 1;
   }
 
   /// Quantizes `values` plus `residual` and writes what that leaves out to `left`. Returns the
@@ -52,7 +73,7 @@ record Quantizer(int bits) {
   /// @param left of the same length
   /// @param elements of all three
   /// @param into from `offset`, `bytes(elements)` long
-  long quantize(
+  public long quantize(
       MemorySegment values,
       MemorySegment residual,
       MemorySegment left,
@@ -70,10 +91,14 @@ record Quantizer(int bits) {
       if (!(most <= Float.MAX_VALUE)) {
         return first + firstNotFinite(tiles.values, n);
       }
-      float scale = scale(most);
+      float scale = threshold > 0 ? threshold : scale(most);
       into.set(JAVA_FLOAT_UNALIGNED, at, scale);
       at += Float.BYTES;
-      quantize(tiles, scale, n);
+      if (threshold > 0) {
+        cut(tiles, threshold, n);
+      } else {
+        quantize(tiles, scale, n);
+      }
       MemorySegment.copy(tiles.values, 0, left, JAVA_FLOAT_UNALIGNED, first * 4, n);
       int bytes = pack(tiles.numbers, n);
       MemorySegment.copy(tiles.numbers, 0, into, JAVA_BYTE, at, bytes);
@@ -125,11 +150,27 @@ record Quantizer(int bits) {
     }
   }
 
+  /// Leaves in `values` what is left out.
+  private static void cut(Tiles tiles, float threshold, int n) {
+    float[] values = tiles.values;
+    byte[] numbers = tiles.numbers;
+    for (int i = 0; i < n; i++) {
+      int number = values[i] >= threshold ? 1 : values[i] <= -threshold ? -1 : 0;
+      numbers[i] = (byte) number;
+      values[i] -= number * threshold;
+    }
+  }
+
   /// Returns how many bytes of `numbers` there are then.
   private int pack(byte[] numbers, int n) {
-    if (bits == 8) {
-      return n;
-    }
+    return switch (bits) {
+      case 8 -> n;
+      case 4 -> packPairs(numbers, n);
+      default -> packFours(numbers, n);
+    };
+  }
+
+  private static int packPairs(byte[] numbers, int n) {
     int pairs = n / 2;
     for (int i = 0; i < pairs; i++) {
       numbers[i] = (byte) ((numbers[2 * i] & 15) | (numbers[2 * i + 1] << 4));
@@ -140,8 +181,25 @@ record Quantizer(int bits) {
     return (n + 1) / 2;
   }
 
+  private static int packFours(byte[] numbers, int n) {
+    int fours = n / 4;
+    for (int i = 0; i < fours; i++) {
+      int at = 4 * i;
+      int low = (numbers[at] & 3) | (numbers[at + 1] & 3) << 2;
+      numbers[i] = (byte) (low | (numbers[at + 2] & 3) << 4 | numbers[at + 3] << 6);
+    }
+    int rest = 0;
+    for (int i = n - 1; i >= 4 * fours; i--) {
+      rest = rest << 2 | (numbers[i] & 3);
+    }
+    if (n % 4 > 0) {
+      numbers[fours] = (byte) rest;
+    }
+    return (n + 3) / 4;
+  }
+
   /// What is done with the numbers that are read.
-  enum Into {
+  public enum Into {
     /// They are written.
     COPY,
     /// They are added to what is there.
@@ -154,7 +212,7 @@ record Quantizer(int bits) {
   ///
   /// @param from from `offset`, `bytes(elements)` long
   /// @param values FLOAT32, from element `start`
-  void dequantize(
+  public void dequantize(
       MemorySegment from, long offset, MemorySegment values, long start, long elements, Into how) {
     Tiles tiles = TILES.get();
     long at = offset;
@@ -166,7 +224,9 @@ record Quantizer(int bits) {
       MemorySegment.copy(from, JAVA_BYTE, at, tiles.numbers, 0, bytes);
       at += bytes;
       if (bits == 4) {
-        unpack(tiles.numbers, n);
+        unpackPairs(tiles.numbers, n);
+      } else if (bits == 2) {
+        unpackFours(tiles.numbers, n);
       }
       long place = (start + first) * Float.BYTES;
       multiply(tiles.numbers, scale, tiles.values, n);
@@ -184,11 +244,17 @@ record Quantizer(int bits) {
     }
   }
 
-  /// From the end, since the halves lie before what becomes of them.
-  private static void unpack(byte[] numbers, int n) {
+  /// From the end, since what is packed lies before what becomes of it.
+  private static void unpackPairs(byte[] numbers, int n) {
     for (int i = n - 1; i >= 0; i--) {
       int pair = numbers[i / 2];
       numbers[i] = (byte) (i % 2 == 0 ? (pair << 28) >> 28 : pair >> 4);
+    }
+  }
+
+  private static void unpackFours(byte[] numbers, int n) {
+    for (int i = n - 1; i >= 0; i--) {
+      numbers[i] = (byte) (numbers[i / 4] << (30 - 2 * (i % 4)) >> 30);
     }
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.dataparallel.compress;
+package io.weft.tensor.quantize;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,8 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class QuantizerTest {
 
   /// The definition, element by element, in plain arithmetic.
-  static float[] model(int bits, float[] values, float[] residual) {
-    int largest = bits == 8 ? 127 : 7;
+  private static float[] model(int bits, float[] values, float[] residual) {
+    int largest = bits == 8 ? 127 : bits == 4 ? 7 : 1;
     float[] read = new float[values.length];
     for (int first = 0; first < values.length; first += Quantizer.BLOCK) {
       int end = Math.min(values.length, first + Quantizer.BLOCK);
@@ -39,11 +40,11 @@ class QuantizerTest {
 
   @Property(tries = 200)
   void isTheModelStepByStepAndKeepsResidualsSmall(
-      @ForAll boolean wide,
+      @ForAll @IntRange(min = 1, max = 3) int power,
       @ForAll @IntRange(min = 1, max = 3000) int elements,
       @ForAll @IntRange(min = -60, max = 60) int exponent,
       @ForAll long seed) {
-    var quantizer = new Quantizer(wide ? 8 : 4);
+    var quantizer = new Quantizer(1 << power);
     var random = new Random(seed);
     float most = (float) Math.scalb(1.0, exponent);
     float[] kept = new float[elements];
@@ -63,7 +64,7 @@ class QuantizerTest {
         quantizer.dequantize(wire, 3, read, 0, elements, Quantizer.Into.COPY);
         assertThat(read.toArray(JAVA_FLOAT)).isEqualTo(expected);
         assertThat(left.toArray(JAVA_FLOAT)).isEqualTo(kept);
-        float bound = most / (quantizer.bits() == 8 ? 250 : 12.9f);
+        float bound = most / (quantizer.bits() == 8 ? 250 : quantizer.bits() == 4 ? 12.9f : 0.99f);
         for (float rest : kept) {
           assertThat(Math.abs(rest)).isLessThanOrEqualTo(bound);
         }
@@ -76,12 +77,11 @@ class QuantizerTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"8, 1028", "4, 516"})
-  void aBlockTakesAQuarterOrAnEighthAndItsScale(int bits, int bytes) {
+  @CsvSource({"8, 1028, 3", "4, 516, 2", "2, 260, 1"})
+  void aBlockTakesItsBitsAndItsScale(int bits, int bytes, int three) {
     assertThat(new Quantizer(bits).bytes(Quantizer.BLOCK)).isEqualTo(bytes);
     assertThat(new Quantizer(bits).bytes(0)).isZero();
-    assertThat(new Quantizer(bits).bytes(Quantizer.BLOCK + 3L))
-        .isEqualTo(bytes + 4L + (bits == 8 ? 3 : 2));
+    assertThat(new Quantizer(bits).bytes(Quantizer.BLOCK + 3L)).isEqualTo(bytes + 4L + three);
   }
 
   @ParameterizedTest
@@ -94,7 +94,7 @@ class QuantizerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {8, 4})
+  @ValueSource(ints = {8, 4, 2})
   void theLargestNumbersStayFinite(int bits) {
     float[] values = {Float.MAX_VALUE, -Float.MAX_VALUE, 1, 0x1p-140f};
     float[] kept = new float[4];
@@ -131,16 +131,45 @@ class QuantizerTest {
     }
   }
 
+  /// MXNet's 2 bits, element by element.
   @Property(tries = 100)
-  void slicesCoverTheTensorAtBoundsOfBlocks(
-      @ForAll @IntRange(max = 20_000) int elements, @ForAll @IntRange(min = 1, max = 9) int ranks) {
-    var slices = new Slices(elements, ranks);
-    long next = 0;
-    for (int rank = 0; rank < ranks; rank++) {
-      assertThat(slices.first(rank)).isEqualTo(next);
-      assertThat(next % Quantizer.BLOCK == 0 || next == elements).isTrue();
-      next += slices.count(rank);
+  void aThresholdIsSentWhenItIsReachedAndTheRestIsKept(
+      @ForAll @IntRange(min = 1, max = 3000) int elements, @ForAll long seed) {
+    var random = new Random(seed);
+    float threshold = 0.5f;
+    var quantizer = new Quantizer(2, threshold);
+    float[] kept = new float[elements];
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment residual = arena.allocate(elements * 4L, 4);
+      MemorySegment left = arena.allocate(elements * 4L, 4);
+      MemorySegment wire = arena.allocate(quantizer.bytes(elements));
+      MemorySegment read = arena.allocate(elements * 4L, 4);
+      for (int step = 0; step < 5; step++) {
+        float[] values = new float[elements];
+        float[] expected = new float[elements];
+        for (int i = 0; i < elements; i++) {
+          values[i] = random.nextInt(4) == 0 ? 0 : random.nextFloat() * 2 - 1;
+          float sum = values[i] + kept[i];
+          expected[i] = sum >= threshold ? threshold : sum <= -threshold ? -threshold : 0;
+          kept[i] = sum - expected[i];
+        }
+        MemorySegment given = arena.allocateFrom(JAVA_FLOAT, values);
+        assertThat(quantizer.quantize(given, residual, left, elements, wire, 0)).isEqualTo(-1);
+        new Quantizer(2).dequantize(wire, 0, read, 0, elements, Quantizer.Into.COPY);
+        for (int i = 0; i < elements; i++) {
+          assertThat(read.getAtIndex(JAVA_FLOAT, i)).isEqualTo(expected[i] + 0f);
+          assertThat(left.getAtIndex(JAVA_FLOAT, i)).isEqualTo(kept[i]);
+        }
+        residual.copyFrom(left);
+      }
     }
-    assertThat(next).isEqualTo(elements);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 0", "16, 0", "8, 0.5", "2, -1", "2, NaN", "2, Infinity"})
+  void whatCannotBeIsRefused(int bits, float threshold) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new Quantizer(bits, threshold))
+        .withMessageContaining("bits");
   }
 }

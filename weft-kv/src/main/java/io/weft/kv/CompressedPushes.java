@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.comm.Handle;
+import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.StagingMemory;
+import io.weft.tensor.TensorLease;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/// Pushes of one dense tensor that travel in fewer bits. What a push leaves out of a gradient stays
+/// on this worker as a residual, 4 or 8 bytes an element, and is added before the next; servers
+/// decode and apply FLOAT32. Owns its memory. One thread.
+///
+/// | text | travels as |
+/// |---|---|
+/// | `fp16` | 16 bits, rounded to nearest even |
+/// | `int8`, `int4` | whole numbers of 8 or 4 bits, and a FLOAT32 scale for each 1,024 elements: the largest magnitude over the largest number |
+/// | `2bit:threshold=0.5` | minus threshold, 0 or threshold, in 2 bits, and the threshold for each 1,024 elements (MXNet's 2-bit compression) |
+public final class CompressedPushes implements AutoCloseable {
+
+  private final TableSpec spec;
+  private final PushCompression compression;
+  private final PushEncoder encoder;
+  private final Sender sender;
+  private final TensorLease encoded;
+  private Optional<Handle<Void>> before = Optional.empty();
+
+  /// Sends what is encoded.
+  @FunctionalInterface
+  interface Sender {
+    Handle<Void> push(MemorySegment values, Values format, int priority)
+        throws InterruptedException;
+  }
+
+  CompressedPushes(
+      TableSpec spec, PushCompression compression, StagingMemory staging, Sender sender) {
+    if (compression.isNone()) {
+      throw new IllegalArgumentException(
+          "tensor '" + spec.name() + "': compression 'none' is what push does");
+    }
+    this.spec = spec;
+    this.compression = compression;
+    this.encoder = compression.encoder(spec.name(), spec.width());
+    this.sender = sender;
+    this.encoded = staging.lease(compression.format().bytes(spec.width()));
+  }
+
+  /// Pushes a gradient of FLOAT32, which is read before this returns; the tensor's length. Waits
+  /// until the push before has come to the servers, and throws what that has failed with. Throws
+  /// `IllegalArgumentException` for an element that is not finite, or too large for 16 bits:
+  /// nothing was pushed then.
+  ///
+  /// A push that fails has taken its part of the residual with it.
+  ///
+  /// @param priority higher goes first
+  public Handle<Void> push(MemorySegment gradients, int priority) throws InterruptedException {
+    if (gradients.byteSize() != 4 * spec.width()) {
+      throw new IllegalArgumentException(
+          "tensor '%s': a gradient of %d bytes for %d elements of FLOAT32, expected %d"
+              .formatted(spec.name(), gradients.byteSize(), spec.width(), 4 * spec.width()));
+    }
+    if (before.isPresent()) {
+      Handle<Void> under = before.get();
+      before = Optional.empty();
+      var unused = under.await();
+    }
+    MemorySegment into = encoded.view().data().asSlice(0, compression.format().bytes(spec.width()));
+    encoder.encode(gradients, into);
+    Handle<Void> handle = sender.push(into, compression.format(), priority);
+    before = Optional.of(handle);
+    return handle;
+  }
+
+  /// Bytes of values that a push sends.
+  public long bytes() {
+    return compression.format().bytes(spec.width());
+  }
+
+  /// Gives its memory back, as soon as no push reads it.
+  @Override
+  public void close() {
+    if (before.isPresent()) {
+      before.get().whenDone((nothing, cause) -> encoded.close());
+    } else {
+      encoded.close();
+    }
+  }
+}
