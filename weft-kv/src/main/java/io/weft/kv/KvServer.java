@@ -17,6 +17,7 @@ import io.weft.kv.function.KvFunction;
 import io.weft.kv.function.KvFunctions;
 import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
+import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardThread;
 import io.weft.kv.table.MemoryBudget;
@@ -63,7 +64,7 @@ public final class KvServer implements AutoCloseable {
                 weft.config().required(KvConfig.REPLY_MEMORY),
                 layout.workers().size()),
             weft.config().required(KvConfig.LIST_MEMORY),
-            files,
+            new SavedFiles(files),
             new Mirroring(
                 layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
             functions(own));

@@ -4,6 +4,7 @@ package io.weft.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.Weft;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
@@ -18,10 +19,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -231,6 +234,30 @@ class MirrorTest {
             job.job().ranks().get(1).close();
             assertThatThrownBy(() -> table.push(new long[] {1}, new float[] {1, 1}).await())
                 .isInstanceOf(CommException.PeerLost.class);
+          });
+    }
+  }
+
+  @Test
+  void theLossOfBothNamesTheShardAndTheLastCheckpoint(@TempDir Path directory) throws Exception {
+    try (KvJob job =
+        new KvJob(
+            "tcp",
+            4,
+            KvOptions.servers(3).withMirrors().withDeadline(Duration.ofSeconds(20)),
+            it -> it.set(KvConfig.SHARDS, "3"))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("wide", 256).withRule("sum"));
+            long[] keys = LongStream.range(0, 30_000).toArray();
+            table.push(keys, new float[keys.length * 256]).await();
+            store.checkpoint(directory);
+            List<Weft> gone = job.job().ranks().subList(0, 2);
+            gone.parallelStream().forEach(Weft::close);
+            assertThatThrownBy(() -> table.push(keys, new float[keys.length * 256]).await())
+                .isInstanceOf(CommException.Mismatch.class)
+                .hasMessageContaining("shard 0 is lost: ranks [0, 1]")
+                .hasMessageContaining(directory.toString());
           });
     }
   }

@@ -14,6 +14,7 @@ import io.weft.kv.table.MemoryBudgetException;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
@@ -98,9 +99,16 @@ final class Shard {
   private void checkComplete() throws Refusal {
     if (!mirror.isComplete()) {
       throw new Refusal(
-          "shard %d is lost: ranks %s, which had it, are gone, and this server has not all of it; start the job again from the last checkpoint"
-              .formatted(number, mirror.lost()));
+          "shard %d is lost: ranks %s, which had it, are gone, and this server has not all of it; start the job again and restore the last checkpoint: %s"
+              .formatted(number, mirror.lost(), latestCheckpoint()));
     }
+  }
+
+  private String latestCheckpoint() {
+    Path latest = context.files().latest();
+    return latest == null
+        ? "rank " + context.rank() + " knows of none"
+        : "rank " + context.rank() + " has last written files of " + latest;
   }
 
   /// Does what the server of this shard has done, as its mirror.

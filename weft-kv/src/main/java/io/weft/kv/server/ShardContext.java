@@ -5,7 +5,6 @@ import io.weft.kv.function.KvFunction;
 import io.weft.kv.table.MemoryBudget;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 
 /// What the shards of a server share.
 ///
@@ -14,7 +13,7 @@ import java.util.concurrent.Executor;
 /// @param budget of all tables
 /// @param replies memory of answers
 /// @param listBytes of the lists of keys that a shard keeps for a table
-/// @param files runs what writes files, one after the other
+/// @param files writes checkpoints
 /// @param mirroring how shards reach their mirrors
 /// @param functions that run here, by name
 public record ShardContext(
@@ -23,7 +22,7 @@ public record ShardContext(
     MemoryBudget budget,
     ReplyMemory replies,
     long listBytes,
-    Executor files,
+    SavedFiles files,
     Mirroring mirroring,
     Map<String, KvFunction<?>> functions) {
 

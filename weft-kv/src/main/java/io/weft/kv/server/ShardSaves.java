@@ -142,13 +142,14 @@ final class ShardSaves {
 
   private void begin(Pending it, ShardTable table) {
     List<String> asked = asked(it);
+    Path file = Path.of(asked.getFirst());
     String id = asked.get(1);
     Content content = table.contentAfter(asked.get(2));
     long clock = it.head().clock();
     var writer =
         new ShardFileWriter(
-            Path.of(asked.getFirst()),
-            context.files(),
+            file,
+            context.files().executor(),
             new ShardFileWriter.Memory() {
               @Override
               public void reserve(long bytes) {
@@ -161,7 +162,12 @@ final class ShardSaves {
                 wake.run();
               }
             },
-            written -> answer(it, table, content, written));
+            written -> {
+              if (written.failure() == null) {
+                context.files().written(file);
+              }
+              answer(it, table, content, written);
+            });
     writer.begin(new ShardFile(id, table.spec().text(), shard, content, table.step(), clock));
     open.add(new Save(table, table.cut(id, content, into(writer)), writer));
   }
