@@ -95,7 +95,8 @@ public final class KeyValueStore {
   }
 
   /// The worker's clock is one further in all that it has registered and that is not synchronous.
-  /// What it has pushed before is seen by those who pull at this clock.
+  /// What it has pushed before is seen by those who pull at this clock. A step ends once: where
+  /// this is called, no table's own `clock` is.
   public void clock() throws InterruptedException {
     List<Handle<Void>> told = new ArrayList<>();
     for (KvStored each : stored) {

@@ -233,7 +233,8 @@ public final class WeftEmbedding implements AutoCloseable {
     rows.flush();
   }
 
-  /// After `flush`: the worker's step is over, in a table of bounded staleness.
+  /// After `flush`: the worker's step is over, in a table of bounded staleness. Where a program has
+  /// other tables too, it calls `flush` of each embedding and then `KeyValueStore.clock` instead.
   public void clock() throws InterruptedException {
     rows.flush();
     if (rows.table().spec().consistency().staleness() > 0) {
