@@ -134,15 +134,15 @@ public final class Weft implements AutoCloseable {
   /// The same with these settings.
   public static Weft init(WeftConfig config) {
     Map<String, String> environment = System.getenv();
-    LauncherWatch.start(environment);
     return init(config, LaunchEnvironment.detect(environment), environment);
   }
 
   /// The same for a rank that no environment names: several ranks in one process, embedding.
   ///
-  /// @param environment where the secret may stand (`WEFT_SECRET`)
+  /// @param environment where the secret may stand (`WEFT_SECRET`), and who started the process
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
+    LauncherWatch.start(environment);
     warnOfVariables(config, launch, environment);
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);

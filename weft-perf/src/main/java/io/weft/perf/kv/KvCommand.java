@@ -5,22 +5,20 @@ import io.weft.comm.CommException;
 import io.weft.config.OptionType;
 import io.weft.file.NewFile;
 import io.weft.kv.spec.TableSpec;
+import io.weft.perf.kv.KvCase.Clients;
 import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.process.CarrierOptions;
-import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.JsonLines;
+import io.weft.perf.report.PerfProgress;
+import io.weft.perf.report.Picture;
 import io.weft.perf.report.ReportFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +36,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Measures the parameter server by keys: workers push to servers or pull from them, all in"
-          + " processes of their own on this host. What travels is one of three:",
+          + " processes of their own on this host. --workers, --window and --transport take lists;"
+          + " with a list of workers these share a process. What travels is one of three:",
       "--pairs: ascending keys with their values, the same in each request; the list is sent once"
           + " and named then.",
       "--value: one dense tensor.",
@@ -53,13 +52,17 @@ import picocli.CommandLine.Spec;
       "  weft perf kv --pairs 100000 --op push",
       "  weft perf kv --pairs 100000 --op push --window 16 --workers 2 --servers 2",
       "  weft perf kv --value 4M --op pull --transport shm",
+      "  weft perf kv --workers 1,2,4,8,16,32 --window 1,16 --transport tcp,shm --plot kv.png",
       "  weft perf kv --rows 1000000 --dim 64 --zipf 1.05 --op update --peer hazelcast"
     })
 public final class KvCommand implements Callable<Integer> {
 
-  private static final long OVERHEAD_BYTES = 1L << 30;
   private static final int MOST_RANKS = 180;
   private static final long MOST_BYTES = 1L << 30;
+
+  /// 32-bit floats count exactly up to here.
+  private static final long EXACT = 1 << 24;
+
   private static final int ROWS_OF_A_REQUEST = 4096;
   private static final int PAIRS_OF_A_REQUEST = 100_000;
 
@@ -107,16 +110,22 @@ public final class KvCommand implements Callable<Integer> {
   @Option(
       names = "--window",
       paramLabel = "W",
+      split = ",",
       defaultValue = "1",
-      description = "requests that a worker has under way at once (default: ${DEFAULT-VALUE})")
-  private int window;
+      description =
+          "requests that a worker has under way at once; of several numbers each is measured"
+              + " (default: ${DEFAULT-VALUE})")
+  private List<Integer> windows = List.of();
 
   @Option(
       names = "--workers",
       paramLabel = "W",
+      split = ",",
       defaultValue = "1",
-      description = "workers (default: ${DEFAULT-VALUE})")
-  private int workers;
+      description =
+          "workers; of several numbers each is measured, and the workers share a process, each a"
+              + " rank with connections and threads of its own (default: ${DEFAULT-VALUE})")
+  private List<Integer> workers = List.of();
 
   @Option(
       names = "--servers",
@@ -136,7 +145,8 @@ public final class KvCommand implements Callable<Integer> {
       names = "--limit",
       paramLabel = "S",
       defaultValue = "300",
-      description = "seconds that it may take (default: ${DEFAULT-VALUE})")
+      description =
+          "seconds that one measurement, or a round of it, may take (default: ${DEFAULT-VALUE})")
   private long limitSeconds;
 
   @Option(
@@ -161,6 +171,14 @@ public final class KvCommand implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
   private @Nullable Path json;
 
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description =
+          "draw requests a second and latency over the number of workers; FILE ends in .svg or"
+              + " .png")
+  private @Nullable Path plot;
+
   /// For picocli.
   public KvCommand() {}
 
@@ -170,100 +188,102 @@ public final class KvCommand implements Callable<Integer> {
     PrintWriter out = command.commandLine().getOut();
     PrintWriter err = command.commandLine().getErr();
     try {
-      KvPlan plan = plan();
-      List<KvFigure> figures = measure(plan, err);
-      figures.forEach(it -> out.print(it.text()));
-      ratios(figures).forEach(out::println);
+      List<KvCase> cases = cases();
+      List<KvFigure> figures = new ArrayList<>();
+      int code = measure(cases, figures, out, err);
+      new KvSummary(figures).lines().forEach(out::println);
       out.flush();
-      Path file = json;
-      boolean kept =
-          file == null
-              || new ReportFile("--json", file).write(to -> JsonLines.write(to, figures), err);
-      boolean right = figures.stream().noneMatch(it -> Boolean.FALSE.equals(it.checked()));
-      return kept && right ? 0 : 1;
+      return save(figures, err) ? code : 1;
     } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  /// Adds the figures and prints each at once, so that those before one that fails are there.
+  private int measure(List<KvCase> cases, List<KvFigure> figures, PrintWriter out, PrintWriter err)
+      throws InterruptedException {
+    BenchmarkHost host = BenchmarkHost.here();
+    try {
+      for (int i = 0; i < cases.size(); i++) {
+        List<KvFigure> measured = one(cases.get(i), (i + 1) + " of " + cases.size(), host, err);
+        if (i > 0) {
+          measured.removeIf(it -> it.checked() == null); // once is enough
+        }
+        figures.addAll(measured);
+        measured.forEach(it -> out.print(it.text()));
+        out.flush();
+      }
     } catch (PerfException.Missing | PerfException.Failed e) {
       err.println("weft: " + e.getMessage());
       return e instanceof PerfException.Missing ? 3 : 1;
     }
+    return figures.stream().anyMatch(it -> Boolean.FALSE.equals(it.checked())) ? 1 : 0;
   }
 
-  private List<KvFigure> measure(KvPlan plan, PrintWriter err) throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
-    Map<String, List<KvRun>> runs = new LinkedHashMap<>();
-    for (int round = 1; round <= rounds; round++) {
-      if (rounds > 1) {
-        err.println("round " + round + " of " + rounds);
-        err.flush();
-      }
-      runs.computeIfAbsent("weft", it -> new ArrayList<>()).add(weft(plan));
-      for (String peer : peers) {
-        runs.computeIfAbsent(peer, it -> new ArrayList<>())
-            .add(StorePeer.parse(peer).run(plan, Duration.ofSeconds(limitSeconds)));
-      }
-    }
-    List<KvFigure> figures = new ArrayList<>();
-    runs.forEach(
-        (name, all) ->
-            figures.add(
-                KvFigure.of(
-                    plan,
-                    name,
-                    name.equals("weft") ? carrier.transport() : "tcp",
-                    all,
-                    all.stream().allMatch(KvRun::checked),
-                    host)));
-    List<KvRun> own = Objects.requireNonNull(runs.get("weft"));
-    beside(figures, plan, "memcpy", own.stream().mapToLong(KvRun::copy).toArray(), host);
-    beside(figures, plan, "loopback", own.stream().mapToLong(KvRun::loopback).toArray(), host);
-    return figures;
-  }
-
-  private void beside(
-      List<KvFigure> figures, KvPlan plan, String what, long[] nanos, BenchmarkHost host) {
-    long total = Arrays.stream(nanos).sum();
-    if (total > 0) {
-      var one = new KvPlan(plan.op(), plan.subject(), 1, 1, 1, nanos.length);
-      figures.add(
-          KvFigure.of(
-              one, what, carrier.transport(), List.of(KvRun.of(nanos, total, true)), null, host));
+  private List<KvFigure> one(KvCase what, String which, BenchmarkHost host, PrintWriter err)
+      throws InterruptedException {
+    try (PerfProgress progress = PerfProgress.to(err)) {
+      return new KvMeasuring(
+              carrier.secure(),
+              peers.stream().map(StorePeer::parse).toList(),
+              rounds,
+              Duration.ofSeconds(limitSeconds),
+              words -> progress.accept(which + ": " + words))
+          .measure(what, host);
     }
   }
 
-  private KvRun weft(KvPlan plan) throws InterruptedException {
-    var ranks = new LocalRanks(KvRank.class, workers + servers, OVERHEAD_BYTES + 16 * plan.bytes());
-    List<String> lines =
-        ranks.run(
-            carrier.transport(), carrier.secure(), plan.words(), Duration.ofSeconds(limitSeconds));
-    return KvRun.parse(lines);
+  /// Whether what was asked for is there.
+  private boolean save(List<KvFigure> figures, PrintWriter err) {
+    boolean kept = true;
+    if (json != null) {
+      kept &= new ReportFile("--json", json).write(to -> JsonLines.write(to, figures), err);
+    }
+    if (plot != null && !figures.isEmpty()) {
+      kept &= new ReportFile("--plot", plot).write(new KvPlot(figures)::save, err);
+    }
+    return kept;
   }
 
-  /// How many times as fast as each peer.
-  private static List<String> ratios(List<KvFigure> figures) {
-    KvFigure own = figures.getFirst();
-    return figures.stream()
-        .skip(1)
-        .filter(it -> it.checked() != null)
-        .map(
-            it ->
-                String.format(
-                    Locale.ROOT,
-                    "%s: weft takes 1 / %.1f of the time of %s, at %.1f times its rate",
-                    own.op(),
-                    it.p50Micros() / own.p50Micros(),
-                    it.peer(),
-                    own.rowsPerSecond() / it.rowsPerSecond()))
-        .toList();
-  }
-
-  private KvPlan plan() {
-    within("--window", window, 1, 256);
-    within("--workers", workers, 1, MOST_RANKS - 1);
-    within("--servers", servers, 1, MOST_RANKS - workers);
+  /// What is measured, in order.
+  private List<KvCase> cases() {
+    within("--servers", servers, 1, MOST_RANKS - 1);
     within("--requests", requests, 1, 1_000_000);
     within("--rounds", rounds, 1, 1000);
     within("--limit", limitSeconds, 1, 86_400);
+    Clients clients = workers.size() > 1 ? Clients.THREADS : Clients.PROCESSES;
+    List<KvCase> cases = new ArrayList<>();
+    for (String transport : carrier.transports()) {
+      for (int window : windows.stream().distinct().toList()) {
+        for (int count : workers.stream().distinct().sorted().toList()) {
+          cases.add(new KvCase(plan(window, count, clients), transport, clients));
+        }
+      }
+    }
+    for (String peer : peers) {
+      check(peer, cases);
+    }
+    if (plot != null && !Picture.knows(plot)) {
+      throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
+    }
+    writable("--json", json);
+    writable("--plot", plot);
+    return cases;
+  }
+
+  private static void writable(String option, @Nullable Path file) {
+    if (file != null) {
+      NewFile.obstacle(file)
+          .ifPresent(
+              why -> {
+                throw new IllegalArgumentException(option + ": cannot write " + file + ": " + why);
+              });
+    }
+  }
+
+  private KvPlan plan(int window, int count, Clients clients) {
+    within("--window", window, 1, 256);
+    within("--workers", count, 1, MOST_RANKS - servers);
     KvPlan.Op what = KvPlan.Op.parse(op);
     Subject subject = subject();
     boolean sparse = what == KvPlan.Op.LOOKUP || what == KvPlan.Op.UPDATE;
@@ -271,25 +291,30 @@ public final class KvCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--op " + op + ": lookup and update are of --rows, all else is not");
     }
-    KvPlan plan = new KvPlan(what, subject, window, workers, servers, requests);
+    KvPlan plan = new KvPlan(what, subject, window, count, servers, requests);
     within("the values of a request, in bytes", plan.bytes(), 4, MOST_BYTES);
-    for (String peer : peers) {
-      check(peer, subject);
+    if (clients == Clients.THREADS) {
+      within(
+          "the values of a request of each of the workers of one process, in bytes",
+          plan.bytes() * count,
+          4,
+          MOST_BYTES);
     }
-    Path file = json;
-    if (file != null) {
-      NewFile.obstacle(file)
-          .ifPresent(
-              why -> {
-                throw new IllegalArgumentException("cannot write " + file + ": " + why);
-              });
+    if (KvTraffic.largest(plan) > EXACT) {
+      throw new IllegalArgumentException(
+          "--requests: %d of %d workers add up to %d, and 32-bit floats count exactly to %d; give fewer"
+              .formatted(requests, count, KvTraffic.largest(plan), EXACT));
     }
     return plan;
   }
 
-  private void check(String peer, Subject subject) {
+  private static void check(String peer, List<KvCase> cases) {
     StorePeer known = StorePeer.parse(peer);
-    if (workers != 1 || servers != 1 || subject instanceof Subject.Tensor) {
+    KvPlan plan = cases.getFirst().plan();
+    if (cases.size() != 1
+        || plan.workers() != 1
+        || plan.servers() != 1
+        || plan.subject() instanceof Subject.Tensor) {
       throw new IllegalArgumentException(
           "--peer "
               + known.word()

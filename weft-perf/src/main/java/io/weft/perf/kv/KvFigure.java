@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// @param benchmark always "kv"
 /// @param op push, pull, pushpull, lookup, update; of memcpy and loopback the way of as many bytes
 /// @param peer "weft", another system, or "memcpy" and "loopback" beside them
+/// @param clients "processes" where each worker is in a process of its own, "threads" where they
+///   share one
 /// @param pairs keys of a request
 /// @param bytes of their values
 /// @param rows of a sparse table; absent for others
@@ -29,6 +31,7 @@ public record KvFigure(
     String transport,
     int workers,
     int servers,
+    String clients,
     int pairs,
     long bytes,
     @Nullable Integer rows,
@@ -36,6 +39,7 @@ public record KvFigure(
     int window,
     double p50Micros,
     double p99Micros,
+    double requestsPerSecond,
     double gigabytesPerSecond,
     double rowsPerSecond,
     @Nullable Boolean checked,
@@ -46,12 +50,8 @@ public record KvFigure(
   /// @param peer who
   /// @param right whether all values were; null = none was compared
   static KvFigure of(
-      KvPlan plan,
-      String peer,
-      String transport,
-      List<KvRun> rounds,
-      @Nullable Boolean right,
-      BenchmarkHost host) {
+      KvCase one, String peer, List<KvRun> rounds, @Nullable Boolean right, BenchmarkHost host) {
+    KvPlan plan = one.plan();
     long[] nanos =
         rounds.stream().flatMapToLong(it -> Arrays.stream(it.nanos())).sorted().toArray();
     long total = rounds.stream().mapToLong(KvRun::total).sum();
@@ -60,9 +60,10 @@ public record KvFigure(
         "kv",
         plan.op().word(),
         peer,
-        transport,
+        one.transport(),
         plan.workers(),
         plan.servers(),
+        one.clients().word(),
         plan.subject().count(),
         plan.bytes(),
         plan.subject() instanceof Subject.Rows rows ? rows.rows() : null,
@@ -70,6 +71,7 @@ public record KvFigure(
         plan.window(),
         hundredths(nanos[nanos.length / 2] / 1e3),
         hundredths(nanos[Math.min(nanos.length - 1, nanos.length * 99 / 100)] / 1e3),
+        hundredths(perSecond),
         hundredths(perSecond * plan.bytes() / 1e9),
         Math.rint(perSecond * plan.subject().count()),
         right,
@@ -80,12 +82,17 @@ public record KvFigure(
     return Math.round(100 * value) / 100.0;
   }
 
+  /// Name of the curve to which it belongs, among those over the number of workers.
+  public String curve() {
+    return "%s over %s, window %d".formatted(peer, transport, window);
+  }
+
   /// A line for people.
   public String text() {
     return String.format(
         Locale.ROOT,
         "%-14s %-8s %-5s %2d+%-2d %8d pairs %10d B window %3d  p50 %10.1f us  p99 %10.1f us  %7.2f"
-            + " GB/s %12.0f rows/s %s%n",
+            + " GB/s %12.0f rows/s %8.0f requests/s %s%n",
         peer,
         op,
         transport,
@@ -98,6 +105,7 @@ public record KvFigure(
         p99Micros,
         gigabytesPerSecond,
         rowsPerSecond,
+        requestsPerSecond,
         checked == null ? "" : checked ? "checked" : "WRONG");
   }
 }

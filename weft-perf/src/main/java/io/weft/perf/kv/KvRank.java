@@ -50,9 +50,14 @@ public final class KvRank {
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
       throws InterruptedException {
-    KvPlan plan = KvPlan.parse(words);
-    try (Weft weft = Weft.init();
-        KeyValue kv = KeyValue.over(weft, KvOptions.servers(plan.servers()))) {
+    try (Weft weft = Weft.init()) {
+      take(weft, KvPlan.parse(words), out);
+    }
+  }
+
+  /// The part of this rank, to its end.
+  static void take(Weft weft, KvPlan plan, PrintStream out) throws InterruptedException {
+    try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(plan.servers()))) {
       Optional<KvServer> server = kv.server();
       if (server.isPresent()) {
         boolean unused = server.get().join(LONGEST);

@@ -99,4 +99,11 @@ public final class KvTraffic {
   public float expected(long place, long pushes) {
     return plan.op().adds() ? pushes * value(place) : 0;
   }
+
+  /// The most that a value of pairs or of a tensor comes to.
+  public static long largest(KvPlan plan) {
+    return plan.op().adds() && !(plan.subject() instanceof Subject.Rows)
+        ? (PATTERN - 1L) * plan.workers() * (plan.warmUp() + plan.requests())
+        : 0;
+  }
 }

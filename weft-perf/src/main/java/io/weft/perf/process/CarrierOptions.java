@@ -5,6 +5,7 @@ import io.weft.WeftConfig;
 import io.weft.cluster.JobConfig;
 import io.weft.cluster.SecureMode;
 import io.weft.launch.cli.SecureAlone;
+import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -36,12 +37,21 @@ public final class CarrierOptions {
 
   /// The transport's name. Throws `IllegalArgumentException` naming the option and what is allowed.
   public String transport() {
-    if (!TRANSPORTS.contains(transport)) {
+    return known(transport);
+  }
+
+  /// Names between commas, each once, for measurements that go through several. Throws the same.
+  public List<String> transports() {
+    return Arrays.stream(transport.split(",", -1)).map(CarrierOptions::known).distinct().toList();
+  }
+
+  private static String known(String name) {
+    if (!TRANSPORTS.contains(name)) {
       throw new IllegalArgumentException(
           "--transport: unknown transport '%s'; allowed: %s"
-              .formatted(transport, String.join(", ", TRANSPORTS)));
+              .formatted(name, String.join(", ", TRANSPORTS)));
     }
-    return transport;
+    return name;
   }
 
   /// Throws `IllegalArgumentException` naming the option and what is allowed.

@@ -87,6 +87,55 @@ class KvCommandTest {
   }
 
   @Test
+  void eachNumberOfLightWorkersIsMeasuredOverEachTransportAndDrawn(@TempDir Path directory)
+      throws Exception {
+    Path json = directory.resolve("kv.json");
+    Path plot = directory.resolve("kv.svg");
+    int code =
+        run(
+            "--pairs",
+            "1000",
+            "--workers",
+            "3,1",
+            "--window",
+            "4",
+            "--transport",
+            "tcp,shm",
+            "--requests",
+            "30",
+            "--json",
+            json.toString(),
+            "--plot",
+            plot.toString());
+    assertThat(code).as(err.toString()).isZero();
+    List<String> lines =
+        Files.readAllLines(json).stream().filter(it -> it.contains("\"weft\"")).toList();
+    assertThat(lines)
+        .hasSize(4)
+        .allMatch(it -> it.contains("\"clients\":\"threads\"") && it.contains("\"checked\":true"));
+    assertThat(lines.get(1)).contains("\"tcp\"", "\"workers\":3", "\"window\":4");
+    assertThat(err.toString()).contains("4 of 4: push over shm, window 4, workers: 3");
+    assertThat(out.toString()).containsPattern("push weft over shm, window 4: \\d+ requests/s");
+    assertThat(plot).content().contains("<svg");
+  }
+
+  @Test
+  void eachWindowIsMeasured() {
+    int code = run("--value", "64", "--requests", "20", "--transport", "shm", "--window", "1,3");
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString().lines().filter(it -> it.contains("checked")))
+        .hasSize(2)
+        .anyMatch(it -> it.contains("window   1"))
+        .anyMatch(it -> it.contains("window   3"));
+  }
+
+  @Test
+  void requestsWhoseSumIsNotExactAreRefused() {
+    assertThat(run("--requests", "900000", "--workers", "1,2")).isEqualTo(2);
+    assertThat(err.toString()).contains("--requests: 900000 of 1 workers", "16777216");
+  }
+
+  @Test
   void aPeerThatIsNotBuiltIsMissing() {
     assumeThat(Path.of("../weft-peers/target/classpath")).doesNotExist();
     assertThat(run("--pairs", "10", "--requests", "1", "--peer", "hazelcast")).isEqualTo(3);
@@ -100,7 +149,12 @@ class KvCommandTest {
     "--op,lookup,of --rows",
     "--value,6,32-bit floats",
     "--peer,redis,'allowed: hazelcast, flight-rocksdb'",
-    "--dim,2000000,out of range"
+    "--dim,2000000,out of range",
+    "--workers,'1,0',out of range",
+    "--workers,'1,two',not an int",
+    "--transport,'tcp,udp',unknown transport",
+    "--plot,kv.pdf,must end in",
+    "--plot,/no/such/directory/kv.png,cannot write"
   })
   void wrongWordsAreNamed(String option, String value, String message) {
     assertThat(run(option, value)).isEqualTo(2);

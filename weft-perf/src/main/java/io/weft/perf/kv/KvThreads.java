@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.kv;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.cluster.LaunchEnvironment;
+import io.weft.perf.rank.RankProgram;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/// One process of a measurement with light clients: a server, or all workers. Each worker is a rank
+/// with connections, request channel and thread of its own, as in a process of its own; only what a
+/// process costs besides is not there as often.
+public final class KvThreads {
+
+  private KvThreads() {}
+
+  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  public static void main(String[] words) {
+    RankProgram program = KvThreads::measure;
+    System.exit(program.run(words, System.out, System.err));
+  }
+
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    KvPlan plan = KvPlan.parse(words);
+    Map<String, String> environment = System.getenv();
+    LaunchEnvironment process = LaunchEnvironment.detect(environment);
+    if (process.rank() < plan.servers()) {
+      take(process.rank(), plan, process, environment, out);
+      return;
+    }
+    ExecutorService threads =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofPlatform().daemon().name("weft-worker-", 0).factory());
+    try {
+      var ending = new ExecutorCompletionService<Boolean>(threads);
+      for (int i = 0; i < plan.workers(); i++) {
+        int rank = plan.servers() + i;
+        var unused =
+            ending.submit(
+                () -> {
+                  take(rank, plan, process, environment, out);
+                  return true;
+                });
+      }
+      for (int i = 0; i < plan.workers(); i++) {
+        var unused = ending.take().get();
+      }
+    } catch (ExecutionException failed) {
+      throw failed.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(String.valueOf(failed.getCause()), failed);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /// @param process what the launcher says, to which all workers are one rank
+  private static void take(
+      int rank,
+      KvPlan plan,
+      LaunchEnvironment process,
+      Map<String, String> environment,
+      PrintStream out)
+      throws InterruptedException {
+    var launch =
+        new LaunchEnvironment(
+            process.launcher(),
+            rank,
+            plan.servers() + plan.workers(),
+            OptionalInt.empty(),
+            OptionalInt.empty(),
+            process.job(),
+            process.store());
+    try (Weft weft = Weft.init(WeftConfig.load(), launch, environment)) {
+      KvRank.take(weft, plan, out);
+    }
+  }
+}
