@@ -10,8 +10,10 @@ import io.weft.kv.checkpoint.Manifest;
 import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileReader;
+import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TensorParts;
+import io.weft.kv.table.ValueTable;
 import io.weft.kv.worker.KvHandle;
 import io.weft.kv.worker.SaveRequests;
 import io.weft.kv.worker.WorkerLinks;
@@ -180,16 +182,12 @@ final class CheckpointLoading {
       int[] filled)
       throws IOException {
     MemorySegment rows = MemorySegment.ofArray(block.payload());
-    int rowBytes = block.count() == 0 ? 0 : block.payload().length / block.count();
+    long at = 0;
     for (int i = 0; i < block.count(); i++) {
-      long at = (long) i * rowBytes;
+      int rowBytes = rowBytes(spec, block, at);
       int shard = spec.slicer().shard(rows.get(JAVA_LONG_UNALIGNED, at), shards);
       MemorySegment buffer = buffers[shard];
-      if (buffer == null) {
-        buffer = MemorySegment.ofArray(new byte[Math.max(BUFFER_BYTES, rowBytes)]);
-        buffers[shard] = buffer;
-      }
-      if (filled[shard] + rowBytes > buffer.byteSize()) {
+      if (buffer != null && filled[shard] + rowBytes > buffer.byteSize()) {
         try {
           send(saves, shard, step, clock, buffer.asSlice(0, filled[shard]));
         } catch (InterruptedException e) {
@@ -197,9 +195,35 @@ final class CheckpointLoading {
         }
         filled[shard] = 0;
       }
+      if (buffer == null || rowBytes > buffer.byteSize()) {
+        buffer = MemorySegment.ofArray(new byte[Math.max(BUFFER_BYTES, rowBytes)]);
+        buffers[shard] = buffer;
+      }
       MemorySegment.copy(rows, at, buffer, filled[shard], rowBytes);
       filled[shard] += rowBytes;
+      at += rowBytes;
     }
+  }
+
+  /// Of the row or value at a place of a block.
+  private int rowBytes(TableSpec spec, Block block, long at) throws IOException {
+    byte[] payload = block.payload();
+    if (spec.kind() != TableSpec.Kind.VALUES) {
+      return payload.length / block.count();
+    }
+    long left = payload.length - at;
+    if (left >= ValueTable.HEAD_BYTES) {
+      int length = ValueTable.exportedLength(MemorySegment.ofArray(payload), at);
+      long bytes = ValueTable.exportedBytes(length, UpdateRules.parse(spec.rule()).slots());
+      if (length > 0 && bytes <= left) {
+        return (int) bytes;
+      }
+    }
+    throw new FileSystemException(
+        options.directory().toString(),
+        null,
+        "table '%s': what begins at %d of a block of %d bytes is no value"
+            .formatted(spec.name(), at, payload.length));
   }
 
   private void elements(SaveRequests saves, TableSpec spec, Block block, long step, long clock)

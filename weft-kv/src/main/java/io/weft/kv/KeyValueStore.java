@@ -86,6 +86,16 @@ public final class KeyValueStore {
     return tensor;
   }
 
+  /// The values of any length of this name; the same else. Throws `IllegalArgumentException` for a
+  /// table of rows or a tensor.
+  public KvValues registerValues(TableSpec spec) throws InterruptedException {
+    require(spec, TableSpec.Kind.VALUES, "register or registerTensor");
+    var values = new KvValues(links, spec);
+    var unused = values.register().await();
+    stored.add(values);
+    return values;
+  }
+
   private static void require(TableSpec spec, TableSpec.Kind kind, String other) {
     if (spec.kind() != kind) {
       throw new IllegalArgumentException(

@@ -8,7 +8,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 
 /// What a worker has registered. Any thread.
-public sealed interface KvStored permits KvTable, KvTensor {
+public sealed interface KvStored permits KvTable, KvTensor, KvValues {
 
   /// What it is.
   TableSpec spec();

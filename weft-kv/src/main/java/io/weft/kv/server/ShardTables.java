@@ -80,6 +80,7 @@ final class ShardTables {
     return switch (spec.kind()) {
       case ROWS -> new RowsTable(spec, context);
       case TENSOR -> new PartsTable(spec, context);
+      case VALUES -> new ValuesTable(spec, context);
     };
   }
 

@@ -8,7 +8,7 @@ import java.util.List;
 ///
 /// @param name one line; at most 200 bytes
 /// @param kind what it consists of
-/// @param width floats of a row, or of the whole tensor
+/// @param width floats of a row, of the whole tensor, or of the longest value
 /// @param rule how a push changes values, such as `adagrad:lr=0.05`
 /// @param initial what a row or part that is made has, such as `zero`
 /// @param seed of random initial values
@@ -43,7 +43,9 @@ public record TableSpec(
     /// Rows by 64-bit key, made on first use.
     ROWS,
     /// One dense tensor, in parts.
-    TENSOR
+    TENSOR,
+    /// Values of any length by 64-bit key, made by their first push.
+    VALUES
   }
 
   /// What is looked at in a push.
@@ -70,11 +72,15 @@ public record TableSpec(
       throw new IllegalArgumentException(
           "tensor '" + name + "': it has no rows that could go; leave its retention out");
     }
-    long most = kind == Kind.ROWS ? MAX_WIDTH : MAX_ELEMENTS;
+    if (kind == Kind.VALUES && !retention.equals(Retention.ALL)) {
+      throw new IllegalArgumentException(
+          "table '" + name + "': values of any length do not go; leave its retention out");
+    }
+    long most = kind == Kind.TENSOR ? MAX_ELEMENTS : MAX_WIDTH;
     if (width < 1 || width > most) {
       throw new IllegalArgumentException(
           "table '%s': %d floats; a %s has 1 to %d"
-              .formatted(name, width, kind == Kind.ROWS ? "row" : "tensor", most));
+              .formatted(name, width, kind == Kind.TENSOR ? "tensor" : "row or value", most));
     }
   }
 
@@ -87,6 +93,13 @@ public record TableSpec(
   /// `Slicer.parts` is given, it is cut as `kv-partition-bytes` says.
   public static TableSpec tensor(String name, long elements) {
     return of(name, Kind.TENSOR, elements);
+  }
+
+  /// Values of any length by key, of at most so many floats; synchronous, added up, zero at first.
+  /// A key's value keeps the length of its first push. Update rules with slots of rows are refused
+  /// by the servers.
+  public static TableSpec values(String name, int most) {
+    return of(name, Kind.VALUES, most);
   }
 
   private static TableSpec of(String name, Kind kind, long width) {
@@ -132,7 +145,7 @@ public record TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, other, retention);
   }
 
-  /// The same with other rows. Throws `IllegalArgumentException` for a tensor.
+  /// The same with other rows. Throws `IllegalArgumentException` for what has no rows.
   public TableSpec with(Retention other) {
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, slicer, other);

@@ -2,11 +2,8 @@
 package io.weft.kv.table;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import io.weft.kv.rule.UpdateRule;
-import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -15,15 +12,12 @@ import java.lang.foreign.MemorySegment;
 /// `WrongThreadException` else.
 public final class TensorPart implements AutoCloseable {
 
-  private static final int TILE_ELEMENTS = 2048;
-
   private final Arena arena = Arena.ofConfined();
   private final String owner;
   private final long elements;
-  private final UpdateRule rule;
   private final MemoryBudget budget;
   private final MemorySegment memory;
-  private final UpdateTile tile;
+  private final ElementUpdates updates;
 
   /// Throws `MemoryBudgetException` if it does not fit, and `IllegalArgumentException` if the rule
   /// has slots of rows.
@@ -35,23 +29,13 @@ public final class TensorPart implements AutoCloseable {
     if (elements < 1 || elements > Long.MAX_VALUE / Float.BYTES / (1 + rule.slots())) {
       throw new IllegalArgumentException(owner + ": a part of " + elements + " elements");
     }
-    if (rule.rowSlots() > 0) {
-      throw new IllegalArgumentException(
-          owner + ": its update rule " + rule + " is for rows of tables; a tensor has none");
-    }
+    updates = new ElementUpdates(owner, rule, elements);
     this.elements = elements;
-    this.rule = rule;
     this.budget = budget;
     long bytes = elements * Float.BYTES * (1 + rule.slots());
     budget.reserve(owner, bytes);
     memory = arena.allocate(bytes, 64);
-    tile = new UpdateTile(rule, (int) Math.min(TILE_ELEMENTS, elements));
-    for (int slot = 0; slot < rule.slots(); slot++) {
-      float initial = rule.initialSlot(slot);
-      for (long i = elements * (1 + slot); initial != 0 && i < elements * (2 + slot); i++) {
-        memory.setAtIndex(JAVA_FLOAT, i, initial);
-      }
-    }
+    updates.initialize(memory, 0, elements * Float.BYTES, elements);
   }
 
   /// Elements.
@@ -97,26 +81,8 @@ public final class TensorPart implements AutoCloseable {
   /// @param step number of this update of the tensor, from 1
   public void update(long first, long count, MemorySegment gradient, long offset, long step) {
     check(first, count, gradient, offset);
-    float rate = rule.rate(step);
-    for (long done = 0; done < count; done += tile.elements()) {
-      int n = (int) Math.min(tile.elements(), count - done);
-      long at = (first + done) * Float.BYTES;
-      long from = offset + done * Float.BYTES;
-      MemorySegment.copy(gradient, JAVA_FLOAT_UNALIGNED, from, tile.gradient(), 0, n);
-      MemorySegment.copy(memory, JAVA_FLOAT, at, tile.values(), 0, n);
-      for (int slot = 0; slot < rule.slots(); slot++) {
-        MemorySegment.copy(memory, JAVA_FLOAT, at + slotStart(slot), tile.slot(slot), 0, n);
-      }
-      rule.apply(tile, 1, n, rate);
-      MemorySegment.copy(tile.values(), 0, memory, JAVA_FLOAT, at, n);
-      for (int slot = 0; slot < rule.slots(); slot++) {
-        MemorySegment.copy(tile.slot(slot), 0, memory, JAVA_FLOAT, at + slotStart(slot), n);
-      }
-    }
-  }
-
-  private long slotStart(int slot) {
-    return (1L + slot) * elements * Float.BYTES;
+    updates.apply(
+        memory, first * Float.BYTES, elements * Float.BYTES, count, gradient, offset, step);
   }
 
   private void check(long first, long count, MemorySegment other, long offset) {

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
 
 /// A worker's clock in one table: what it adds to requests, and what answers tell of the others.
@@ -117,9 +118,25 @@ final class TableClock {
   /// Sends a push or pull of this shard or part; where it is too far ahead of the other workers,
   /// when they have come.
   void send(int unit, What what, Memory memory, KvHandle<?> handle) throws InterruptedException {
+    send(unit, what, memory, handle, values -> {});
+  }
+
+  /// The same of a request whose answer is put where it belongs.
+  ///
+  /// @param onValues hears what was answered
+  void send(
+      int unit, What what, Memory memory, KvHandle<?> handle, Consumer<MemorySegment> onValues)
+      throws InterruptedException {
     long before = what.clock() - Ahead.CLOCKS;
     if (!synchronous || what.op() == KvOp.PULL || before <= applied.get(unit)) {
-      links.submit(what, memory, handle, (reply, written) -> heard(unit, what, reply));
+      links.submit(
+          what,
+          memory,
+          handle,
+          (reply, written) -> {
+            heard(unit, what, reply);
+            onValues.accept(written);
+          });
       return;
     }
     var wait =
@@ -137,7 +154,14 @@ final class TableClock {
         handle,
         (reply, written) -> {
           heard(unit, wait, reply);
-          links.follow(what, memory, handle, (next, bytes) -> heard(unit, what, next));
+          links.follow(
+              what,
+              memory,
+              handle,
+              (next, values) -> {
+                heard(unit, what, next);
+                onValues.accept(values);
+              });
         });
   }
 

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// What workers and shards of a parameter server tell each other: the first byte says which. A push
-/// of few bits: its format, how many elements, its values.
+/// of few bits: its format, how many elements, its values. Values of any length: their payload.
 public final class KvFramesTarget implements FuzzTarget {
 
   /// For the fuzzer.
@@ -33,7 +33,11 @@ public final class KvFramesTarget implements FuzzTarget {
     reply[0] = 1;
     System.arraycopy(text, 0, reply, 1, text.length);
     byte[] quantized = {2, 2, 9, 0, 0, 0, 0, 0, 0, 1, 2, 3};
-    return List.of(head, reply, quantized);
+    byte[] pairs = ValueList.write(new long[] {3, 9}, new int[] {1, 2}, 3).toArray(JAVA_BYTE);
+    byte[] values = new byte[1 + pairs.length];
+    values[0] = 4;
+    System.arraycopy(pairs, 0, values, 1, pairs.length);
+    return List.of(head, reply, quantized, values);
   }
 
   @Override
@@ -45,6 +49,8 @@ public final class KvFramesTarget implements FuzzTarget {
     try {
       if (input[0] == 2) {
         decodeQuantized(bytes);
+      } else if (input[0] == 4) {
+        decodeValues(bytes);
       } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);
@@ -66,6 +72,29 @@ public final class KvFramesTarget implements FuzzTarget {
       if (refused.getMessage() == null) {
         throw new AssertionError("no message", refused);
       }
+    }
+  }
+
+  private static void decodeValues(MemorySegment bytes) {
+    boolean pushes = bytes.byteSize() % 2 == 0;
+    ValueList list = ValueList.read(bytes, pushes);
+    int[] lengths = new int[list.count()];
+    long[] keys = new long[list.count()];
+    long floats = 0;
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = list.key(i);
+      lengths[i] = list.asksLengths() ? 0 : list.length(i);
+      floats += lengths[i];
+    }
+    MemorySegment again =
+        list.asksLengths()
+            ? ValueList.ask(keys)
+            : ValueList.write(keys, lengths, pushes ? floats : 0);
+    if (pushes) {
+      again.asSlice(list.valuesAt()).copyFrom(list.values());
+    }
+    if (floats != list.floats() || again.mismatch(bytes) >= 0) {
+      throw new AssertionError("read back differently: " + list);
     }
   }
 

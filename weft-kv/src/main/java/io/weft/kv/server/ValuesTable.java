@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.ValueList;
+import io.weft.kv.function.ShardValues.ValuesVisitor;
+import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.table.ValueSnapshot;
+import io.weft.kv.table.ValueTable;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The values of any length of a table on one shard. What it takes of a push, keeps and forwards is
+/// the whole payload, which tells keys and lengths. Confined to the shard's thread.
+final class ValuesTable extends ShardTable {
+
+  private static final int PLACES_AT_ONCE = 256;
+
+  private final ValueTable values;
+  private final Rounds<KeptPush> rounds;
+  private long step;
+  private long lookups;
+
+  /// What the last checkpoint had: its id, and the table's step.
+  private String cutId = "";
+
+  private long cutStep;
+
+  /// Throws `IllegalArgumentException` for a specification that cannot be.
+  ValuesTable(TableSpec spec, ShardContext context) {
+    super(spec, context);
+    int most = (int) spec.width();
+    this.values =
+        new ValueTable(
+            spec.name(),
+            UpdateRules.parse(spec.rule()),
+            InitialValues.parse(spec.initial(), most),
+            spec.seed(),
+            most,
+            context.budget());
+    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
+  }
+
+  /// Keys and lengths of one request.
+  private record Listed(ValueList list) implements Subject {
+    @Override
+    public long valueBytes() {
+      return Float.BYTES * (list.asksLengths() ? list.count() : list.floats());
+    }
+  }
+
+  @Override
+  Subject subject(KvHead head, MemorySegment payload) throws Refusal {
+    boolean pushes = head.op() != KvOp.PULL && head.op() != KvOp.WAIT;
+    if (head.op() == KvOp.WAIT) {
+      return new Listed(new ValueList(true, 0, 0, payload));
+    }
+    try {
+      return new Listed(ValueList.read(payload, pushes));
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /// The whole payload. From now on its keys have these lengths.
+  @Override
+  MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
+    ValueList list = ((Listed) subject).list();
+    try {
+      for (int i = 0; i < list.count(); i++) {
+        values.checkLength(list.key(i), list.length(i));
+      }
+      if (spec().checks() == TableSpec.Checks.FINITE) {
+        checkFinite(list);
+      }
+      for (int i = 0; i < list.count(); i++) {
+        values.reserve(list.key(i), list.length(i));
+      }
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+    return payload;
+  }
+
+  private static void checkFinite(ValueList list) throws Refusal {
+    long at = Finite.firstOther(list.values());
+    if (at < 0) {
+      return;
+    }
+    int key = 0;
+    long before = 0;
+    while (before + list.length(key) <= at) {
+      before += list.length(key);
+      key++;
+    }
+    throw new Refusal(
+        "value %s of key %d, float %d, is not finite; the push was not applied"
+            .formatted(list.value(at), list.key(key), at - before));
+  }
+
+  @Override
+  Rounds<KeptPush> rounds(Subject subject) {
+    return rounds;
+  }
+
+  @Override
+  List<Rounds<KeptPush>> allRounds() {
+    return List.of(rounds);
+  }
+
+  @Override
+  void apply(Subject subject, MemorySegment payload) {
+    ValueList list = listOf(payload);
+    step++;
+    lookups += list.count();
+    long at = list.valuesAt();
+    for (int i = 0; i < list.count(); i++) {
+      values.update(list.key(i), payload, at, step);
+      at += (long) Float.BYTES * list.length(i);
+    }
+  }
+
+  /// Of a payload that was checked when it came, in whichever memory it is now.
+  private static ValueList listOf(MemorySegment payload) {
+    return ValueList.read(payload, true);
+  }
+
+  @Override
+  void applyAll(List<KeptPush> pushes) {
+    if (pushes.size() == 1) {
+      apply(pushes.getFirst().subject(), pushes.getFirst().values());
+      return;
+    }
+    Map<Long, float[]> sums = new LinkedHashMap<>();
+    for (KeptPush each : pushes) {
+      ValueList list = listOf(each.values());
+      long at = 0;
+      for (int i = 0; i < list.count(); i++) {
+        int length = list.length(i);
+        float[] sum = sums.get(list.key(i));
+        boolean first = sum == null;
+        if (sum == null) {
+          sum = new float[length];
+          sums.put(list.key(i), sum);
+        }
+        for (int j = 0; j < length; j++) {
+          float value = list.value(at + j);
+          sum[j] = first ? value : sum[j] + value;
+        }
+        at += length;
+      }
+    }
+    step++;
+    lookups += sums.size();
+    sums.forEach((key, sum) -> values.update(key, MemorySegment.ofArray(sum), 0, step));
+  }
+
+  @Override
+  void read(Subject subject, MemorySegment into) throws Refusal {
+    ValueList list = ((Listed) subject).list();
+    lookups += list.count();
+    if (list.asksLengths()) {
+      for (int i = 0; i < list.count(); i++) {
+        into.setAtIndex(JAVA_INT_UNALIGNED, i, values.length(list.key(i)));
+      }
+      return;
+    }
+    long at = 0;
+    try {
+      for (int i = 0; i < list.count(); i++) {
+        values.read(list.key(i), list.length(i), into, at);
+        at += (long) Float.BYTES * list.length(i);
+      }
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  @Override
+  Content contentAfter(String base) {
+    return !base.isEmpty() && base.equals(cutId) ? Content.CHANGED : Content.FULL;
+  }
+
+  @Override
+  Cut cut(String id, Content content, ShardSink into) {
+    Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
+    cutId = id;
+    cutStep = step;
+    return cut;
+  }
+
+  @Override
+  Cut copy(ShardSink into) {
+    return cut(0, into);
+  }
+
+  private Cut cut(long since, ShardSink into) {
+    ValueSnapshot snapshot = values.snapshot(since, into::row);
+    return new Cut() {
+      @Override
+      public boolean advance() {
+        return snapshot.advance(PLACES_AT_ONCE);
+      }
+
+      @Override
+      public void close() {
+        snapshot.close();
+      }
+    };
+  }
+
+  @Override
+  void forEach(ValuesVisitor visitor) {
+    values.forEach((key, used, floats) -> visitor.values(key, floats));
+  }
+
+  @Override
+  TableStatistics statistics() {
+    return new TableStatistics(values.count(), values.bytes(), lookups, values.count(), 0, 0);
+  }
+
+  @Override
+  int keyCount(Subject subject) {
+    return 0;
+  }
+
+  @Override
+  void writeKeys(Subject subject, MemorySegment into) {}
+
+  @Override
+  int part(Subject subject) {
+    return 0;
+  }
+
+  @Override
+  void states(StateVisitor visitor) {
+    visitor.state(0, false, step, rounds);
+  }
+
+  @Override
+  void take(int part, long clock, long atStep, boolean initialized) {
+    step = atStep;
+    rounds.begin(clock);
+  }
+
+  @Override
+  long step() {
+    return step;
+  }
+
+  @Override
+  void step(long atLeast) {
+    step = Math.max(step, atLeast);
+  }
+
+  @Override
+  void load(int part, long at, MemorySegment content) throws Refusal {
+    try {
+      values.importValues(content);
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  @Override
+  void close() {
+    values.close();
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.table;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateTile;
+import java.lang.foreign.MemorySegment;
+
+/// Applies an update rule to elements that lie one behind the other, each slot of them at a
+/// distance of its own, tile by tile. One thread.
+final class ElementUpdates {
+
+  private static final int TILE_ELEMENTS = 2048;
+
+  private final UpdateRule rule;
+  private final UpdateTile tile;
+
+  /// Throws `IllegalArgumentException` for a rule with slots of rows, which is not cut into tiles.
+  ///
+  /// @param owner of messages
+  /// @param most elements that there are at most
+  ElementUpdates(String owner, UpdateRule rule, long most) {
+    if (rule.rowSlots() > 0) {
+      throw new IllegalArgumentException(
+          owner + ": its update rule " + rule + " is for rows of tables, of which it has none");
+    }
+    this.rule = rule;
+    this.tile = new UpdateTile(rule, (int) Math.min(TILE_ELEMENTS, most));
+  }
+
+  /// Writes what the slots begin with.
+  ///
+  /// @param at of the first value
+  /// @param stride from a value to its first slot, and from each to the next, in bytes
+  void initialize(MemorySegment memory, long at, long stride, long elements) {
+    for (int slot = 0; slot < rule.slots(); slot++) {
+      float initial = rule.initialSlot(slot);
+      long first = at + (1L + slot) * stride;
+      for (long i = 0; initial != 0 && i < elements; i++) {
+        memory.set(JAVA_FLOAT, first + i * Float.BYTES, initial);
+      }
+    }
+  }
+
+  /// Applies a gradient to `count` elements.
+  ///
+  /// Hot path.
+  ///
+  /// @param at of the first value
+  /// @param stride from a value to its first slot, and from each to the next, in bytes
+  /// @param gradient FLOAT32 from `offset` in bytes, of any alignment
+  /// @param step number of this update, from 1
+  void apply(
+      MemorySegment memory,
+      long at,
+      long stride,
+      long count,
+      MemorySegment gradient,
+      long offset,
+      long step) {
+    float rate = rule.rate(step);
+    for (long done = 0; done < count; done += tile.elements()) {
+      int n = (int) Math.min(tile.elements(), count - done);
+      long here = at + done * Float.BYTES;
+      long from = offset + done * Float.BYTES;
+      MemorySegment.copy(gradient, JAVA_FLOAT_UNALIGNED, from, tile.gradient(), 0, n);
+      MemorySegment.copy(memory, JAVA_FLOAT, here, tile.values(), 0, n);
+      for (int slot = 0; slot < rule.slots(); slot++) {
+        long there = here + (1L + slot) * stride;
+        MemorySegment.copy(memory, JAVA_FLOAT, there, tile.slot(slot), 0, n);
+      }
+      rule.apply(tile, 1, n, rate);
+      MemorySegment.copy(tile.values(), 0, memory, JAVA_FLOAT, here, n);
+      for (int slot = 0; slot < rule.slots(); slot++) {
+        long there = here + (1L + slot) * stride;
+        MemorySegment.copy(tile.slot(slot), 0, memory, JAVA_FLOAT, there, n);
+      }
+    }
+  }
+}

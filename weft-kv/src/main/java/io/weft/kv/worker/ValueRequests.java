@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.ValueList;
+import io.weft.kv.function.KvFunction;
+import io.weft.kv.spec.TableCounts;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.worker.ShardRequest.Memory;
+import io.weft.kv.worker.ShardRequest.What;
+import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// What a worker asks of one table of values of any length, cut by shard. Any thread.
+public final class ValueRequests {
+
+  private final WorkerLinks links;
+  private final TableSpec spec;
+  private final TableClock clock;
+
+  /// Of this table.
+  public ValueRequests(WorkerLinks links, TableSpec spec) {
+    this.links = links;
+    this.spec = spec;
+    this.clock = new TableClock(links, spec, links.shards());
+  }
+
+  /// Registers it on all shards.
+  public KvHandle<Void> register() throws InterruptedException {
+    return clock.register(shard -> shard);
+  }
+
+  /// The worker is at its next clock.
+  public KvHandle<Void> advance() throws InterruptedException {
+    return clock.advance(IntStream.range(0, links.shards()).toArray());
+  }
+
+  /// What was counted so far.
+  public TableCounts counts() {
+    return clock.counts();
+  }
+
+  /// Runs a function on all shards.
+  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
+    return clock.call(function);
+  }
+
+  /// What the shards have.
+  public KvHandle<TableStatistics> statistics() throws InterruptedException {
+    return clock.statistics();
+  }
+
+  /// The lengths of these keys' values, in their order; 0 of one that has none.
+  public KvHandle<int[]> lengths(long[] keys) throws InterruptedException {
+    int[] lengths = new int[keys.length];
+    KvHandle<int[]> handle = links.handle(words("lengths", keys.length), () -> lengths);
+    long at = clock.next(KvOp.PULL);
+    try {
+      for (ValueSlice slice : ValueSlice.cut(spec, keys, links.shards())) {
+        if (slice.count() > 0) {
+          MemorySegment into = MemorySegment.ofArray(new int[slice.count()]);
+          send(
+              KvOp.PULL,
+              at,
+              slice,
+              new Memory(null, 0, ValueList.ask(slice.keys()), into),
+              handle,
+              () -> {
+                for (int i = 0; i < slice.count(); i++) {
+                  lengths[slice.position(i)] = into.getAtIndex(JAVA_INT_UNALIGNED, i);
+                }
+              });
+        }
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  /// Pushes, pulls or both.
+  ///
+  /// @param keys each once
+  /// @param lengths of their values
+  /// @param values of all keys, one behind the other; null: nothing is pushed
+  /// @param into where those of all keys are written to; null = nowhere
+  public KvHandle<Void> send(
+      KvOp op,
+      long[] keys,
+      int[] lengths,
+      @Nullable MemorySegment values,
+      @Nullable MemorySegment into)
+      throws InterruptedException {
+    KvHandle<Void> handle = links.handle(words(op.toString(), keys.length), () -> null);
+    long at = clock.next(op);
+    try {
+      for (ValueSlice slice : ValueSlice.cut(spec, keys, links.shards())) {
+        boolean pushes = values != null;
+        if (slice.count() > 0 || (pushes && spec.consistency().isSynchronous())) {
+          send(op, at, slice, slice.layout(lengths), values, into, handle);
+        }
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  private void send(
+      KvOp op,
+      long at,
+      ValueSlice slice,
+      ValueSlice.Layout layout,
+      @Nullable MemorySegment values,
+      @Nullable MemorySegment into,
+      KvHandle<Void> handle)
+      throws InterruptedException {
+    MemorySegment payload =
+        ValueList.write(slice.keys(), layout.lengths(), values == null ? 0 : layout.floats());
+    if (values != null) {
+      layout.gather(values, payload.asSlice(ValueList.valuesAt(slice.count())));
+    }
+    MemorySegment landing =
+        into == null || slice.count() == 0
+            ? null
+            : MemorySegment.ofArray(new float[Math.toIntExact(layout.floats())]);
+    send(
+        op,
+        at,
+        slice,
+        new Memory(null, 0, payload, landing),
+        handle,
+        () -> {
+          if (into != null && landing != null) {
+            layout.scatter(landing, into);
+          }
+        });
+  }
+
+  private void send(
+      KvOp op, long at, ValueSlice slice, Memory memory, KvHandle<?> handle, Runnable onAnswer)
+      throws InterruptedException {
+    clock.send(
+        slice.shard(),
+        new What(op, slice.shard(), spec.id(), at),
+        memory,
+        handle,
+        written -> onAnswer.run());
+  }
+
+  private String words(String what, int keys) {
+    return "%s of %d keys of table '%s'".formatted(what, keys, spec.name());
+  }
+}
