@@ -48,9 +48,7 @@ public final class KeyValue implements AutoCloseable {
     Layout layout = Layout.of(weft, options, workers);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     KvServer server =
-        layout.servers().contains(weft.rank())
-            ? new KvServer(weft, layout, limit, options.functions())
-            : null;
+        layout.servers().contains(weft.rank()) ? new KvServer(weft, layout, limit, options) : null;
     KeyValueStore store =
         layout.workers().contains(weft.rank())
             ? new KeyValueStore(weft, layout, options, server)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,12 +16,14 @@ import java.util.stream.IntStream;
 /// @param deadline how long a request may take; empty = the job's `deadline`
 /// @param mirrors whether each shard lies on a second server too
 /// @param functions that servers run besides those of `KvFunctions`
+/// @param changes that servers make besides those of `KvChanges`
 public record KvOptions(
     int servers,
     int application,
     Optional<Duration> deadline,
     Mirrors mirrors,
-    List<KvFunction<?>> functions) {
+    List<KvFunction<?>> functions,
+    List<KvChange> changes) {
 
   private static final int MOST_APPLICATIONS = 16;
 
@@ -43,6 +46,7 @@ public record KvOptions(
               .formatted(servers, application, MOST_APPLICATIONS - 1));
     }
     functions = List.copyOf(functions);
+    changes = List.copyOf(changes);
   }
 
   /// The first so many ranks are servers, those behind them workers.
@@ -50,35 +54,42 @@ public record KvOptions(
     if (count < 1) {
       throw new IllegalArgumentException(count + " servers; at least 1");
     }
-    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE, List.of());
+    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of());
   }
 
   /// Every rank is both.
   public static KvOptions everyRank() {
-    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE, List.of());
+    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of());
   }
 
   /// The same, apart from other applications of the job.
   public KvOptions withApplication(int number) {
-    return new KvOptions(servers, number, deadline, mirrors, functions);
+    return new KvOptions(servers, number, deadline, mirrors, functions, changes);
   }
 
   /// The same with a limit for each request.
   public KvOptions withDeadline(Duration limit) {
-    return new KvOptions(servers, application, Optional.of(limit), mirrors, functions);
+    return new KvOptions(servers, application, Optional.of(limit), mirrors, functions, changes);
   }
 
   /// The same with each shard on a second server too. The job must be one that goes on without a
   /// rank that is lost: `on-failure` `shrink`.
   public KvOptions withMirrors() {
-    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions);
+    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes);
   }
 
   /// The same with a function that servers run when a worker calls it.
   public KvOptions withFunction(KvFunction<?> function) {
     List<KvFunction<?>> all = new ArrayList<>(functions);
     all.add(function);
-    return new KvOptions(servers, application, deadline, mirrors, all);
+    return new KvOptions(servers, application, deadline, mirrors, all, changes);
+  }
+
+  /// The same with a change that servers make when a worker asks for it.
+  public KvOptions withChange(KvChange change) {
+    List<KvChange> all = new ArrayList<>(changes);
+    all.add(change);
+    return new KvOptions(servers, application, deadline, mirrors, functions, all);
   }
 
   /// On how many servers a shard lies.

@@ -13,22 +13,19 @@ import io.weft.cluster.channel.RequestHandler;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvReply;
-import io.weft.kv.function.KvFunction;
-import io.weft.kv.function.KvFunctions;
 import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
+import io.weft.kv.server.ShardFunctions;
 import io.weft.kv.server.ShardThread;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -46,8 +43,8 @@ public final class KvServer implements AutoCloseable {
   private final int self;
 
   /// @param limit how long a mirror may take to answer
-  /// @param own functions besides those that each server has
-  KvServer(Weft weft, Layout layout, Duration limit, List<KvFunction<?>> own) {
+  /// @param options with functions and changes besides those that each server has
+  KvServer(Weft weft, Layout layout, Duration limit, KvOptions options) {
     this.layout = layout;
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
@@ -67,7 +64,8 @@ public final class KvServer implements AutoCloseable {
             new SavedFiles(files),
             new Mirroring(
                 layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
-            functions(own));
+            new ShardFunctions(options.functions(), options.changes()),
+            layout.shards());
     int count = layout.threads();
     for (int i = 0; i < count; i++) {
       int thread = i;
@@ -87,20 +85,6 @@ public final class KvServer implements AutoCloseable {
     }
     threads.forEach(ShardThread::start);
     weft.channel().serve(layout.kind(), new Handler());
-  }
-
-  private static Map<String, KvFunction<?>> functions(List<KvFunction<?>> own) {
-    Map<String, KvFunction<?>> byName = new HashMap<>();
-    for (KvFunction<?> each : KvFunctions.all()) {
-      byName.put(each.name(), each);
-    }
-    for (KvFunction<?> each : own) {
-      if (byName.put(each.name(), each) != null) {
-        throw new IllegalArgumentException(
-            "two functions have the name '" + each.name() + "'; give one of them another");
-      }
-    }
-    return byName;
   }
 
   private static IdleStrategy idle(Weft weft, int count) {

@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.comm.Handle;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -24,6 +25,10 @@ public sealed interface KvStored permits KvTable, KvTensor, KvValues {
   /// Runs a function where the values are, on each shard between two requests, and joins the
   /// results. Pushes of other workers come before or behind, shard by shard.
   <R> Handle<R> call(KvFunction<R> function) throws InterruptedException;
+
+  /// Changes it where the values are, on each shard between two requests; a push for the clocks and
+  /// for what is done exactly once. Throws `IllegalStateException` if it is synchronous.
+  Handle<Void> change(KvChange change) throws InterruptedException;
 
   /// What the servers have of it.
   Handle<TableStatistics> statistics() throws InterruptedException;

@@ -3,6 +3,7 @@ package io.weft.kv;
 
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
@@ -113,6 +114,11 @@ public final class KvTable implements KvStored {
   @Override
   public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
     return requests.call(function);
+  }
+
+  @Override
+  public Handle<Void> change(KvChange change) throws InterruptedException {
+    return requests.change(change);
   }
 
   @Override

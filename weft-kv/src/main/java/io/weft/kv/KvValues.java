@@ -3,6 +3,7 @@ package io.weft.kv;
 
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -107,6 +108,11 @@ public final class KvValues implements KvStored {
   @Override
   public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
     return requests.call(function);
+  }
+
+  @Override
+  public Handle<Void> change(KvChange change) throws InterruptedException {
+    return requests.change(change);
   }
 
   @Override

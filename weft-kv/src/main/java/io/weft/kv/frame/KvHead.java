@@ -190,13 +190,12 @@ public record KvHead(
   }
 
   private void check() {
-    boolean pushes = op == KvOp.PUSH || op == KvOp.PUSH_PULL;
     if (shard < 0 || count < 0 || part < 0 || clock < 0) {
       throw new IllegalArgumentException(
           "shard %d, %d keys, part %d, clock %d: none may be negative"
               .formatted(shard, count, part, clock));
     }
-    if (number < 0 || settled < 0 || settled > number || (number > 0) != pushes) {
+    if (number < 0 || settled < 0 || settled > number || (number > 0) != op.isNumbered()) {
       throw new IllegalArgumentException(
           "%s with number %d, those below %d settled".formatted(op, number, settled));
     }

@@ -40,12 +40,20 @@ public enum KvOp {
   /// What a shard has of a table; the reply's text says it.
   STATISTICS(17),
   /// A function runs on what a shard has of a table: the payload is its name and argument.
-  CALL(18);
+  CALL(18),
+  /// A function changes what a shard has of a table, numbered as a push: the payload is its name
+  /// and argument.
+  CHANGE(19);
 
   private final byte code;
 
   KvOp(int code) {
     this.code = (byte) code;
+  }
+
+  /// Whether a worker numbers it, so that a shard does it once.
+  public boolean isNumbered() {
+    return this == PUSH || this == PUSH_PULL || this == CHANGE;
   }
 
   /// Its number on the wire.

@@ -46,24 +46,15 @@ public final class KvFunctions {
     return new OfDoubles("dot", other) {
       @Override
       double run(ShardValues shard, String given) {
-        ShardValues second =
-            shard
-                .table(given)
-                .orElseThrow(
-                    () -> new IllegalArgumentException("there is no table '" + given + "'"));
-        if (second.spec().kind() != shard.spec().kind()
-            || second.spec().width() != shard.spec().width()
-            || !second.spec().slicer().text().equals(shard.spec().slicer().text())) {
-          throw new IllegalArgumentException(
-              "table '" + given + "' is of another kind, width or slicer");
-        }
+        ShardValues second = Alike.table(shard, given);
         Map<Long, MemorySegment> theirs = new HashMap<>();
         second.forEach(theirs::put);
         double[] sum = new double[1];
         shard.forEach(
             (at, values) -> {
               MemorySegment there = theirs.get(at);
-              for (long i = 0; there != null && i < count(values); i++) {
+              long both = there == null ? 0 : Math.min(count(there), count(values));
+              for (long i = 0; there != null && i < both; i++) {
                 sum[0] += (double) value(values, i) * value(there, i);
               }
             });

@@ -252,6 +252,28 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
+  void beginChange() {}
+
+  @Override
+  void put(long at, MemorySegment values, How how) {
+    long elements = values.byteSize() / Float.BYTES;
+    Part part = parts.get(Math.toIntExact(at / cut.slicer().elements()));
+    long first = part == null ? 0 : at - cut.begin(part.index);
+    if (at < 0 || part == null || first + elements > part.values.elements()) {
+      throw new IllegalArgumentException(
+          "%d elements from %d on are not in one part that is here".formatted(elements, at));
+    }
+    MemorySegment stretch = values;
+    if (how == How.ADD) {
+      MemorySegment there = MemorySegment.ofArray(new float[Math.toIntExact(elements)]);
+      part.values.read(first, elements, there, 0);
+      stretch = sum(there, values);
+    }
+    cuts.forEach(it -> it.before(part));
+    part.values.assign(first, elements, stretch, 0);
+  }
+
+  @Override
   TableStatistics statistics() {
     long bytes = parts.values().stream().mapToLong(it -> it.values.bytes()).sum();
     return new TableStatistics(parts.size(), bytes, 0, parts.size(), 0, 0);

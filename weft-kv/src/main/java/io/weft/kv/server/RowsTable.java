@@ -293,6 +293,30 @@ final class RowsTable extends ShardTable {
   }
 
   @Override
+  void beginChange() {
+    step++;
+  }
+
+  @Override
+  void put(long at, MemorySegment values, How how) {
+    if (values.byteSize() != 4L * width) {
+      throw new IllegalArgumentException(
+          "%d bytes for the row of key %d, which has %d floats"
+              .formatted(values.byteSize(), at, width));
+    }
+    var one = new RowList();
+    one.set(new long[] {at}, 1);
+    rows.resolve(one, Missing.MAKE, step);
+    MemorySegment row = values;
+    if (how == How.ADD) {
+      MemorySegment there = MemorySegment.ofArray(new float[width]);
+      rows.read(one, 0, 1, there, 0);
+      row = sum(there, values);
+    }
+    rows.assign(one, 0, 1, row, 0, step);
+  }
+
+  @Override
   TableStatistics statistics() {
     RowTableStatistics its = rows.statistics();
     return new TableStatistics(

@@ -3,7 +3,6 @@ package io.weft.kv.server;
 
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.Ahead;
-import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -38,6 +37,7 @@ final class Shard {
   private final NumberWindow[] pushes;
   private final ShardSaves saves;
   private final ShardMirror mirror;
+  private final ShardCalls calls;
   private final boolean[] left;
 
   /// Workers that are gone, where another server says when that counts.
@@ -64,6 +64,7 @@ final class Shard {
     this.number = number;
     this.tables = new ShardTables(context);
     this.mirror = new ShardMirror(number, context, lost, onThread);
+    this.calls = new ShardCalls(context, tables, mirror);
     this.left = new boolean[context.workers().size()];
     this.context = context;
     this.wake = wake;
@@ -127,6 +128,7 @@ final class Shard {
           done(it, 0);
         }
         case INIT -> init(it);
+        case CHANGE -> change(it);
         case STATE -> {
           tables.takeState(it);
           done(it, 0);
@@ -204,7 +206,8 @@ final class Shard {
         both(it, 0);
       }
       case INIT -> init(it);
-      case CALL -> call(it);
+      case CALL -> calls.call(it);
+      case CHANGE -> change(it);
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
       case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
@@ -263,12 +266,7 @@ final class Shard {
       return;
     }
     MemorySegment values = table.values(head, subject, it.request().payload());
-    boolean isNew;
-    try {
-      isNew = pushes[it.worker()].isNew(head.number(), head.settled());
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
+    boolean isNew = isNew(it);
     table.changed();
     long told = 0;
     if (table.spec().consistency().isSynchronous()) {
@@ -284,6 +282,15 @@ final class Shard {
           it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
     }
     resume(table);
+  }
+
+  /// Whether a push or change was not done before; it is known from now on.
+  private boolean isNew(Pending it) throws Refusal {
+    try {
+      return pushes[it.worker()].isNew(it.head().number(), it.head().settled());
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
   }
 
   private void answerPush(Pending it, long told) {
@@ -357,16 +364,20 @@ final class Shard {
     return mirror.slice() || saved;
   }
 
-  private void call(Pending it) throws Refusal {
-    KvCall call;
-    try {
-      call = KvCall.read(it.request().payload());
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
-    MemorySegment result =
-        new ShardView(tables.of(it.head()), tables).call(call, context.functions());
-    it.request().reply(KvReply.done(0, result).encode());
+  /// Changes what is here, and then at the mirror.
+  private void change(Pending it) throws Refusal {
+    ShardTable table = table(it.head());
+    calls.checkChange(it, table);
+    table.hear(it);
+    String failure = isNew(it) ? calls.change(it, table) : null;
+    MemorySegment payload = it.request().payload();
+    mirror.forward(
+        it.head(),
+        it.worker(),
+        payload.byteSize(),
+        to -> to.copyFrom(payload),
+        refusal -> over(it, failure == null ? refusal : failure, () -> done(it, 0)));
+    resume(table);
   }
 
   private static void unknown(Pending it) {
@@ -470,7 +481,8 @@ final class Shard {
             STATE,
             COPY,
             STATISTICS,
-            CALL ->
+            CALL,
+            CHANGE ->
             pull(it);
       }
     } catch (Refusal why) {

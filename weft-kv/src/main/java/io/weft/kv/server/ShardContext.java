@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.function.KvFunction;
 import io.weft.kv.table.MemoryBudget;
 import java.util.List;
-import java.util.Map;
 
 /// What the shards of a server share.
 ///
@@ -15,7 +13,8 @@ import java.util.Map;
 /// @param listBytes of the lists of keys that a shard keeps for a table
 /// @param files writes checkpoints
 /// @param mirroring how shards reach their mirrors
-/// @param functions that run here, by name
+/// @param functions that run here
+/// @param shards how many there are, on all servers
 public record ShardContext(
     int rank,
     List<Integer> workers,
@@ -24,12 +23,12 @@ public record ShardContext(
     long listBytes,
     SavedFiles files,
     Mirroring mirroring,
-    Map<String, KvFunction<?>> functions) {
+    ShardFunctions functions,
+    int shards) {
 
   /// Copies what could change.
   public ShardContext {
     workers = List.copyOf(workers);
-    functions = Map.copyOf(functions);
   }
 
   /// Position of a rank among the workers; -1 = it is none.

@@ -165,6 +165,20 @@ final class ShardMirror {
         arrival);
   }
 
+  /// What is still to be copied to a new mirror goes there now: what comes next reads it there.
+  void finishCopy() {
+    ShardCopy under = copy;
+    if (under == null) {
+      return;
+    }
+    while (link() != null && !under.advance()) {
+      // each call takes some rows out
+    }
+    under.complete();
+    under.close();
+    copy = null;
+  }
+
   /// Whether something is to be copied or sent.
   boolean isBusy() {
     MirrorLink to = link();

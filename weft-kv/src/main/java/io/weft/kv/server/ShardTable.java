@@ -7,6 +7,9 @@ import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
+import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -87,6 +90,28 @@ abstract sealed class ShardTable permits RowsTable, PartsTable, ValuesTable {
 
   /// Shows rows, or parts that were pushed, pulled or given first values.
   abstract void forEach(ValuesVisitor visitor);
+
+  /// A change begins, which is a step of its own.
+  abstract void beginChange();
+
+  /// Changes values from a key or element on, their slots stay. Throws `IllegalArgumentException`
+  /// for a place or length that cannot be.
+  abstract void put(long at, MemorySegment values, How how);
+
+  /// How values are put.
+  enum How {
+    /// In the place of those that are there.
+    ASSIGN,
+    /// Added to them.
+    ADD
+  }
+
+  /// The values of one row or value, or of a stretch of a tensor: those that are there, and what is
+  /// put.
+  static MemorySegment sum(MemorySegment there, MemorySegment put) {
+    Kernels.reducer(DType.FLOAT32, ReduceOp.SUM).reduce(there, 0, put, 0, put.byteSize() / 4);
+    return there;
+  }
 
   /// What there is.
   abstract TableStatistics statistics();

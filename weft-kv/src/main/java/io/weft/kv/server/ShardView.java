@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.frame.KvCall;
-import io.weft.kv.function.KvFunction;
 import io.weft.kv.function.ShardValues;
 import io.weft.kv.spec.TableSpec;
-import java.lang.foreign.MemorySegment;
-import java.util.Map;
+import io.weft.kv.spec.TensorParts;
 import java.util.Optional;
 
 /// What a function sees of a table on one shard. Confined to the shard's thread.
 record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
-
-  /// Runs the function that is called. Throws `Refusal` with what is wrong, also of what it throws.
-  MemorySegment call(KvCall call, Map<String, KvFunction<?>> functions) throws Refusal {
-    KvFunction<?> function = functions.get(call.name());
-    if (function == null) {
-      throw new Refusal(
-          "there is no function '%s'; servers know %s; KvOptions.withFunction adds others"
-              .formatted(call.name(), functions.keySet().stream().sorted().toList()));
-    }
-    byte[] result;
-    try {
-      result = function.run(this, call.argument());
-    } catch (RuntimeException failed) {
-      throw new Refusal("function '" + call.name() + "' failed: " + failed.getMessage());
-    }
-    if (result.length > KvFunction.MOST_BYTES) {
-      throw new Refusal(
-          "function '%s' has a result of %d bytes; at most %d"
-              .formatted(call.name(), result.length, KvFunction.MOST_BYTES));
-    }
-    return MemorySegment.ofArray(result);
-  }
 
   @Override
   public TableSpec spec() {
@@ -49,6 +24,22 @@ record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
     return tables.all().stream()
         .filter(it -> it.spec().name().equals(name))
         .findFirst()
-        .map(it -> new ShardView(it, tables));
+        .map(this::beside);
+  }
+
+  /// Throws `IllegalArgumentException` for a tensor whose parts lie on other shards than this
+  /// one's.
+  private ShardView beside(ShardTable other) {
+    if (spec().kind() == TableSpec.Kind.TENSOR && other.spec().kind() == TableSpec.Kind.TENSOR) {
+      int shards = table.context().shards();
+      int mine = TensorParts.of(spec()).shard(0, shards);
+      int its = TensorParts.of(other.spec()).shard(0, shards);
+      if (mine != its) {
+        throw new IllegalArgumentException(
+            "the parts of tensor '%s' lie on other shards than those of '%s'; register both with the same Slicer.parts, beside one name"
+                .formatted(other.spec().name(), spec().name()));
+      }
+    }
+    return new ShardView(other, tables);
   }
 }

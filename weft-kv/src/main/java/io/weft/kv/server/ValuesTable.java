@@ -224,6 +224,24 @@ final class ValuesTable extends ShardTable {
   }
 
   @Override
+  void beginChange() {
+    step++;
+  }
+
+  @Override
+  void put(long at, MemorySegment floats, How how) {
+    int length = Math.toIntExact(floats.byteSize() / Float.BYTES);
+    values.reserve(at, length);
+    MemorySegment value = floats;
+    if (how == How.ADD) {
+      MemorySegment there = MemorySegment.ofArray(new float[length]);
+      values.read(at, length, there, 0);
+      value = sum(there, floats);
+    }
+    values.assign(at, value, step);
+  }
+
+  @Override
   TableStatistics statistics() {
     return new TableStatistics(values.count(), values.bytes(), lookups, values.count(), 0, 0);
   }

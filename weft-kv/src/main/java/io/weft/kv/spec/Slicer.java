@@ -25,8 +25,8 @@ public interface Slicer {
 
   /// Of a tensor: parts of so many elements, one behind the other on the shards. Throws
   /// `IllegalArgumentException` for a number that is no multiple of `Parts.BLOCK_ELEMENTS`.
-  static Slicer parts(long elements) {
-    return new Parts(elements);
+  static Parts parts(long elements) {
+    return new Parts(elements, "");
   }
 
   /// One of a kind.
@@ -56,7 +56,8 @@ public interface Slicer {
   /// Parts of a tensor.
   ///
   /// @param elements of each but the last
-  record Parts(long elements) implements Slicer {
+  /// @param name by which they are spread over the shards; empty = the tensor's
+  record Parts(long elements, String name) implements Slicer {
 
     /// What the elements of a part are a multiple of.
     public static final int BLOCK_ELEMENTS = 1024;
@@ -76,13 +77,23 @@ public interface Slicer {
       }
     }
 
+    /// The same, on the shards where the tensor of that name has its parts, if it is cut alike:
+    /// what functions and changes of two tensors need.
+    public Parts beside(String tensor) {
+      return new Parts(elements, tensor);
+    }
+
     /// Reads what `text` has written; throws `IllegalArgumentException` for another text.
     static Parts parse(String text) {
       if (!text.startsWith(PREFIX)) {
         throw new IllegalArgumentException(
             "a tensor with the slicer '" + text + "', which does not cut it into parts");
       }
-      return new Parts(Long.parseLong(text.substring(PREFIX.length())));
+      String rest = text.substring(PREFIX.length());
+      int at = rest.indexOf('@');
+      return at < 0
+          ? new Parts(Long.parseLong(rest), "")
+          : new Parts(Long.parseLong(rest.substring(0, at)), rest.substring(at + 1));
     }
 
     @Override
@@ -92,7 +103,7 @@ public interface Slicer {
 
     @Override
     public String text() {
-      return PREFIX + elements;
+      return PREFIX + elements + (name.isEmpty() ? "" : "@" + name);
     }
   }
 

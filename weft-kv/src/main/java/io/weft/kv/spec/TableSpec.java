@@ -153,6 +153,10 @@ public record TableSpec(
 
   /// What names it on the wire: the 64-bit FNV-1a hash of the name. Never 0.
   public long id() {
+    return id(name);
+  }
+
+  static long id(String name) {
     long hash = 0xcbf29ce484222325L;
     for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
       hash = (hash ^ (each & 0xff)) * 0x100000001b3L;

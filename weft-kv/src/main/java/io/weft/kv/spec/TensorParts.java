@@ -15,7 +15,8 @@ public record TensorParts(long elements, Slicer.Parts slicer, long first) {
   /// Of a tensor. Throws `IllegalArgumentException` if it has no `Slicer.parts`.
   public static TensorParts of(TableSpec spec) {
     if (spec.kind() == TableSpec.Kind.TENSOR && spec.slicer() instanceof Slicer.Parts parts) {
-      return new TensorParts(spec.width(), parts, spec.id() >>> (Long.SIZE - NAME_BITS));
+      String name = parts.name().isEmpty() ? spec.name() : parts.name();
+      return new TensorParts(spec.width(), parts, TableSpec.id(name) >>> (Long.SIZE - NAME_BITS));
     }
     throw new IllegalArgumentException(
         "table '%s' of kind %s, slicer %s: only a tensor with Slicer.parts has parts"

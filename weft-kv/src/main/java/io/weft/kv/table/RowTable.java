@@ -2,6 +2,7 @@
 package io.weft.kv.table;
 
 import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRules;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ public final class RowTable implements AutoCloseable {
   private final RowMemory memory;
   private final RowIndex index;
   private final RowTiles tiles;
+  private final RowTiles assigned;
   private final RowTiles.Use use = new RowTiles.Use();
   private final RowTiles.Absent absent;
   private final @Nullable AdmissionFilter admission;
@@ -57,6 +59,7 @@ public final class RowTable implements AutoCloseable {
     memory = new RowMemory(owner, budget, spec.floats());
     index = new RowIndex(owner, budget, memory);
     tiles = new RowTiles(memory, spec.rule(), spec.width());
+    assigned = new RowTiles(memory, UpdateRules.parse("assign"), spec.width());
     seed = InitialValues.seed(options.seed(), spec.name());
     fresh = new float[spec.width()];
     absent = (key, into, at) -> spec.initial().fill(seed, key, into, at, spec.width());
@@ -190,6 +193,22 @@ public final class RowTable implements AutoCloseable {
     }
     use.with(spec.rule().rate(step), shortened(step));
     tiles.update(list, first, first + count, gradients, offset, use);
+  }
+
+  /// Puts values in the place of those of the rows at places `first` to `first + count` of a
+  /// resolved list, and marks them as used; their slots stay. A key without a row is left out.
+  ///
+  /// @param values FLOAT32, row after row, from `offset` in bytes, of any alignment
+  /// @param step number of this update of the table, from 1
+  public void assign(
+      RowList list, int first, int count, MemorySegment values, long offset, long step) {
+    checkUse();
+    check(list, first, count, values, offset);
+    for (RowSnapshot each : snapshots) {
+      each.before(list.rows(), first, count);
+    }
+    use.with(1, shortened(step));
+    assigned.update(list, first, first + count, values, offset, use);
   }
 
   private void check(RowList list, int first, int count, MemorySegment memoryOfRows, long offset) {

@@ -131,6 +131,23 @@ public final class ValueTable implements AutoCloseable {
   /// @param gradient FLOAT32 from `offset` in bytes, of any alignment and the value's length
   /// @param step number of this update of the table, from 1
   public void update(long key, MemorySegment gradient, long offset, long step) {
+    MemorySegment value = changing(key, step);
+    int length = lengths[index.find(key)];
+    updates.apply(value, HEAD_BYTES, (long) length * Float.BYTES, length, gradient, offset, step);
+  }
+
+  /// Puts floats in the place of those of a key for which `reserve` was called; its slots stay.
+  /// Makes the value if there is none. Throws `MemoryBudgetException`.
+  ///
+  /// @param floats FLOAT32, of the value's length
+  /// @param step number of this update of the table, from 1
+  public void assign(long key, MemorySegment floats, long step) {
+    MemorySegment value = changing(key, step);
+    MemorySegment.copy(floats, 0, value, HEAD_BYTES, floats.byteSize());
+  }
+
+  /// The value of a key, made if there is none, about to change.
+  private MemorySegment changing(long key, long step) {
     int number = index.find(key);
     if (isAbsent(number)) {
       make(number, key);
@@ -138,9 +155,8 @@ public final class ValueTable implements AutoCloseable {
       snapshots.forEach(each -> each.before(number));
     }
     MemorySegment value = values.get(number);
-    int length = lengths[number];
     value.set(JAVA_INT, STEP_AT, shortened(step));
-    updates.apply(value, HEAD_BYTES, (long) length * Float.BYTES, length, gradient, offset, step);
+    return value;
   }
 
   /// Steps are kept in 31 bits; those beyond count as the last.

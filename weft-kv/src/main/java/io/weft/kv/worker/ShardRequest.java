@@ -113,7 +113,7 @@ final class ShardRequest {
   }
 
   boolean isPush() {
-    return what.op() == KvOp.PUSH || what.op() == KvOp.PUSH_PULL;
+    return what.op().isNumbered();
   }
 
   /// Of a push its own; of a clock that of the last push before it.

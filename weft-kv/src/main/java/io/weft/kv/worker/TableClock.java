@@ -8,6 +8,7 @@ import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -189,6 +190,33 @@ final class TableClock {
             new Memory(null, 0, payload, null),
             handle,
             (reply, written) -> results[from] = reply.values().toArray(JAVA_BYTE));
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  /// Has a change made on all shards.
+  KvHandle<Void> change(KvChange change) throws InterruptedException {
+    if (synchronous) {
+      throw new IllegalStateException(
+          "table '"
+              + spec.name()
+              + "' is synchronous: its clocks are the pushes of all workers; register it with"
+              + " Consistency.bounded or asynchronous to change it");
+    }
+    MemorySegment payload = new KvCall(change.name(), change.argument()).encode();
+    long at = next(KvOp.CHANGE);
+    KvHandle<Void> handle =
+        links.handle("change '" + change.name() + "' of table '" + spec.name() + "'", () -> null);
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        links.submit(
+            new What(KvOp.CHANGE, shard, spec.id(), at),
+            new Memory(null, 0, payload, null),
+            handle,
+            (reply, written) -> {});
       }
     } finally {
       handle.sealed();

@@ -2,6 +2,7 @@
 package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeySlice;
@@ -56,6 +57,11 @@ public final class TableRequests {
   /// Runs a function on all shards.
   public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
     return clock.call(function);
+  }
+
+  /// Has a change made on all shards.
+  public KvHandle<Void> change(KvChange change) throws InterruptedException {
+    return clock.change(change);
   }
 
   /// What the shards have.

@@ -3,6 +3,7 @@ package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -54,6 +55,11 @@ public final class TensorRequests {
   /// Runs a function on all shards.
   public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
     return clock.call(function);
+  }
+
+  /// Has a change made on all shards.
+  public KvHandle<Void> change(KvChange change) throws InterruptedException {
+    return clock.change(change);
   }
 
   /// What the shards have.

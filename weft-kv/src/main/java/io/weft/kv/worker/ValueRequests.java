@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
+import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -47,6 +48,11 @@ public final class ValueRequests {
   /// Runs a function on all shards.
   public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
     return clock.call(function);
+  }
+
+  /// Has a change made on all shards.
+  public KvHandle<Void> change(KvChange change) throws InterruptedException {
+    return clock.change(change);
   }
 
   /// What the shards have.

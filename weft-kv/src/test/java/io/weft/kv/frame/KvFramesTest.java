@@ -17,7 +17,7 @@ class KvFramesTest {
   @ParameterizedTest
   @EnumSource
   void aHeadIsReadAsItWasWritten(KvOp op) {
-    boolean pushes = op == KvOp.PUSH || op == KvOp.PUSH_PULL;
+    boolean pushes = op.isNumbered();
     var head =
         new KvHead(
             op, KvHead.Keys.NAMED, 3, -5, pushes ? 9 : 0, pushes ? 7 : 0, 11, -1, 1L << 63, 4, 6);

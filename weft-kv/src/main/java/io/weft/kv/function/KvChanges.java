@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.function;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// Changes that each server has.
+public final class KvChanges {
+
+  private KvChanges() {}
+
+  /// Multiplies all values. Throws `IllegalArgumentException` if `factor` is not finite.
+  public static KvChange scale(float factor) {
+    return new Scale(factor);
+  }
+
+  /// Adds `factor` times the values of another table, y += a x: of each row, value or element that
+  /// that one has. It is of the same kind, width and slicer; a tensor's parts lie on the same
+  /// shards (`Slicer.Parts.beside`). Throws `IllegalArgumentException` if `factor` is not finite.
+  public static KvChange axpy(float factor, String x) {
+    return new Axpy(factor, x);
+  }
+
+  /// One of each, as servers know them.
+  public static List<KvChange> all() {
+    return List.of(scale(1), axpy(1, ""));
+  }
+
+  private static void requireFinite(String name, float factor) {
+    if (!Float.isFinite(factor)) {
+      throw new IllegalArgumentException(name + " by " + factor + ", which is not finite");
+    }
+  }
+
+  private static float[] times(float factor, MemorySegment values) {
+    float[] product = values.toArray(JAVA_FLOAT_UNALIGNED);
+    for (int i = 0; i < product.length; i++) {
+      product[i] *= factor;
+    }
+    return product;
+  }
+
+  private static float factor(String name, ByteBuffer argument) {
+    try {
+      float factor = argument.getFloat();
+      requireFinite(name, factor);
+      return factor;
+    } catch (BufferUnderflowException few) {
+      throw new IllegalArgumentException("an argument of less than 4 bytes", few);
+    }
+  }
+
+  private record Scale(float factor) implements KvChange {
+
+    Scale {
+      requireFinite("scale", factor);
+    }
+
+    @Override
+    public String name() {
+      return "scale";
+    }
+
+    @Override
+    public byte[] argument() {
+      return ByteBuffer.allocate(Float.BYTES).putFloat(factor).array();
+    }
+
+    @Override
+    public void run(ShardChanges shard, byte[] argument) {
+      float by = KvChanges.factor(name(), ByteBuffer.wrap(argument));
+      shard.forEach((at, values) -> shard.assign(at, MemorySegment.ofArray(times(by, values))));
+    }
+  }
+
+  private record Axpy(float factor, String x) implements KvChange {
+
+    Axpy {
+      requireFinite("axpy", factor);
+    }
+
+    @Override
+    public String name() {
+      return "axpy";
+    }
+
+    @Override
+    public byte[] argument() {
+      byte[] words = x.getBytes(StandardCharsets.UTF_8);
+      return ByteBuffer.allocate(Float.BYTES + words.length).putFloat(factor).put(words).array();
+    }
+
+    @Override
+    public void run(ShardChanges shard, byte[] argument) {
+      ByteBuffer given = ByteBuffer.wrap(argument);
+      float by = KvChanges.factor(name(), given);
+      ShardValues other = Alike.table(shard, StandardCharsets.UTF_8.decode(given).toString());
+      other.forEach((at, values) -> shard.add(at, MemorySegment.ofArray(times(by, values))));
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.frame.KvCall;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.function.KvChange;
+import org.jspecify.annotations.Nullable;
+
+/// Functions and changes that workers call on a shard. Confined to the shard's thread.
+final class ShardCalls {
+
+  private final ShardContext context;
+  private final ShardTables tables;
+  private final ShardMirror mirror;
+
+  ShardCalls(ShardContext context, ShardTables tables, ShardMirror mirror) {
+    this.context = context;
+    this.tables = tables;
+    this.mirror = mirror;
+  }
+
+  private static KvCall called(Pending it) throws Refusal {
+    try {
+      return KvCall.read(it.request().payload());
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /// Runs a function and answers with its result.
+  void call(Pending it) throws Refusal {
+    var view = new ShardView(tables.of(it.head()), tables);
+    it.request().reply(KvReply.done(0, context.functions().call(called(it), view)).encode());
+  }
+
+  /// Throws `Refusal` for a change that cannot be made, before its number is used.
+  void checkChange(Pending it, ShardTable table) throws Refusal {
+    if (table.spec().consistency().isSynchronous()) {
+      throw new Refusal(
+          "its table is synchronous: its clocks are the pushes of all workers; changes are for"
+              + " bounded and asynchronous tables");
+    }
+    KvChange unused = context.functions().change(called(it));
+  }
+
+  /// Makes a change; why it has failed, or null. The mirror makes it too, also one that fails, so
+  /// that both have the same; what it reads there is there before.
+  @Nullable String change(Pending it, ShardTable table) throws Refusal {
+    mirror.finishCopy();
+    table.changed();
+    KvCall call = called(it);
+    KvChange change = context.functions().change(call);
+    try {
+      new ShardChanging(table, tables).run(change, call);
+      return null;
+    } catch (Refusal why) {
+      return String.valueOf(why.getMessage());
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.frame.KvCall;
+import io.weft.kv.function.KvChange;
+import io.weft.kv.function.KvChanges;
+import io.weft.kv.function.KvFunction;
+import io.weft.kv.function.KvFunctions;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/// The functions and changes that a server knows, by name. Any thread.
+public final class ShardFunctions {
+
+  private final Map<String, KvFunction<?>> functions;
+  private final Map<String, KvChange> changes;
+
+  /// Those that each server has, and these. Throws `IllegalArgumentException` if two have the same
+  /// name.
+  public ShardFunctions(List<KvFunction<?>> ownFunctions, List<KvChange> ownChanges) {
+    functions = byName(KvFunctions.all(), ownFunctions, KvFunction::name);
+    changes = byName(KvChanges.all(), ownChanges, KvChange::name);
+  }
+
+  private static <F> Map<String, F> byName(
+      Collection<? extends F> all, Collection<? extends F> own, Function<F, String> name) {
+    Map<String, F> byName = new HashMap<>();
+    Stream.concat(all.stream(), own.stream())
+        .forEach(
+            each -> {
+              if (byName.put(name.apply(each), each) != null) {
+                throw new IllegalArgumentException(
+                    "two functions have the name '"
+                        + name.apply(each)
+                        + "'; give one of them another");
+              }
+            });
+    return Map.copyOf(byName);
+  }
+
+  /// Runs the function that is called. Throws `Refusal` with what is wrong, also of what it throws.
+  MemorySegment call(KvCall call, ShardView view) throws Refusal {
+    KvFunction<?> function = find(call, functions, "withFunction");
+    byte[] result;
+    try {
+      result = function.run(view, call.argument());
+    } catch (RuntimeException failed) {
+      throw new Refusal("function '" + call.name() + "' failed: " + failed.getMessage());
+    }
+    if (result.length > KvFunction.MOST_BYTES) {
+      throw new Refusal(
+          "function '%s' has a result of %d bytes; at most %d"
+              .formatted(call.name(), result.length, KvFunction.MOST_BYTES));
+    }
+    return MemorySegment.ofArray(result);
+  }
+
+  /// The change that is asked for. Throws `Refusal` if there is none of its name.
+  KvChange change(KvCall call) throws Refusal {
+    return find(call, changes, "withChange");
+  }
+
+  private static <F> F find(KvCall call, Map<String, F> known, String method) throws Refusal {
+    F found = known.get(call.name());
+    if (found == null) {
+      throw new Refusal(
+          "there is no function '%s'; servers know %s; KvOptions.%s adds others"
+              .formatted(call.name(), known.keySet().stream().sorted().toList(), method));
+    }
+    return found;
+  }
+}
