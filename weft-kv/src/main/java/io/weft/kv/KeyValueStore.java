@@ -19,11 +19,14 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -122,6 +125,24 @@ public final class KeyValueStore {
   /// What this worker has counted, of all that it has registered.
   public TableCounts counts() {
     return stored.stream().map(KvStored::counts).reduce(TableCounts.NONE, TableCounts::plus);
+  }
+
+  /// Sends a text to every server that is not lost, and waits for what each answers, by rank. A
+  /// server may have acted on it even where this throws. Throws `IllegalArgumentException` for a
+  /// text of more than `KvCommands.MOST_BYTES`, and `CommException.Mismatch` where a server
+  /// refuses.
+  public Map<Integer, String> command(String text) throws InterruptedException {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > KvCommands.MOST_BYTES) {
+      throw new IllegalArgumentException(
+          "a command of %d bytes; at most %d".formatted(bytes.length, KvCommands.MOST_BYTES));
+    }
+    Map<Integer, String> answers = new TreeMap<>();
+    links
+        .command(layout.servers(), bytes)
+        .await()
+        .forEach((rank, it) -> answers.put(rank, new String(it, StandardCharsets.UTF_8)));
+    return answers;
   }
 
   /// Waits until all workers have called it, at most the job's deadline.

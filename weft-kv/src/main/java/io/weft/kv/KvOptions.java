@@ -17,13 +17,15 @@ import java.util.stream.IntStream;
 /// @param mirrors whether each shard lies on a second server too
 /// @param functions that servers run besides those of `KvFunctions`
 /// @param changes that servers make besides those of `KvChanges`
+/// @param commands what servers answer to texts of workers
 public record KvOptions(
     int servers,
     int application,
     Optional<Duration> deadline,
     Mirrors mirrors,
     List<KvFunction<?>> functions,
-    List<KvChange> changes) {
+    List<KvChange> changes,
+    KvCommands commands) {
 
   private static final int MOST_APPLICATIONS = 16;
 
@@ -54,42 +56,50 @@ public record KvOptions(
     if (count < 1) {
       throw new IllegalArgumentException(count + " servers; at least 1");
     }
-    return new KvOptions(count, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of());
+    return new KvOptions(
+        count, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
   /// Every rank is both.
   public static KvOptions everyRank() {
-    return new KvOptions(0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of());
+    return new KvOptions(
+        0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
   /// The same, apart from other applications of the job.
   public KvOptions withApplication(int number) {
-    return new KvOptions(servers, number, deadline, mirrors, functions, changes);
+    return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
   }
 
   /// The same with a limit for each request.
   public KvOptions withDeadline(Duration limit) {
-    return new KvOptions(servers, application, Optional.of(limit), mirrors, functions, changes);
+    return new KvOptions(
+        servers, application, Optional.of(limit), mirrors, functions, changes, commands);
   }
 
   /// The same with each shard on a second server too. The job must be one that goes on without a
   /// rank that is lost: `on-failure` `shrink`.
   public KvOptions withMirrors() {
-    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes);
+    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes, commands);
   }
 
   /// The same with a function that servers run when a worker calls it.
   public KvOptions withFunction(KvFunction<?> function) {
     List<KvFunction<?>> all = new ArrayList<>(functions);
     all.add(function);
-    return new KvOptions(servers, application, deadline, mirrors, all, changes);
+    return new KvOptions(servers, application, deadline, mirrors, all, changes, commands);
   }
 
   /// The same with a change that servers make when a worker asks for it.
   public KvOptions withChange(KvChange change) {
     List<KvChange> all = new ArrayList<>(changes);
     all.add(change);
-    return new KvOptions(servers, application, deadline, mirrors, functions, all);
+    return new KvOptions(servers, application, deadline, mirrors, functions, all, commands);
+  }
+
+  /// The same with servers that answer texts of workers (`KeyValueStore.command`).
+  public KvOptions withCommands(KvCommands answers) {
+    return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);
   }
 
   /// On how many servers a shard lies.

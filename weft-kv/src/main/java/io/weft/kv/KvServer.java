@@ -12,6 +12,7 @@ import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestHandler;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
@@ -40,6 +41,7 @@ public final class KvServer implements AutoCloseable {
   private final Set<Integer> workersHere;
   private final List<ShardThread> threads = new ArrayList<>();
   private final ExecutorService files;
+  private final CommandAnswers commands;
   private final int self;
 
   /// @param limit how long a mirror may take to answer
@@ -48,6 +50,7 @@ public final class KvServer implements AutoCloseable {
     this.layout = layout;
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
+    this.commands = new CommandAnswers(self, options.commands());
     this.files =
         Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("weft-checkpoint-" + weft.rank()).factory());
@@ -125,6 +128,10 @@ public final class KvServer implements AutoCloseable {
         words = words.asSlice(0, KvHead.BYTES);
       }
       head = KvHead.read(words);
+      if (head.op() == KvOp.COMMAND) {
+        commands.answer(request);
+        return;
+      }
       if (!layout.mayBeOn(head.shard(), self)) {
         throw new IllegalArgumentException(
             "shard "
@@ -187,5 +194,6 @@ public final class KvServer implements AutoCloseable {
   public void close() {
     threads.forEach(ShardThread::close);
     files.shutdown();
+    commands.close();
   }
 }

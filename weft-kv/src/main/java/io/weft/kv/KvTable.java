@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.comm.Handle;
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
@@ -12,6 +13,8 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
+import io.weft.tensor.DType;
+import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
 /// A table of rows as a worker sees it. Keys come in any order, also several times: what is pushed
@@ -56,6 +59,22 @@ public final class KvTable implements KvStored {
   public Handle<Void> push(KeyList keys, MemorySegment values) throws InterruptedException {
     check("values", keys, values);
     return requests.send(KvOp.PUSH, keys, values, null);
+  }
+
+  /// Pushes rows of a view, FLOAT32 or FLOAT16, whose shape is not looked at. FLOAT16 travels in 2
+  /// bytes an element and is applied as FLOAT32; what it has for one key several times is rounded
+  /// to nearest even after each addition.
+  public Handle<Void> push(KeyList keys, TensorView values) throws InterruptedException {
+    Values format = format(values);
+    check("values", keys, values.data(), format);
+    return requests.send(KvOp.PUSH, format, keys, values.data(), null);
+  }
+
+  /// Pulls rows into a view, FLOAT32, or FLOAT16 rounded to nearest even.
+  public Handle<Void> pull(KeyList keys, TensorView into) throws InterruptedException {
+    Values format = format(into);
+    check("place", keys, into.data(), format);
+    return requests.send(KvOp.PULL, format, keys, MemorySegment.NULL, into.data());
   }
 
   /// The same of an array.
@@ -131,13 +150,35 @@ public final class KvTable implements KvStored {
     return requests.counts();
   }
 
+  private Values format(TensorView view) {
+    if (view.dtype() == DType.FLOAT32) {
+      return Values.FLOAT32;
+    }
+    if (view.dtype() == DType.FLOAT16) {
+      return Values.FLOAT16;
+    }
+    throw new IllegalArgumentException(
+        "table '%s': %s; servers take FLOAT32 and FLOAT16"
+            .formatted(spec.name(), view.signature()));
+  }
+
   private void check(String what, KeyList keys, MemorySegment memory) {
-    long expected = 4L * spec.width() * keys.size();
+    check(what, keys, memory, Values.FLOAT32);
+  }
+
+  private void check(String what, KeyList keys, MemorySegment memory, Values format) {
+    long expected = format.bytes(spec.width()) * keys.size();
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
-          "table '%s': %s of %d bytes for %d keys of %d floats, expected %d"
+          "table '%s': %s of %d bytes for %d keys of %d %s, expected %d"
               .formatted(
-                  spec.name(), what, memory.byteSize(), keys.size(), spec.width(), expected));
+                  spec.name(),
+                  what,
+                  memory.byteSize(),
+                  keys.size(),
+                  spec.width(),
+                  format == Values.FLOAT32 ? "floats" : format,
+                  expected));
     }
   }
 }

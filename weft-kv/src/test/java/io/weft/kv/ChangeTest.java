@@ -98,19 +98,19 @@ class ChangeTest {
             KvTensor x = store.registerTensor(beside.with(Slicer.parts(1024).beside("y")));
             y.push(ramp(5000, 1)).await();
             x.push(ramp(5000, 2)).await();
-            assertThatThrownBy(() -> y.change(KvChanges.axpy(1, "x")).await())
-                .hasMessageContaining("another kind, width or slicer");
-            KvTensor same =
+            y.change(KvChanges.axpy(-2, "x")).await();
+            assertThat(pulled(y)).isEqualTo(ramp(5000, -3).toArray(ValueLayout.JAVA_FLOAT));
+            assertThat(x.call(KvFunctions.dot("y")).await()).isNegative();
+            y.change(KvChanges.scale(-0.5f)).await();
+            assertThat(pulled(y)).isEqualTo(ramp(5000, 1.5f).toArray(ValueLayout.JAVA_FLOAT));
+            KvTensor coarse =
                 store.registerTensor(
                     TableSpec.tensor("z", 5000)
                         .with(Consistency.asynchronous())
-                        .with(Slicer.parts(1024).beside("y")));
-            same.push(ramp(5000, 1)).await();
-            same.change(KvChanges.axpy(-2, "x")).await();
-            assertThat(pulled(same)).isEqualTo(ramp(5000, -3).toArray(ValueLayout.JAVA_FLOAT));
-            assertThat(x.call(KvFunctions.dot("z")).await()).isNegative();
-            y.change(KvChanges.scale(-0.5f)).await();
-            assertThat(pulled(y)).isEqualTo(ramp(5000, -0.5f).toArray(ValueLayout.JAVA_FLOAT));
+                        .with(Slicer.parts(2048).beside("y")));
+            coarse.push(ramp(5000, 1)).await();
+            assertThatThrownBy(() -> coarse.change(KvChanges.axpy(1, "x")).await())
+                .hasMessageContaining("another kind, width or slicer");
             TableSpec any = TableSpec.values("v", 9).with(Consistency.asynchronous());
             KvValues values = store.registerValues(any);
             values.push(new long[] {3, 4}, new int[] {1, 2}, new float[] {1, 2, 3}).await();

@@ -43,7 +43,9 @@ public enum KvOp {
   CALL(18),
   /// A function changes what a shard has of a table, numbered as a push: the payload is its name
   /// and argument.
-  CHANGE(19);
+  CHANGE(19),
+  /// A text to a server, about no table; the answer is its text.
+  COMMAND(20);
 
   private final byte code;
 

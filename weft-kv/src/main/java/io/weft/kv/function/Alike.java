@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.function;
 
+import io.weft.kv.spec.Slicer;
+
 /// A second table, of whose shards the same has what belongs together.
 final class Alike {
 
@@ -15,10 +17,18 @@ final class Alike {
             .orElseThrow(() -> new IllegalArgumentException("there is no table '" + name + "'"));
     if (second.spec().kind() != shard.spec().kind()
         || second.spec().width() != shard.spec().width()
-        || !second.spec().slicer().text().equals(shard.spec().slicer().text())) {
+        || !isCutAlike(second.spec().slicer(), shard.spec().slicer())) {
       throw new IllegalArgumentException(
           "table '" + name + "' is of another kind, width or slicer");
     }
     return second;
+  }
+
+  /// Where the parts of tensors lie is looked at when the second one is asked for.
+  private static boolean isCutAlike(Slicer one, Slicer other) {
+    if (one instanceof Slicer.Parts parts && other instanceof Slicer.Parts others) {
+      return parts.elements() == others.elements();
+    }
+    return one.text().equals(other.text());
   }
 }

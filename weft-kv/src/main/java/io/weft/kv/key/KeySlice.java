@@ -110,4 +110,36 @@ public final class KeySlice {
       Rows.copy(rows, 4L * width * from[i], into, 4L * width * to[i], width);
     }
   }
+
+  /// The same as `gather` of FLOAT16.
+  public void gatherHalves(MemorySegment values, int width, MemorySegment into) {
+    int[] from = positions;
+    int[] to = slots;
+    if (from == null || to == null) {
+      MemorySegment.copy(direct(values, 2L * width), 0, into, 0, 2L * width * count);
+      return;
+    }
+    boolean[] there = new boolean[count];
+    for (int i = 0; i < from.length; i++) {
+      if (there[to[i]]) {
+        Rows.addHalves(values, 2L * width * from[i], into, 2L * width * to[i], width);
+      } else {
+        Rows.copyHalves(values, 2L * width * from[i], into, 2L * width * to[i], width);
+        there[to[i]] = true;
+      }
+    }
+  }
+
+  /// The same as `scatter` of FLOAT16.
+  public void scatterHalves(MemorySegment rows, int width, MemorySegment into) {
+    int[] to = positions;
+    int[] from = slots;
+    if (to == null || from == null) {
+      MemorySegment.copy(rows, 0, into, 2L * width * first, 2L * width * count);
+      return;
+    }
+    for (int i = 0; i < to.length; i++) {
+      Rows.copyHalves(rows, 2L * width * from[i], into, 2L * width * to[i], width);
+    }
+  }
 }

@@ -2,10 +2,11 @@
 package io.weft.kv.key;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Rows of floats, from memory to memory.
+/// Rows of FLOAT32 or FLOAT16, from memory to memory.
 final class Rows {
 
   private Rows() {}
@@ -17,6 +18,22 @@ final class Rows {
       }
     } else {
       MemorySegment.copy(from, at, to, place, 4L * width);
+    }
+  }
+
+  static void copyHalves(MemorySegment from, long at, MemorySegment to, long place, int width) {
+    for (long i = 0; i < 2L * width; i += 2) {
+      to.set(JAVA_SHORT_UNALIGNED, place + i, from.get(JAVA_SHORT_UNALIGNED, at + i));
+    }
+  }
+
+  /// Rounds each sum to nearest even.
+  static void addHalves(MemorySegment from, long at, MemorySegment to, long place, int width) {
+    for (long i = 0; i < 2L * width; i += 2) {
+      float sum =
+          Float.float16ToFloat(to.get(JAVA_SHORT_UNALIGNED, place + i))
+              + Float.float16ToFloat(from.get(JAVA_SHORT_UNALIGNED, at + i));
+      to.set(JAVA_SHORT_UNALIGNED, place + i, Float.floatToFloat16(sum));
     }
   }
 

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
@@ -21,6 +22,7 @@ import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
 import io.weft.kv.table.RowTableStatistics;
 import io.weft.kv.table.Sweep;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -38,6 +40,9 @@ final class RowsTable extends ShardTable {
   private final int width;
   private long step;
   private long nextEvicted = Sweep.START;
+
+  private final Halves conversion = new Halves();
+  private MemorySegment floats = MemorySegment.NULL;
 
   /// What the last checkpoint had: its id, the table's step, and which rows had gone.
   private String cutId = "";
@@ -66,8 +71,14 @@ final class RowsTable extends ShardTable {
   /// Keys of one request.
   ///
   /// @param list ascending, each once
-  /// @param valueBytes of their rows
-  private record Keys(RowList list, long valueBytes) implements Subject {}
+  /// @param width of a row
+  /// @param format of their rows, as pushed or pulled
+  private record Keys(RowList list, int width, Values format) implements Subject {
+    @Override
+    public long valueBytes() {
+      return format.bytes((long) width * list.count());
+    }
+  }
 
   RowTable rows() {
     return rows;
@@ -76,16 +87,19 @@ final class RowsTable extends ShardTable {
   @Override
   @Nullable Subject subject(KvHead head, MemorySegment payload) throws Refusal {
     int count = head.count();
-    long valueBytes = 4L * width * count;
+    Values format = head.values();
+    if (format.isQuantized()) {
+      throw new Refusal("rows of " + format.bits() + " bits; rows have 32 or 16");
+    }
     var digest = new KeyDigest(head.digestHigh(), head.digestLow());
     return switch (head.keys()) {
-      case NONE -> new Keys(new RowList(), 0);
+      case NONE -> new Keys(new RowList(), width, format);
       case NAMED -> {
         RowList known = lists.find(digest);
         if (known != null && known.count() != count) {
           throw new Refusal("%d keys by the name of a list of %d".formatted(count, known.count()));
         }
-        yield known == null ? null : new Keys(known, valueBytes);
+        yield known == null ? null : new Keys(known, width, format);
       }
       case INLINE, KEPT -> {
         if (payload.byteSize() < 8L * count) {
@@ -98,7 +112,7 @@ final class RowsTable extends ShardTable {
         if (head.keys() == KvHead.Keys.KEPT) {
           lists.keep(digest, list);
         }
-        yield new Keys(list, valueBytes);
+        yield new Keys(list, width, format);
       }
     };
   }
@@ -127,6 +141,12 @@ final class RowsTable extends ShardTable {
               .formatted(head.count(), width, subject.valueBytes(), payload.byteSize() - keyBytes));
     }
     MemorySegment values = payload.asSlice(keyBytes);
+    if (keys(subject).format() == Values.FLOAT16) {
+      long elements = (long) width * head.count();
+      MemorySegment floats = floats(elements);
+      conversion.widen(values, floats, elements);
+      values = floats;
+    }
     if (spec().checks() == TableSpec.Checks.FINITE) {
       long at = Finite.firstOther(values);
       if (at >= 0) {
@@ -139,6 +159,15 @@ final class RowsTable extends ShardTable {
       }
     }
     return values;
+  }
+
+  /// Memory where rows of 16 bits are floats.
+  private MemorySegment floats(long elements) {
+    if (floats.byteSize() < 4 * elements) {
+      context().budget().reserve("table '" + spec().name() + "'", 4 * elements - floats.byteSize());
+      floats = Arena.ofAuto().allocate(4 * elements, 64);
+    }
+    return floats.asSlice(0, 4 * elements);
   }
 
   private static Keys keys(Subject subject) {
@@ -232,7 +261,7 @@ final class RowsTable extends ShardTable {
     }
     var merged = new RowList();
     merged.set(all, distinct);
-    apply(new Keys(merged, 4L * sum.length), MemorySegment.ofArray(sum));
+    apply(new Keys(merged, width, Values.FLOAT32), MemorySegment.ofArray(sum));
   }
 
   private void add(MemorySegment from, long at, float[] sum, int place, boolean more) {
@@ -246,7 +275,14 @@ final class RowsTable extends ShardTable {
   void read(Subject subject, MemorySegment into) {
     RowList list = keys(subject).list();
     rows.resolve(list, Missing.LEAVE, step);
-    rows.read(list, 0, list.count(), into, 0);
+    if (keys(subject).format() == Values.FLOAT32) {
+      rows.read(list, 0, list.count(), into, 0);
+    } else {
+      long elements = (long) width * list.count();
+      MemorySegment floats = floats(elements);
+      rows.read(list, 0, list.count(), floats, 0);
+      conversion.narrow(floats, into, elements);
+    }
   }
 
   @Override

@@ -158,7 +158,7 @@ final class Shard {
           mirror.completed();
           done(it, 0);
         }
-        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL ->
+        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
     } catch (Refusal | MemoryBudgetException why) {
@@ -210,7 +210,7 @@ final class Shard {
       case CHANGE -> change(it);
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
-      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY ->
+      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND ->
           throw new Refusal(it.head().op() + " is for servers");
     }
   }
@@ -482,7 +482,8 @@ final class Shard {
             COPY,
             STATISTICS,
             CALL,
-            CHANGE ->
+            CHANGE,
+            COMMAND ->
             pull(it);
       }
     } catch (Refusal why) {

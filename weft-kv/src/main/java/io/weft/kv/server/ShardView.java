@@ -36,7 +36,7 @@ record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
       int its = TensorParts.of(other.spec()).shard(0, shards);
       if (mine != its) {
         throw new IllegalArgumentException(
-            "the parts of tensor '%s' lie on other shards than those of '%s'; register both with the same Slicer.parts, beside one name"
+            "the parts of tensor '%s' lie on other shards than those of '%s'; register one with Slicer.parts(n).beside the other"
                 .formatted(other.spec().name(), spec().name()));
       }
     }

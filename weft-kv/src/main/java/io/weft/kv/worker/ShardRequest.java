@@ -149,7 +149,7 @@ final class ShardRequest {
     }
     withKeys = slice.count() > 0 && !slice.isKnown();
     long keyBytes = withKeys ? 8L * slice.count() : 0;
-    long rowBytes = 4L * memory.width();
+    long rowBytes = what.values().bytes(memory.width());
     boolean pushes = isPush();
     if (!withKeys && (!pushes || (slice.isDirect() && memory.values().isNative()))) {
       payload = pushes ? slice.direct(memory.values(), rowBytes) : MemorySegment.NULL;
@@ -158,7 +158,11 @@ final class ShardRequest {
       payload = lease(from, bytes);
       MemorySegment.copy(slice.keys(), 0, payload, 0, keyBytes);
       if (pushes) {
-        slice.gather(memory.values(), memory.width(), payload.asSlice(keyBytes));
+        if (what.values() == KvHead.Values.FLOAT16) {
+          slice.gatherHalves(memory.values(), memory.width(), payload.asSlice(keyBytes));
+        } else {
+          slice.gather(memory.values(), memory.width(), payload.asSlice(keyBytes));
+        }
       }
     }
     MemorySegment into = memory.into();
@@ -194,7 +198,9 @@ final class ShardRequest {
   private long answerBytes() {
     KeySlice slice = memory.slice();
     MemorySegment into = memory.into();
-    return into == null ? 0 : slice == null ? into.byteSize() : 4L * memory.width() * slice.count();
+    return into == null
+        ? 0
+        : slice == null ? into.byteSize() : what.values().bytes(memory.width()) * slice.count();
   }
 
   private MemorySegment lease(StagingMemory from, long bytes) {
@@ -261,6 +267,8 @@ final class ShardRequest {
       MemorySegment values = from == null ? reply.values() : from;
       if (slice == null) {
         MemorySegment.copy(values, 0, into, 0, answered);
+      } else if (what.values() == KvHead.Values.FLOAT16) {
+        slice.scatterHalves(values, memory.width(), into);
       } else {
         slice.scatter(values, memory.width(), into);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.worker;
 
+import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
@@ -76,17 +77,31 @@ public final class TableRequests {
   public KvHandle<Void> send(
       KvOp op, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {
-    return send(op, clock.next(op), keys, values, into);
+    return send(op, KvHead.Values.FLOAT32, keys, values, into);
+  }
+
+  /// The same with values of this format, FLOAT32 or FLOAT16.
+  public KvHandle<Void> send(
+      KvOp op,
+      KvHead.Values format,
+      KeyList keys,
+      MemorySegment values,
+      @Nullable MemorySegment into)
+      throws InterruptedException {
+    return send(new What(op, 0, spec.id(), clock.next(op), 0, format, 0), keys, values, into);
   }
 
   /// Pulls for the clock after this one.
   public KvHandle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
-    return send(KvOp.PULL, clock.next(KvOp.PULL) + 1, keys, MemorySegment.NULL, into);
+    var what = new What(KvOp.PULL, 0, spec.id(), clock.next(KvOp.PULL) + 1);
+    return send(what, keys, MemorySegment.NULL, into);
   }
 
+  /// @param what for each shard
   private KvHandle<Void> send(
-      KvOp op, long at, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
+      What what, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {
+    KvOp op = what.op();
     boolean pushes = op != KvOp.PULL;
     KvHandle<Void> handle =
         links.handle(
@@ -96,7 +111,8 @@ public final class TableRequests {
         if (pushes || slice.count() > 0) {
           clock.send(
               slice.shard(),
-              new What(op, slice.shard(), spec.id(), at),
+              new What(
+                  op, slice.shard(), what.table(), what.clock(), 0, what.values(), what.priority()),
               new Memory(slice, (int) spec.width(), values, into),
               handle);
         }

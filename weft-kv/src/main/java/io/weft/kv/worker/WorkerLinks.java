@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.worker;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.ShardRequest.Memory;
@@ -12,9 +15,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -92,12 +97,40 @@ public final class WorkerLinks {
     return links;
   }
 
+  /// Sends a text to all servers that are not lost; their answers, by rank.
+  public KvHandle<Map<Integer, byte[]>> command(List<Integer> servers, byte[] text)
+      throws InterruptedException {
+    Map<Integer, byte[]> answers = new ConcurrentSkipListMap<>();
+    KvHandle<Map<Integer, byte[]>> handle = handle("command to the servers", () -> answers);
+    try {
+      for (int server : servers) {
+        ServerLink link;
+        synchronized (this) {
+          if (lost.contains(server)) {
+            continue;
+          }
+          link = byServer.computeIfAbsent(server, maker);
+        }
+        submit(
+            link,
+            new ShardRequest(
+                new What(KvOp.COMMAND, 0, 0, 0),
+                new Memory(null, 0, MemorySegment.ofArray(text), null),
+                handle,
+                (reply, written) -> answers.put(server, written.toArray(JAVA_BYTE))));
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
   /// The server of a request is lost: whether another one has its shard, which is asked then.
   private boolean elsewhere(ShardRequest it) {
     ServerLink next;
     synchronized (this) {
-      if (!replicas.isMirrored()) {
-        return false;
+      if (!replicas.isMirrored() || it.what().op() == KvOp.COMMAND) {
+        return false; // or it was for that server alone
       }
       int server = it.server();
       if (lost.add(server)) {
@@ -143,11 +176,15 @@ public final class WorkerLinks {
       throws InterruptedException {
     var request = new ShardRequest(what, memory, handle, onReply);
     request.limit(limit);
-    handle.add();
+    submit(byShard[what.shard()], request);
+  }
+
+  private static void submit(ServerLink link, ShardRequest request) throws InterruptedException {
+    request.handle().add();
     try {
-      byShard[what.shard()].submit(request);
+      link.submit(request);
     } catch (InterruptedException | RuntimeException | Error refused) {
-      handle.over(null);
+      request.handle().over(null);
       throw refused;
     }
   }

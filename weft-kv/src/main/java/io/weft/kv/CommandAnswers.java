@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.cluster.channel.IncomingRequest;
+import io.weft.kv.frame.KvReply;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+
+/// Answers the commands that come to a server, one after the other, on a thread of its own. Any
+/// thread.
+final class CommandAnswers implements AutoCloseable {
+
+  private final int self;
+  private final KvCommands commands;
+  private final ExecutorService thread;
+
+  CommandAnswers(int self, KvCommands commands) {
+    this.self = self;
+    this.commands = commands;
+    this.thread =
+        Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("weft-commands-" + self).factory());
+  }
+
+  /// Answers, later. The channel's bound on open requests bounds how many wait.
+  void answer(IncomingRequest request) {
+    try {
+      thread.execute(() -> request.reply(reply(request).encode()));
+    } catch (RejectedExecutionException ended) {
+      request.fail("the server has ended");
+    }
+  }
+
+  private KvReply reply(IncomingRequest request) {
+    String command;
+    try {
+      command = text(request.payload());
+    } catch (IllegalArgumentException wrong) {
+      return KvReply.refused("rank " + self + ": " + wrong.getMessage());
+    }
+    try {
+      return commands
+          .answer(request.fromRank(), command)
+          .map(this::reply)
+          .orElseGet(
+              () ->
+                  KvReply.refused(
+                      "rank %d knows no command '%s'; KvOptions.withCommands on all ranks tells what it knows"
+                          .formatted(self, command)));
+    } catch (RuntimeException failed) {
+      return KvReply.refused(
+          "rank %d: command '%s' failed: %s".formatted(self, command, failed.getMessage()));
+    }
+  }
+
+  private KvReply reply(String answer) {
+    byte[] words = answer.getBytes(StandardCharsets.UTF_8);
+    return words.length > KvCommands.MOST_BYTES
+        ? KvReply.refused(
+            "rank %d: an answer of %d bytes; at most %d"
+                .formatted(self, words.length, KvCommands.MOST_BYTES))
+        : KvReply.done(0, MemorySegment.ofArray(words));
+  }
+
+  /// The bytes of a command or an answer. Throws `IllegalArgumentException` with what is wrong.
+  static String text(MemorySegment from) {
+    if (from.byteSize() > KvCommands.MOST_BYTES) {
+      throw new IllegalArgumentException(
+          "a text of %d bytes; at most %d".formatted(from.byteSize(), KvCommands.MOST_BYTES));
+    }
+    try {
+      return StandardCharsets.UTF_8
+          .newDecoder()
+          .decode(ByteBuffer.wrap(from.toArray(JAVA_BYTE)))
+          .toString();
+    } catch (CharacterCodingException wrong) {
+      throw new IllegalArgumentException("a text that is no UTF-8", wrong);
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdown();
+  }
+}
