@@ -162,9 +162,16 @@ public final class KvCommand implements Callable<Integer> {
       split = ",",
       description =
           "who runs beside Weft, one client and one server over tcp: hazelcast (an entry processor"
-              + " for all keys of a push) and flight-rocksdb (RocksDB behind Arrow Flight); each"
-              + " for at most 10 seconds a round")
+              + " for all keys of a push) and flight-rocksdb (RocksDB behind Arrow Flight); of"
+              + " --value ps-lite (by its own program, --ps-lite); each for at most 10 seconds a"
+              + " round")
   private List<String> peers = List.of();
+
+  @Option(
+      names = "--ps-lite",
+      paramLabel = "PATH",
+      description = "of --peer ps-lite: its program test_benchmark, built with ps-lite's tests")
+  private @Nullable Path psLite;
 
   @Mixin private CarrierOptions carrier = new CarrierOptions();
 
@@ -225,7 +232,7 @@ public final class KvCommand implements Callable<Integer> {
     try (PerfProgress progress = PerfProgress.to(err)) {
       return new KvMeasuring(
               carrier.secure(),
-              peers.stream().map(StorePeer::parse).toList(),
+              others(),
               rounds,
               Duration.ofSeconds(limitSeconds),
               words -> progress.accept(which + ": " + words))
@@ -260,9 +267,7 @@ public final class KvCommand implements Callable<Integer> {
         }
       }
     }
-    for (String peer : peers) {
-      check(peer, cases);
-    }
+    others().forEach(it -> it.check(cases));
     if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
@@ -308,19 +313,11 @@ public final class KvCommand implements Callable<Integer> {
     return plan;
   }
 
-  private static void check(String peer, List<KvCase> cases) {
-    StorePeer known = StorePeer.parse(peer);
-    KvPlan plan = cases.getFirst().plan();
-    if (cases.size() != 1
-        || plan.workers() != 1
-        || plan.servers() != 1
-        || plan.subject() instanceof Subject.Tensor) {
-      throw new IllegalArgumentException(
-          "--peer "
-              + known.word()
-              + ": peers run with one worker and one server, and have no dense tensors; give"
-              + " --pairs or --rows");
+  private List<KvPeer> others() {
+    if (psLite != null && !peers.contains(PsLite.WORD)) {
+      throw new IllegalArgumentException("--ps-lite: it is for --peer ps-lite");
     }
+    return peers.stream().map(it -> KvPeer.parse(it, psLite)).toList();
   }
 
   private static long bytes(String text) {

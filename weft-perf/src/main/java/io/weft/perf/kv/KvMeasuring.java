@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// How each case is measured.
 ///
@@ -24,11 +25,7 @@ import java.util.function.Consumer;
 /// @param limit of a round of one contestant
 /// @param progress is told what runs now
 record KvMeasuring(
-    SecureMode secure,
-    List<StorePeer> peers,
-    int rounds,
-    Duration limit,
-    Consumer<String> progress) {
+    SecureMode secure, List<KvPeer> peers, int rounds, Duration limit, Consumer<String> progress) {
 
   private static final long OVERHEAD_BYTES = 1L << 30;
 
@@ -41,11 +38,12 @@ record KvMeasuring(
 
   /// Weft's figure, those of the peers, and those of a copy in memory and of a plain socket.
   List<KvFigure> measure(KvCase one, BenchmarkHost host) throws InterruptedException {
+    peers.forEach(KvPeer::prepare);
     Map<String, List<KvRun>> runs = new LinkedHashMap<>();
     for (int round = 1; round <= rounds; round++) {
       progress.accept(one.text() + (rounds > 1 ? ", round %d of %d".formatted(round, rounds) : ""));
       runs.computeIfAbsent("weft", it -> new ArrayList<>()).add(weft(one));
-      for (StorePeer peer : peers) {
+      for (KvPeer peer : peers) {
         runs.computeIfAbsent(peer.word(), it -> new ArrayList<>()).add(peer.run(one.plan(), limit));
       }
     }
@@ -53,7 +51,10 @@ record KvMeasuring(
     runs.forEach(
         (name, all) -> {
           KvCase its = name.equals("weft") ? one : new KvCase(one.plan(), "tcp", Clients.PROCESSES);
-          figures.add(KvFigure.of(its, name, all, all.stream().allMatch(KvRun::checked), host));
+          boolean compares =
+              peers.stream().allMatch(it -> !it.word().equals(name) || it.compares());
+          @Nullable Boolean right = compares ? all.stream().allMatch(KvRun::checked) : null;
+          figures.add(KvFigure.of(its, name, all, right, host));
         });
     List<KvRun> own = Objects.requireNonNull(runs.get("weft"));
     beside(figures, one, "memcpy", own.stream().mapToLong(KvRun::copy).toArray(), host);

@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /// A store in Java that runs beside Weft: its client, which starts its server. Module weft-peers
 /// has them, on a class path of its own, for their libraries do not go with TensorFlow's.
-enum StorePeer {
+enum StorePeer implements KvPeer {
   /// An entry processor for all keys of a push.
   HAZELCAST("hazelcast", "io.weft.perf.peer.HazelcastPeer"),
   /// RocksDB behind Arrow Flight.
@@ -32,9 +32,34 @@ enum StorePeer {
     this.program = program;
   }
 
-  /// The word of the command line.
-  String word() {
+  @Override
+  public String word() {
     return word;
+  }
+
+  @Override
+  public boolean compares() {
+    return true;
+  }
+
+  @Override
+  public void check(List<KvCase> cases) {
+    KvPlan plan = cases.getFirst().plan();
+    if (cases.size() != 1
+        || plan.workers() != 1
+        || plan.servers() != 1
+        || plan.subject() instanceof KvPlan.Subject.Tensor) {
+      throw new IllegalArgumentException(
+          "--peer "
+              + word
+              + ": it runs with one worker and one server, and has no dense tensors; give --pairs"
+              + " or --rows");
+    }
+  }
+
+  @Override
+  public void prepare() {
+    String unused = classpath();
   }
 
   /// Throws `IllegalArgumentException` for a word that is none.
@@ -45,11 +70,11 @@ enum StorePeer {
       }
     }
     throw new IllegalArgumentException(
-        "--peer: unknown peer '" + word + "'; allowed: hazelcast, flight-rocksdb");
+        "--peer: unknown peer '" + word + "'; allowed: hazelcast, flight-rocksdb, ps-lite");
   }
 
-  /// Runs it to its end. Throws `PerfException.Missing` where it is not built.
-  KvRun run(KvPlan plan, Duration limit) throws InterruptedException {
+  @Override
+  public KvRun run(KvPlan plan, Duration limit) throws InterruptedException {
     List<String> command =
         new JavaProgram(
                 program,

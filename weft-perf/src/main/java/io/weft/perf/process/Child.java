@@ -105,6 +105,11 @@ public final class Child implements AutoCloseable {
     return process.waitFor(Span.millis(within), TimeUnit.MILLISECONDS);
   }
 
+  /// The lines of its standard output until now.
+  public List<String> out() {
+    return out.soFar();
+  }
+
   /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
   /// `limit`.
   public ChildOutput await(Duration limit) throws InterruptedException {
