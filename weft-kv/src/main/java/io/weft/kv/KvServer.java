@@ -129,6 +129,7 @@ public final class KvServer implements AutoCloseable {
       }
       head = KvHead.read(words);
       if (head.op() == KvOp.COMMAND) {
+        requireWorker(request.fromRank());
         commands.answer(request);
         return;
       }
@@ -151,6 +152,13 @@ public final class KvServer implements AutoCloseable {
       thread.serve(request, head);
     } else {
       thread.mirror(request, head, worker);
+    }
+  }
+
+  private void requireWorker(int rank) {
+    if (!layout.workers().contains(rank)) {
+      throw new IllegalArgumentException(
+          "rank " + rank + " is no worker; only workers send commands");
     }
   }
 

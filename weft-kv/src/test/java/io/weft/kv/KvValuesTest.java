@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
 import io.weft.kv.function.KvFunctions;
@@ -183,6 +184,10 @@ class KvValuesTest {
           ValueList.write(new long[] {3}, new int[] {1000}, 0).toArray(ValueLayout.JAVA_BYTE);
       assertThat(RawRequests.ask(job, pull, many).text())
           .contains("4000 bytes to be answered, and room for 0");
+      KvHead halves =
+          new KvHead(
+              KvOp.PUSH, KvHead.Keys.NONE, 0, LATER.id(), 1, 1, 0, 0, 0, 0, 0, Values.FLOAT16);
+      assertThat(RawRequests.ask(job, halves, right).text()).contains("values as FLOAT16");
       assertThat(table.statistics().await().rows()).isZero();
     }
   }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
@@ -60,6 +61,9 @@ final class ValuesTable extends ShardTable {
 
   @Override
   Subject subject(KvHead head, MemorySegment payload) throws Refusal {
+    if (head.values() != Values.FLOAT32) {
+      throw new Refusal("values as " + head.values() + "; they travel as FLOAT32");
+    }
     boolean pushes = head.op() != KvOp.PULL && head.op() != KvOp.WAIT;
     if (head.op() == KvOp.WAIT) {
       return new Listed(new ValueList(true, 0, 0, payload));

@@ -6,8 +6,11 @@ import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.kv.KeyValue;
+import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
+import io.weft.kv.function.KvChange;
+import io.weft.kv.function.KvChanges;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import java.io.IOException;
@@ -29,6 +32,9 @@ final class CountingRank {
   private static final int LONG_ROW = 4096;
   private static final int LONG_ROWS = 256;
   private static final int LONG_PULLS = 64;
+
+  /// Rows that each change changes.
+  private static final int CHANGED = 500;
 
   private CountingRank() {}
 
@@ -73,7 +79,7 @@ final class CountingRank {
         said =
             weft.rank() == puller
                 ? pullUntilTold(longRows, weft.rank(), directory)
-                : new Counting(table, weft.rank()).untilTold(directory);
+                : new Counting(kv.store(), table, weft.rank()).untilTold(directory);
       } catch (CommException failed) {
         said = "failed: " + failed.getMessage();
       }
@@ -111,18 +117,35 @@ final class CountingRank {
     return "right: %d pushes, longest wait 0 ms".formatted(pulls);
   }
 
-  /// What a worker does.
+  /// What a worker does: pushes of ones to counters, and now and then a change that adds one to
+  /// each row of a table of its own.
   private static final class Counting {
     private final KvTable table;
+    private final KvTable changed;
+    private final KvChange addOne;
     private final int rank;
     private final long[] sums = new long[KEYS];
     private final ArrayDeque<Handle<Void>> open = new ArrayDeque<>();
+    private long changes;
     private long last;
     private long longest;
 
-    Counting(KvTable table, int rank) {
+    Counting(KeyValueStore store, KvTable table, int rank) throws InterruptedException {
       this.table = table;
       this.rank = rank;
+      TableSpec own = TableSpec.rows("changed " + rank, 1).with(Consistency.asynchronous());
+      TableSpec each = TableSpec.rows("ones " + rank, 1).with(Consistency.asynchronous());
+      this.changed = store.register(own);
+      this.addOne = KvChanges.axpy(1, each.name());
+      float[] ones = new float[CHANGED];
+      Arrays.fill(ones, 1);
+      store.register(each).push(changedKeys(), ones).await();
+    }
+
+    private static long[] changedKeys() {
+      long[] keys = new long[CHANGED];
+      Arrays.setAll(keys, i -> i);
+      return keys;
     }
 
     String untilTold(Path directory) throws IOException, InterruptedException {
@@ -134,6 +157,9 @@ final class CountingRank {
           push(random);
           pushes++;
         }
+        open.add(changed.change(addOne));
+        changes++;
+        acknowledged();
         if (pushes == WINDOW) {
           Files.writeString(directory.resolve(ready(rank)), "");
         }
@@ -176,6 +202,13 @@ final class CountingRank {
         if (rows[i] != sums[i / 4]) {
           return "wrong: key %d column %d has %s, expected %d"
               .formatted(keys[i / 4], i % 4, rows[i], sums[i / 4]);
+        }
+      }
+      float[] counts = new float[CHANGED];
+      changed.pull(changedKeys(), counts).await();
+      for (int i = 0; i < CHANGED; i++) {
+        if (counts[i] != changes) {
+          return "wrong: row %d was changed %s times, expected %d".formatted(i, counts[i], changes);
         }
       }
       return "right: %d pushes, longest wait %d ms".formatted(pushes, longest / 1_000_000);
