@@ -11,6 +11,7 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
 import io.weft.kv.function.KvFunctions;
+import io.weft.kv.function.KvFunctions.Found;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
@@ -105,6 +106,8 @@ class KvValuesTest {
             assertThat(all.value(2)).isEmpty();
             assertThat(table.statistics().await().rows()).isEqualTo(4);
             assertThat(table.call(KvFunctions.sum()).await()).isEqualTo(13);
+            assertThat(table.call(KvFunctions.topK(1)).await())
+                .containsExactly(new Found(100, 0, 3));
             store.barrier();
           });
     }

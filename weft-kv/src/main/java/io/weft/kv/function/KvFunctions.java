@@ -89,8 +89,8 @@ public final class KvFunctions {
 
   /// One of the largest values.
   ///
-  /// @param at key of its row, of a tensor its number
-  /// @param column in the row; 0 of a tensor
+  /// @param at key of its row or value; of a tensor its number
+  /// @param column in the row or value; 0 of a tensor
   public record Found(long at, int column, float value) {}
 
   /// The `k` values of largest magnitude, the largest first; among equals the one with the least
@@ -180,7 +180,7 @@ public final class KvFunctions {
       if (wanted < 1 || wanted > MOST) {
         throw new IllegalArgumentException(wanted + " values; 1 to " + MOST);
       }
-      boolean rows = shard.spec().kind() == TableSpec.Kind.ROWS;
+      boolean rows = shard.spec().kind() != TableSpec.Kind.TENSOR;
       PriorityQueue<Found> largest = new PriorityQueue<>(LEAST_FIRST);
       shard.forEach(
           (at, values) -> {
