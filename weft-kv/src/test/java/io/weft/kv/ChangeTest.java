@@ -314,6 +314,8 @@ class ChangeTest {
             assertThatThrownBy(() -> synchronous.change(KvChanges.scale(2)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("'s' is synchronous");
+            assertThatThrownBy(() -> table.change(KvChanges.axpy(1, "s")).await())
+                .hasMessageContaining("table 's' is synchronous; a change reads");
             table.push(new long[] {7}, new float[] {1, 1}).await();
             float[] found = new float[2];
             table.pull(new long[] {7}, found).await();

@@ -10,6 +10,7 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
+import io.weft.kv.function.KvChanges;
 import io.weft.kv.function.KvFunctions;
 import io.weft.kv.function.KvFunctions.Found;
 import io.weft.kv.spec.Consistency;
@@ -200,31 +201,42 @@ class KvValuesTest {
   }
 
   @Test
-  void noPushIsLostOrDoubledWhenAServerLeaves() {
+  void noPushIsLostOrDoubledWhenServersLeaveOneAfterTheOther() {
     try (KvJob job =
         new KvJob(
-            "tcp", 3, KvOptions.servers(2).withMirrors(), it -> it.set(KvConfig.SHARDS, "4"))) {
+            "tcp", 5, KvOptions.servers(3).withMirrors(), it -> it.set(KvConfig.SHARDS, "4"))) {
       job.onWorkers(
           (store, weft) -> {
+            boolean first = weft.rank() == 3;
             KvValues later = store.registerValues(LATER);
             KvValues sync = store.registerValues(TableSpec.values("s", 5000).withRule("momentum"));
             KvTensor alike =
                 store.registerTensor(TableSpec.tensor("t", ramp(1).length).withRule("momentum"));
             for (int round = 1; round <= 40; round++) {
-              var first = later.push(keys(), lengths(), ramp(1));
-              var second = sync.push(keys(), lengths(), ramp(round));
-              var third = alike.push(MemorySegment.ofArray(ramp(round)));
-              if (round == 20) {
+              var one = later.push(keys(), lengths(), ramp(1));
+              var two = sync.push(keys(), lengths(), ramp(round));
+              var three = alike.push(MemorySegment.ofArray(ramp(round)));
+              if (first && round == 10) {
                 job.job().ranks().get(0).close();
               }
-              first.await();
-              second.await();
-              third.await();
+              if (round == 25) {
+                // Answered when a new mirror has made it, behind all else.
+                later.change(KvChanges.scale(1)).await();
+                store.barrier();
+              }
+              if (first && round == 26) {
+                job.job().ranks().get(1).close();
+              }
+              one.await();
+              two.await();
+              three.await();
             }
-            assertThat(later.pull(keys()).values()).isEqualTo(ramp(40));
+            store.barrier();
+            assertThat(later.pull(keys()).values()).isEqualTo(ramp(80));
             float[] expected = new float[ramp(1).length];
             alike.pull(MemorySegment.ofArray(expected)).await();
             assertThat(sync.pull(keys()).values()).isEqualTo(expected);
+            store.barrier();
           });
     }
   }

@@ -7,7 +7,9 @@ package io.weft.kv.function;
 /// `KvOptions.withChange` on all ranks.
 ///
 /// What it does must follow from its argument and from the values of the same shard alone, so that
-/// both servers of a shard come to the same bits: no clock, no chance, no state. Stateless.
+/// both servers of a shard come to the same bits: no clock, no chance, no state, and nothing that
+/// depends on the order in which rows are shown. It may read other tables, but no synchronous one.
+/// Stateless.
 public interface KvChange {
 
   /// Most bytes of an argument.

@@ -46,7 +46,13 @@ final class ShardChanging implements ShardChanges {
 
   @Override
   public Optional<ShardValues> table(String name) {
-    return view.table(name);
+    Optional<ShardValues> other = view.table(name);
+    if (other.isPresent() && other.get().spec().consistency().isSynchronous()) {
+      // A checkpoint holds its clocks here and not at the mirror.
+      throw new IllegalArgumentException(
+          "table '" + name + "' is synchronous; a change reads bounded and asynchronous tables");
+    }
+    return other;
   }
 
   @Override
