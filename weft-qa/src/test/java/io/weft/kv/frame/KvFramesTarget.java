@@ -6,13 +6,22 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.table.MemoryBudget;
+import io.weft.kv.table.RowSink;
+import io.weft.kv.table.ValueSnapshot;
+import io.weft.kv.table.ValueTable;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.tensor.quantize.Quantizer;
+import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// What workers and shards of a parameter server tell each other: the first byte says which. A push
-/// of few bits: its format, how many elements, its values. Values of any length: their payload.
+/// of few bits: its format, how many elements, its values. Values of any length: their payload, and
+/// as checkpoints and mirrors have them.
 public final class KvFramesTarget implements FuzzTarget {
 
   /// For the fuzzer.
@@ -37,7 +46,13 @@ public final class KvFramesTarget implements FuzzTarget {
     byte[] values = new byte[1 + pairs.length];
     values[0] = 4;
     System.arraycopy(pairs, 0, values, 1, pairs.length);
-    return List.of(head, reply, quantized, values);
+    byte[] stored = new byte[1 + 2 * (int) ValueTable.exportedBytes(2, 1)];
+    stored[0] = 6;
+    for (int at = 1; at < stored.length; at += stored.length / 2) {
+      stored[at] = (byte) at; // its key
+      stored[at + 12] = 2; // its length
+    }
+    return List.of(head, reply, quantized, values, stored);
   }
 
   @Override
@@ -51,6 +66,8 @@ public final class KvFramesTarget implements FuzzTarget {
         decodeQuantized(bytes);
       } else if (input[0] == 4) {
         decodeValues(bytes);
+      } else if (input[0] == 6) {
+        decodeStored(bytes);
       } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);
@@ -95,6 +112,30 @@ public final class KvFramesTarget implements FuzzTarget {
     }
     if (floats != list.floats() || again.mismatch(bytes) >= 0) {
       throw new AssertionError("read back differently: " + list);
+    }
+  }
+
+  /// What is taken is taken out again, and taken by another table.
+  private static void decodeStored(MemorySegment bytes) {
+    UpdateRule rule = UpdateRules.parse("momentum");
+    var budget = new MemoryBudget(4 << 20);
+    var out = new ByteArrayOutputStream();
+    RowSink sink = (from, at, count) -> out.writeBytes(from.asSlice(at, count).toArray(JAVA_BYTE));
+    try (var table = new ValueTable("v", rule, InitialValues.zero(), 0, 100, budget);
+        var other = new ValueTable("v", rule, InitialValues.zero(), 0, 100, budget)) {
+      table.importValues(bytes);
+      try (ValueSnapshot all = table.snapshot(0, sink)) {
+        if (!all.advance(Integer.MAX_VALUE) || out.size() > bytes.byteSize()) {
+          throw new AssertionError(out.size() + " bytes of " + bytes.byteSize());
+        }
+      }
+      other.importValues(MemorySegment.ofArray(out.toByteArray()));
+      if (other.count() != table.count()) {
+        throw new AssertionError(other.count() + " of " + table.count() + " values");
+      }
+    }
+    if (budget.usedBytes() != 0) {
+      throw new AssertionError(budget.usedBytes() + " bytes are not given back");
     }
   }
 
