@@ -85,7 +85,10 @@ class KvValuesTest {
             table.pushPull(keys(), lengths(), both, both).await();
             assertThat(both.toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(ramp(11));
             assertThat(table.counts().pushes()).isEqualTo(4);
-            table.push(new long[0], new int[0], new float[0]).await();
+            assertThatIllegalArgumentException()
+                .isThrownBy(() -> table.push(new long[] {4, 4}, new int[] {1, 1}, new float[2]))
+                .withMessageContaining("key 4 is there twice");
+            table.push(new long[0], new int[0], new float[0]).await(); // no clock was begun
             assertThat(table.pull(keys()).values()).isEqualTo(ramp(11));
           });
     }

@@ -13,6 +13,7 @@ import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -62,11 +63,12 @@ public final class ValueRequests {
 
   /// The lengths of these keys' values, in their order; 0 of one that has none.
   public KvHandle<int[]> lengths(long[] keys) throws InterruptedException {
+    List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards());
     int[] lengths = new int[keys.length];
     KvHandle<int[]> handle = links.handle(words("lengths", keys.length), () -> lengths);
     long at = clock.next(KvOp.PULL);
     try {
-      for (ValueSlice slice : ValueSlice.cut(spec, keys, links.shards())) {
+      for (ValueSlice slice : slices) {
         if (slice.count() > 0) {
           MemorySegment into = MemorySegment.ofArray(new int[slice.count()]);
           send(
@@ -101,10 +103,11 @@ public final class ValueRequests {
       @Nullable MemorySegment values,
       @Nullable MemorySegment into)
       throws InterruptedException {
+    List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards()); // before a clock begins
     KvHandle<Void> handle = links.handle(words(op.toString(), keys.length), () -> null);
     long at = clock.next(op);
     try {
-      for (ValueSlice slice : ValueSlice.cut(spec, keys, links.shards())) {
+      for (ValueSlice slice : slices) {
         boolean pushes = values != null;
         if (slice.count() > 0 || (pushes && spec.consistency().isSynchronous())) {
           send(op, at, slice, slice.layout(lengths), values, into, handle);
