@@ -5,7 +5,7 @@ import io.weft.tensor.MemoryKind;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// Whether a user's tensor can be lent to an operation: other threads read it, and write it where
+/// Whether a user's memory can be lent to an operation: other threads read it, and write it where
 /// it is an output. Asked on the user's thread, before anything is begun. Stateless; any thread.
 public final class UserMemory {
 
@@ -21,7 +21,7 @@ public final class UserMemory {
   /// @param borrower the name of the operation or edge
   /// @param role "input"
   public static void checkReadable(String borrower, String role, TensorView tensor) {
-    if (!isOpen(tensor)) {
+    if (tensor.kind() != MemoryKind.HOST || !isReadable(tensor.data())) {
       throw refused(borrower, role, tensor);
     }
   }
@@ -30,32 +30,44 @@ public final class UserMemory {
   ///
   /// Hot path.
   public static void checkWritable(String borrower, String role, TensorView tensor) {
-    if (!isOpen(tensor) || tensor.data().isReadOnly()) {
+    if (tensor.kind() != MemoryKind.HOST || !isWritable(tensor.data())) {
       throw refused(borrower, role, tensor);
     }
   }
 
-  private static boolean isOpen(TensorView tensor) {
-    MemorySegment data = tensor.data();
-    return tensor.kind() == MemoryKind.HOST
-        && data.scope().isAlive()
-        && data.isAccessibleBy(SOME_THREAD);
+  /// Whether other threads can read it.
+  ///
+  /// Hot path.
+  public static boolean isReadable(MemorySegment data) {
+    return data.scope().isAlive() && data.isAccessibleBy(SOME_THREAD);
+  }
+
+  /// Whether other threads can read and write it.
+  ///
+  /// Hot path.
+  public static boolean isWritable(MemorySegment data) {
+    return isReadable(data) && !data.isReadOnly();
+  }
+
+  /// What is the matter with memory that other threads cannot read or write, and what to do; for
+  /// messages.
+  public static String why(MemorySegment data) {
+    if (!data.scope().isAlive()) {
+      return "lies in an arena that is closed; keep the arena open until the operation is done";
+    }
+    return data.isAccessibleBy(SOME_THREAD)
+        ? "is read-only, but the operation writes it; give it memory that can be written"
+        : "lies in an arena that is confined to one thread, but others work on it; allocate it with"
+            + " Weft.allocate, or with Arena.ofShared() or Arena.ofAuto()";
   }
 
   private static IllegalArgumentException refused(String borrower, String role, TensorView tensor) {
-    MemorySegment data = tensor.data();
-    String why;
-    if (tensor.kind() != MemoryKind.HOST) {
-      why = "lies in " + tensor.kind() + " memory, but operations take HOST memory; copy it there";
-    } else if (!data.scope().isAlive()) {
-      why = "lies in an arena that is closed; keep the arena open until the operation is done";
-    } else if (!data.isAccessibleBy(SOME_THREAD)) {
-      why =
-          "lies in an arena that is confined to one thread, but others work on it; allocate it with"
-              + " Weft.allocate, or with Arena.ofShared() or Arena.ofAuto()";
-    } else {
-      why = "is read-only, but the operation writes it; give it memory that can be written";
-    }
+    String why =
+        tensor.kind() == MemoryKind.HOST
+            ? why(tensor.data())
+            : "lies in "
+                + tensor.kind()
+                + " memory, but operations take HOST memory; copy it there";
     return new IllegalArgumentException(
         "operation '" + borrower + "': its " + role + " " + tensor.signature() + " " + why);
   }

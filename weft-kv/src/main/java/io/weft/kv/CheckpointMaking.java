@@ -88,7 +88,10 @@ final class CheckpointMaking {
   static Checkpoint of(Path path, Manifest manifest, List<String> refused) {
     Map<String, Long> clocks = new HashMap<>();
     for (Manifest.Table each : manifest.tables()) {
-      clocks.put(each.spec().substring(0, each.spec().indexOf('\n')), each.clock());
+      TableSpec spec = TableSpec.parse(each.spec());
+      if (spec.consistency().isSynchronous()) {
+        clocks.put(spec.name(), each.clock());
+      }
     }
     return new Checkpoint(
         path,

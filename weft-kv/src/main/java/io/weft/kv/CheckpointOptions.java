@@ -25,6 +25,9 @@ public record CheckpointOptions(
           "keep the last %d checkpoints, every %dth of all rows; at least 1 each"
               .formatted(keep, fullEvery));
     }
+    if (!limit.isPositive()) {
+      throw new IllegalArgumentException("a checkpoint within " + limit + "; give it some time");
+    }
     if (directory.toString().indexOf('\n') >= 0 || job.indexOf('\n') >= 0) {
       throw new IllegalArgumentException("a directory or a job's name of more than one line");
     }

@@ -57,7 +57,7 @@ public final class KvTable implements KvStored {
   /// Pushes a row for each key. In a synchronous table this is the worker's next clock: every
   /// worker pushes as often, and what all have pushed is applied at once.
   public Handle<Void> push(KeyList keys, MemorySegment values) throws InterruptedException {
-    check("values", keys, values);
+    check(LentMemory.VALUES, keys, values);
     return requests.send(KvOp.PUSH, keys, values, null);
   }
 
@@ -66,14 +66,14 @@ public final class KvTable implements KvStored {
   /// to nearest even after each addition.
   public Handle<Void> push(KeyList keys, TensorView values) throws InterruptedException {
     Values format = format(values);
-    check("values", keys, values.data(), format);
+    check(LentMemory.VALUES, keys, values.data(), format);
     return requests.send(KvOp.PUSH, format, keys, values.data(), null);
   }
 
   /// Pulls rows into a view, FLOAT32, or FLOAT16 rounded to nearest even.
   public Handle<Void> pull(KeyList keys, TensorView into) throws InterruptedException {
     Values format = format(into);
-    check("place", keys, into.data(), format);
+    check(LentMemory.PLACE, keys, into.data(), format);
     return requests.send(KvOp.PULL, format, keys, MemorySegment.NULL, into.data());
   }
 
@@ -85,7 +85,7 @@ public final class KvTable implements KvStored {
   /// Pulls the row of each key. In a synchronous table it sees all pushes up to this worker's
   /// clock; a key that nobody has pushed has its initial values.
   public Handle<Void> pull(KeyList keys, MemorySegment into) throws InterruptedException {
-    check("place", keys, into);
+    check(LentMemory.PLACE, keys, into);
     return requests.send(KvOp.PULL, keys, MemorySegment.NULL, into);
   }
 
@@ -94,7 +94,7 @@ public final class KvTable implements KvStored {
   /// clock beside. Throws `IllegalStateException` for a synchronous table, whose next clock sees
   /// pushes that are still to come.
   public Handle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
-    check("place", keys, into);
+    check(LentMemory.PLACE, keys, into);
     if (spec.consistency().isSynchronous()) {
       throw new IllegalStateException(
           "table '"
@@ -114,8 +114,8 @@ public final class KvTable implements KvStored {
   /// Pushes, and pulls what there is then.
   public Handle<Void> pushPull(KeyList keys, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check("values", keys, values);
-    check("place", keys, into);
+    check(LentMemory.VALUES, keys, values);
+    check(LentMemory.PLACE, keys, into);
     return requests.send(KvOp.PUSH_PULL, keys, values, into);
   }
 
@@ -162,11 +162,16 @@ public final class KvTable implements KvStored {
             .formatted(spec.name(), view.signature()));
   }
 
-  private void check(String what, KeyList keys, MemorySegment memory) {
+  private void check(LentMemory what, KeyList keys, MemorySegment memory) {
     check(what, keys, memory, Values.FLOAT32);
   }
 
-  private void check(String what, KeyList keys, MemorySegment memory, Values format) {
+  private void check(LentMemory what, KeyList keys, MemorySegment memory, Values format) {
+    if (keys.table().id() != spec.id()) {
+      throw new IllegalArgumentException(
+          "table '%s': a list of keys of table '%s', whose shards are others; make one by keys() of this table"
+              .formatted(spec.name(), keys.table().name()));
+    }
     long expected = format.bytes(spec.width()) * keys.size();
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
@@ -180,5 +185,6 @@ public final class KvTable implements KvStored {
                   format == Values.FLOAT32 ? "floats" : format,
                   expected));
     }
+    what.check(spec, memory);
   }
 }

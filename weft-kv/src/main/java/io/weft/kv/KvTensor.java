@@ -58,7 +58,7 @@ public final class KvTensor implements KvStored {
   /// tensor that has some already keeps its values. Without this call it begins as its
   /// specification says. Fails after a push.
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
-    check("first values", values, Values.FLOAT32);
+    check(LentMemory.FIRST_VALUES, values, Values.FLOAT32);
     return requests.init(first ? values : MemorySegment.NULL);
   }
 
@@ -156,10 +156,10 @@ public final class KvTensor implements KvStored {
       KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
       throws InterruptedException {
     if (values != null) {
-      check("values", values, travel.format());
+      check(LentMemory.VALUES, values, travel.format());
     }
     if (into != null) {
-      check("place", into, travel.format());
+      check(LentMemory.PLACE, into, travel.format());
     }
     return requests.send(op, values, into, travel);
   }
@@ -176,12 +176,13 @@ public final class KvTensor implements KvStored {
             .formatted(spec.name(), view.signature()));
   }
 
-  private void check(String what, MemorySegment memory, Values format) {
+  private void check(LentMemory what, MemorySegment memory, Values format) {
     long expected = format.bytes(spec.width());
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
           "tensor '%s': %s of %d bytes for %d elements of %s, expected %d"
               .formatted(spec.name(), what, memory.byteSize(), spec.width(), format, expected));
     }
+    what.check(spec, memory);
   }
 }

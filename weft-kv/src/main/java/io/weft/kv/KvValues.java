@@ -46,7 +46,7 @@ public final class KvValues implements KvStored {
   /// @param lengths floats of each key's value, at least 1
   public Handle<Void> push(long[] keys, int[] lengths, MemorySegment values)
       throws InterruptedException {
-    check("values", keys, lengths, values);
+    check(LentMemory.VALUES, keys, lengths, values);
     return requests.send(KvOp.PUSH, keys.clone(), lengths.clone(), values, null);
   }
 
@@ -59,7 +59,7 @@ public final class KvValues implements KvStored {
   /// values. In a synchronous table it sees all pushes up to this worker's clock.
   public Handle<Void> pull(long[] keys, int[] lengths, MemorySegment into)
       throws InterruptedException {
-    check("place", keys, lengths, into);
+    check(LentMemory.PLACE, keys, lengths, into);
     return requests.send(KvOp.PULL, keys.clone(), lengths.clone(), null, into);
   }
 
@@ -71,8 +71,8 @@ public final class KvValues implements KvStored {
   /// Pushes, and pulls what there is then. Both may be the same memory.
   public Handle<Void> pushPull(long[] keys, int[] lengths, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check("values", keys, lengths, values);
-    check("place", keys, lengths, into);
+    check(LentMemory.VALUES, keys, lengths, values);
+    check(LentMemory.PLACE, keys, lengths, into);
     return requests.send(KvOp.PUSH_PULL, keys.clone(), lengths.clone(), values, into);
   }
 
@@ -129,7 +129,7 @@ public final class KvValues implements KvStored {
     return Arrays.stream(lengths).asLongStream().sum();
   }
 
-  private void check(String what, long[] keys, int[] lengths, MemorySegment memory) {
+  private void check(LentMemory what, long[] keys, int[] lengths, MemorySegment memory) {
     if (lengths.length != keys.length) {
       throw new IllegalArgumentException(
           "table '%s': %d lengths for %d keys".formatted(spec.name(), lengths.length, keys.length));
@@ -153,5 +153,6 @@ public final class KvValues implements KvStored {
                   expected / Float.BYTES,
                   expected));
     }
+    what.check(spec, memory);
   }
 }

@@ -6,6 +6,7 @@ import io.weft.file.NewFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -68,10 +69,24 @@ public final class CheckpointDirectory {
     return Files.isRegularFile(of(number).resolve(Manifest.NAME), LinkOption.NOFOLLOW_LINKS);
   }
 
-  /// Makes the directory of the next checkpoint; its number.
+  /// Makes the directory of the next checkpoint; its number. Throws a `FileSystemException` with
+  /// what is wrong, also where the last checkpoint is of another job, which would lose its own.
   public int begin() throws IOException {
-    Files.createDirectories(path);
+    try {
+      Files.createDirectories(path);
+    } catch (FileAlreadyExistsException file) {
+      throw wrong(path, "it is no directory, and checkpoints need one");
+    } catch (AccessDeniedException denied) {
+      throw wrong(path, "checkpoints cannot be written there: permission denied");
+    } catch (FileSystemException other) {
+      String reason = other.getReason();
+      throw wrong(
+          path,
+          "checkpoints cannot be written there: the directory cannot be made"
+              + (reason == null ? "" : ": " + reason));
+    }
     List<Integer> there = numbers();
+    checkOwner(there);
     int number = there.isEmpty() ? 1 : there.getLast() + 1;
     while (true) {
       try {
@@ -81,6 +96,35 @@ public final class CheckpointDirectory {
         number++;
       }
     }
+  }
+
+  /// The last checkpoint that can be read tells whose they are.
+  private void checkOwner(List<Integer> there) throws IOException {
+    for (int number : there.reversed()) {
+      String other = jobOf(number);
+      if (other != null && !other.equals(job)) {
+        throw wrong(
+            path,
+            "it has checkpoints of the job '%s', and this is '%s'; give each job a directory of its own"
+                .formatted(other, job));
+      }
+      if (other != null) {
+        return;
+      }
+    }
+  }
+
+  /// Null of one that was not finished, or is torn.
+  private @Nullable String jobOf(int number) throws IOException {
+    try {
+      return Manifest.parse(ForeignFile.found(file(number)).bytes(Manifest.MAX_BYTES)).job();
+    } catch (NoSuchFileException | IllegalArgumentException unusable) {
+      return null;
+    }
+  }
+
+  private Path file(int number) {
+    return of(number).resolve(Manifest.NAME);
   }
 
   /// Writes the manifest, by which the checkpoint is there.
@@ -100,7 +144,7 @@ public final class CheckpointDirectory {
 
   /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with what is wrong.
   public Manifest manifest(int number) throws IOException {
-    Path file = of(number).resolve(Manifest.NAME);
+    Path file = file(number);
     Manifest read;
     try {
       read = Manifest.parse(ForeignFile.found(file).bytes(Manifest.MAX_BYTES));

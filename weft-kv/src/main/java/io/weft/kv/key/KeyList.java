@@ -4,6 +4,7 @@ package io.weft.kv.key;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.weft.kv.spec.Slicer;
+import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,18 +18,21 @@ public final class KeyList {
   /// Shorter lists travel with each request: they are hardly longer than their name.
   static final int LEAST_KEPT = 16;
 
+  private final TableSpec table;
   private final long[] keys;
   private final List<KeySlice> slices;
 
-  private KeyList(long[] keys, List<KeySlice> slices) {
+  private KeyList(TableSpec table, long[] keys, List<KeySlice> slices) {
+    this.table = table;
     this.keys = keys;
     this.slices = slices;
   }
 
-  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending.
-  ///
-  /// @param every whether shards without keys get an empty slice
-  public static KeyList cut(long[] keys, Slicer slicer, int shards, boolean every) {
+  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending. Of a synchronous
+  /// table shards without keys get an empty slice.
+  public static KeyList cut(long[] keys, TableSpec table, int shards) {
+    Slicer slicer = table.slicer();
+    boolean every = table.consistency().isSynchronous();
     long[] own = keys.clone();
     int[] shardOf = new int[own.length];
     int[] counts = new int[shards];
@@ -55,7 +59,7 @@ public final class KeyList {
         slices.add(slice(shard, own, positions[shard]));
       }
     }
-    return new KeyList(own, List.copyOf(slices));
+    return new KeyList(table, own, List.copyOf(slices));
   }
 
   private static KeySlice slice(int shard, long[] all, int[] positions) {
@@ -88,6 +92,11 @@ public final class KeyList {
     MemorySegment memory = Arena.ofAuto().allocate(8L * Math.max(1, count), 64);
     MemorySegment.copy(keys, 0, memory, JAVA_LONG, 0, count);
     return memory.asSlice(0, 8L * count);
+  }
+
+  /// Of which table they are; of any other one they are cut wrongly.
+  public TableSpec table() {
+    return table;
   }
 
   /// How many keys, the same one several times counted as often.

@@ -64,8 +64,10 @@ public record TableSpec(
           "a table's name has 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
     }
     for (String text : List.of(name, rule, initial, slicer.text())) {
-      if (text.indexOf('\n') >= 0) {
-        throw new IllegalArgumentException("table '" + name + "': a text of more than one line");
+      if (text.chars().anyMatch(Character::isISOControl)) {
+        throw new IllegalArgumentException(
+            "table '%s': a text with control characters"
+                .formatted(name.replaceAll("\\p{Cntrl}", "?")));
       }
     }
     if (kind == Kind.TENSOR && !retention.equals(Retention.ALL)) {
@@ -75,6 +77,13 @@ public record TableSpec(
     if (kind == Kind.VALUES && !retention.equals(Retention.ALL)) {
       throw new IllegalArgumentException(
           "table '" + name + "': values of any length do not go; leave its retention out");
+    }
+    if (kind != Kind.TENSOR && slicer instanceof Slicer.Parts) {
+      throw new IllegalArgumentException(
+          "table '"
+              + name
+              + "': parts are of tensors; its keys are spread by hash, by ranges or by a slicer of"
+              + " the program's own");
     }
     long most = kind == Kind.TENSOR ? MAX_ELEMENTS : MAX_WIDTH;
     if (width < 1 || width > most) {
@@ -139,8 +148,14 @@ public record TableSpec(
         name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }
 
-  /// The same with this slicer.
+  /// The same with this slicer. Throws `IllegalArgumentException` for a tensor that is not cut into
+  /// parts, and for others that are.
   public TableSpec with(Slicer other) {
+    if (kind == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
+      throw new IllegalArgumentException(
+          "tensor '%s': slicer '%s' spreads keys; a tensor is cut by Slicer.parts"
+              .formatted(name, other.text()));
+    }
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, other, retention);
   }

@@ -263,20 +263,35 @@ final class ShardRequest {
           new CommException.Mismatch(
               "%s: shard %d has answered with %d bytes, expected %d"
                   .formatted(handle.words(), what.shard(), answered, answerBytes()));
-    } else if (into != null && (from == null || landing != null)) {
-      MemorySegment values = from == null ? reply.values() : from;
-      if (slice == null) {
-        MemorySegment.copy(values, 0, into, 0, answered);
-      } else if (what.values() == KvHead.Values.FLOAT16) {
-        slice.scatterHalves(values, memory.width(), into);
-      } else {
-        slice.scatter(values, memory.width(), into);
-      }
-    }
-    if (wrong == null) {
-      onReply.accept(reply, from == null ? reply.values() : from.asSlice(0, written));
+    } else {
+      wrong = take(reply, from == null ? reply.values() : from.asSlice(0, written), from == null);
     }
     end(wrong);
+  }
+
+  /// Puts values where they shall be; what has come of it. Memory may have been closed since.
+  private @Nullable CommException take(KvReply reply, MemorySegment values, boolean inReply) {
+    MemorySegment into = memory.into();
+    KeySlice slice = memory.slice();
+    try {
+      if (into != null && (inReply || landing != null)) {
+        if (slice == null) {
+          MemorySegment.copy(values, 0, into, 0, values.byteSize());
+        } else if (what.values() == KvHead.Values.FLOAT16) {
+          slice.scatterHalves(values, memory.width(), into);
+        } else {
+          slice.scatter(values, memory.width(), into);
+        }
+      }
+      onReply.accept(reply, values);
+      return null;
+    } catch (RuntimeException | Error failed) {
+      return new CommException.Broken(
+          "%s: what shard %d has answered cannot be taken: %s"
+              .formatted(handle.words(), what.shard(), failed),
+          -1,
+          failed);
+    }
   }
 
   /// It is over without success.

@@ -32,7 +32,7 @@ public final class TableRequests {
 
   /// A list of keys of this table.
   public KeyList cut(long[] keys) {
-    return KeyList.cut(keys, spec.slicer(), links.shards(), spec.consistency().isSynchronous());
+    return KeyList.cut(keys, spec, links.shards());
   }
 
   /// Registers it on all shards.

@@ -73,6 +73,19 @@ class DamageTest {
   }
 
   @Test
+  void noCheckpointIsBegunAmongThoseOfAnotherJobNorInAFile() throws IOException {
+    assertThatThrownBy(() -> new CheckpointDirectory(path, "other").begin())
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageContaining("checkpoints of the job 'job', and this is 'other'");
+    assertThat(directory.numbers()).containsExactly(1);
+    assertThatThrownBy(() -> new CheckpointDirectory(file, "job").begin())
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageContaining("it is no directory");
+    Files.write(path.resolve("checkpoint-000001").resolve(Manifest.NAME), new byte[] {1});
+    assertThat(new CheckpointDirectory(path, "other").begin()).isEqualTo(2); // nobody's to lose
+  }
+
+  @Test
   void whatWasWrittenIsRead() throws IOException {
     directory.verify(1);
     List<Integer> counts = new ArrayList<>();

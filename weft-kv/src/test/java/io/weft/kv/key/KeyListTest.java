@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.kv.spec.Slicer;
+import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,7 +30,8 @@ class KeyListTest {
       }
       float[] back = new float[values.length];
       int distinct = 0;
-      for (KeySlice slice : KeyList.cut(keys, slicer, shards, true).slices()) {
+      for (KeySlice slice :
+          KeyList.cut(keys, TableSpec.rows("t", 1).with(slicer), shards).slices()) {
         float[] rows = new float[2 * slice.count()];
         slice.gather(MemorySegment.ofArray(values), 2, MemorySegment.ofArray(rows));
         for (int i = 0; i < slice.count(); i++) {
