@@ -47,13 +47,15 @@ final class CheckpointLoading {
     this.shards = links.shards();
   }
 
-  /// Number of the last checkpoint of which every file is as it was written; 0 if none was begun.
-  /// Throws a `FileSystemException` with all reasons if none can be used.
+  /// Number of the last checkpoint of which every file is as it was written; 0 if none was
+  /// finished. Throws a `FileSystemException` with all reasons if none can be used.
   ///
   /// @param refused gets why later ones cannot
   int choose(List<String> refused) throws IOException {
     List<Integer> numbers = directory.numbers();
+    boolean some = false;
     for (int number : numbers.reversed()) {
+      some |= directory.isFinished(number);
       try {
         directory.verify(number);
         return number;
@@ -61,7 +63,7 @@ final class CheckpointLoading {
         refused.add(String.valueOf(unusable.getMessage()));
       }
     }
-    if (!refused.isEmpty()) {
+    if (some) {
       throw new FileSystemException(
           options.directory().toString(),
           null,

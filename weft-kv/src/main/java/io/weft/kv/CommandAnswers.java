@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -46,8 +48,8 @@ final class CommandAnswers implements AutoCloseable {
       return KvReply.refused("rank " + self + ": " + wrong.getMessage());
     }
     try {
-      return commands
-          .answer(request.fromRank(), command)
+      Optional<String> answer = commands.answer(request.fromRank(), command);
+      return Objects.requireNonNull(answer, "no Optional, but null")
           .map(this::reply)
           .orElseGet(
               () ->

@@ -36,7 +36,7 @@ public record KvOptions(
   public enum Mirrors {
     /// On one: what it has is lost with it.
     NONE,
-    /// On two, if there are two: a push is answered when both have it.
+    /// On two servers: a push is answered when both have it.
     ONE
   }
 
@@ -102,9 +102,17 @@ public record KvOptions(
     return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);
   }
 
-  /// On how many servers a shard lies.
+  /// On how many servers a shard lies. Throws `IllegalArgumentException` where there are no two for
+  /// mirrors.
   int copies(int of) {
-    return mirrors == Mirrors.ONE && of > 1 ? 2 : 1;
+    if (mirrors == Mirrors.NONE) {
+      return 1;
+    }
+    if (of < 2) {
+      throw new IllegalArgumentException(
+          "mirrors of " + of + " server; a mirror lies on another server: have 2 or more");
+    }
+    return 2;
   }
 
   /// Kind of its requests on the channel.

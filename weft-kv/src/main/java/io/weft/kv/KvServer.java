@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 
 /// The server's side of a parameter server on this rank: its shards, each owned by one of its
 /// threads. Made by `KeyValue.over`. Any thread.
@@ -43,6 +44,7 @@ public final class KvServer implements AutoCloseable {
   private final ExecutorService files;
   private final CommandAnswers commands;
   private final int self;
+  private CommException.@Nullable Excluded excluded;
 
   /// @param limit how long a mirror may take to answer
   /// @param options with functions and changes besides those that each server has
@@ -107,6 +109,9 @@ public final class KvServer implements AutoCloseable {
     @Override
     public void onPeerGone(int rank, CommException cause) {
       // All others are gone too when this rank itself ends: then it takes nobody's place.
+      if (cause instanceof CommException.Excluded out) {
+        exclude(out);
+      }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
       if (lost && layout.replicas().isMirrored() && layout.servers().contains(rank)) {
         threads.forEach(it -> it.lose(rank));
@@ -173,6 +178,11 @@ public final class KvServer implements AutoCloseable {
     return worker;
   }
 
+  private synchronized void exclude(CommException.Excluded cause) {
+    excluded = cause;
+    notifyAll();
+  }
+
   private void leave(int rank) {
     for (ShardThread each : threads) {
       each.leave(rank);
@@ -184,15 +194,19 @@ public final class KvServer implements AutoCloseable {
   }
 
   /// Waits until all workers on other ranks have left or are lost; whether they have within
-  /// `limit`.
+  /// `limit`. Throws `CommException.Excluded` where the others have given this server up.
   public synchronized boolean join(Duration limit) throws InterruptedException {
     long end = Ticker.SYSTEM.nanos() + Span.nanos(limit);
-    while (workersHere.stream().anyMatch(it -> it != self)) {
+    while (excluded == null && workersHere.stream().anyMatch(it -> it != self)) {
       long left = end - Ticker.SYSTEM.nanos();
       if (left <= 0) {
         return false;
       }
       wait(Math.max(1, left / 1_000_000));
+    }
+    CommException.Excluded out = excluded;
+    if (out != null) {
+      throw out;
     }
     return true;
   }

@@ -319,6 +319,20 @@ class CheckpointTest {
   }
 
   @Test
+  void whatWasNotFinishedIsNoCheckpoint(@TempDir Path directory) throws Exception {
+    Files.createDirectories(directory.resolve("checkpoint-000001"));
+    try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("t", 1));
+            assertThat(store.restore(directory)).isEmpty();
+            table.push(new long[] {1}, new float[] {1}).await();
+            assertThat(store.checkpoint(directory).number()).isEqualTo(2);
+          });
+    }
+  }
+
+  @Test
   void aServerThatCannotWriteSaysSoAndTheTableGoesOn() throws IOException {
     Path file = Files.createFile(directory.resolve("file"));
     onOneWorker(

@@ -39,6 +39,25 @@ class RefusalTest {
   }
 
   @Test
+  void whoWaitsTooLongForAnotherWorkerHearsOfWhichTableAndWhy() throws Exception {
+    try (KvJob job =
+        new KvJob("tcp", 3, KvOptions.servers(1).withDeadline(Duration.ofMillis(1500)))) {
+      KvTable table = job.member(1).store().register(TableSpec.rows("lonely", 1));
+      table.push(new long[] {1}, new float[] {1}).await();
+      assertThatThrownBy(() -> table.pull(new long[] {1}, new float[1]).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("table 'lonely'")
+          .hasMessageContaining("workers that they wait for");
+    }
+  }
+
+  @Test
+  void mirrorsOfOneServerAreRefused() {
+    assertThatThrownBy(() -> new KvJob("inproc", 2, KvOptions.servers(1).withMirrors()).close())
+        .hasMessageContaining("mirrors of 1 server");
+  }
+
+  @Test
   void aPushThatComesTwiceIsAppliedOnce() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvTable table = job.member(1).store().register(SPEC);
@@ -163,7 +182,8 @@ class RefusalTest {
         new KvJob("tcp", 2, KvOptions.servers(1).withDeadline(Duration.ofMillis(300)))) {
       KvTable table = job.member(1).store().register(SPEC);
       job.job().ranks().get(0).channel().serve(16, request -> {});
-      assertThatThrownBy(() -> table.push(new long[] {1}, new float[] {1}).await())
+      table.push(new long[] {1}, new float[] {1}).await();
+      assertThatThrownBy(() -> table.pull(new long[] {1}, new float[1]).await())
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("rank 0")
           .hasMessageContaining("300 ms");

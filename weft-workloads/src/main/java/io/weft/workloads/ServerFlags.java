@@ -88,7 +88,8 @@ final class ServerFlags {
     }
     refuse(parsed, NOT_HERE, "nothing like it with " + VIA + " " + how);
     if (how == Servers.Via.PS) {
-      refuse(parsed, List.of("--sync", BACKUP, "--checkpoint"), "--staleness with " + VIA + " ps");
+      refuse(parsed, List.of("--sync", BACKUP), "--staleness with " + VIA + " ps");
+      refuse(parsed, List.of("--checkpoint"), "nothing like it with " + VIA + " ps");
     } else {
       refuse(parsed, List.of(STALENESS, DENSE), "--via ps with it");
       text(parsed, "--optimizer")

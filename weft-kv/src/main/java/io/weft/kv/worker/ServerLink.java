@@ -237,11 +237,21 @@ final class ServerLink {
         it.server(way.peer());
         if (!gone || !way.elsewhere().test(it)) {
           settle(it);
-          it.fail(cause);
+          it.fail(named(it, cause));
         }
       }
     }
     pump();
+  }
+
+  /// The channel knows no tables, and whoever waits may wait for another worker.
+  private static CommException named(ShardRequest it, CommException cause) {
+    return cause instanceof CommException.TimedOut late
+        ? new CommException.TimedOut(
+            "%s: shard %d: %s; in a table that is not asynchronous, shards answer when the workers that they wait for have pushed, have told their clock or have left: see whether all of them go on"
+                .formatted(it.handle().words(), it.what().shard(), late.getMessage()),
+            late.missing())
+        : cause;
   }
 
   private void replied(ShardRequest it, MemorySegment body, long written) {
