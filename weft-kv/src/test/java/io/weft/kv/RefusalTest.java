@@ -182,8 +182,12 @@ class RefusalTest {
         new KvJob("tcp", 2, KvOptions.servers(1).withDeadline(Duration.ofMillis(300)))) {
       KvTable table = job.member(1).store().register(SPEC);
       job.job().ranks().get(0).channel().serve(16, request -> {});
-      table.push(new long[] {1}, new float[] {1}).await();
-      assertThatThrownBy(() -> table.pull(new long[] {1}, new float[1]).await())
+      assertThatThrownBy(
+              () -> {
+                while (true) { // until requests go to who does not answer
+                  table.pull(new long[] {1}, new float[1]).await();
+                }
+              })
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("rank 0")
           .hasMessageContaining("300 ms");
