@@ -12,7 +12,10 @@ module io.weft.kv {
   exports io.weft.kv.key;
   exports io.weft.kv.rule;
   exports io.weft.kv.spec;
+  exports io.weft.kv.spill;
   exports io.weft.kv.table;
+
+  uses io.weft.kv.spill.RowStoreProvider;
 
   provides io.weft.config.OptionProvider with
       io.weft.kv.KvConfig;

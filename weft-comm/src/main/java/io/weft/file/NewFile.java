@@ -40,7 +40,7 @@ public final class NewFile implements AutoCloseable {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   /// Tells the files of this process, which loses its lock on one if it looks at it again.
-  private static final String PROCESS = random();
+  static final String PROCESS = random();
 
   private static final Pattern UNFINISHED =
       Pattern.compile("\\.(.+)\\.([0-9a-f]{16})-[0-9a-f]{16}\\.tmp");
@@ -257,7 +257,7 @@ public final class NewFile implements AutoCloseable {
   }
 
   /// False if somebody who sweeps was here between the making and the locking.
-  private static boolean isLocked(FileChannel channel, Path unfinished) {
+  static boolean isLocked(FileChannel channel, Path unfinished) {
     try {
       return channel.tryLock() != null && Files.exists(unfinished, LinkOption.NOFOLLOW_LINKS);
     } catch (IOException noLocks) {
@@ -306,7 +306,7 @@ public final class NewFile implements AutoCloseable {
     return file.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
-  private static String random() {
+  static String random() {
     byte[] bytes = new byte[8];
     new SecureRandom().nextBytes(bytes);
     return HexFormat.of().formatHex(bytes);

@@ -5,6 +5,7 @@ import io.weft.config.ConfigOption;
 import io.weft.config.ConfigOption.Scope;
 import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
+import java.nio.file.Path;
 import java.util.List;
 
 /// The settings of parameter servers. Stateless; any thread.
@@ -74,11 +75,37 @@ public final class KvConfig implements OptionProvider {
                   + " a multiple of 4K")
           .sameOn(Scope.JOB);
 
+  /// Where rows lie that find no room in memory.
+  public static final ConfigOption<Path> SPILL_DIRECTORY =
+      ConfigOption.withoutDefault(
+          "kv-spill-directory",
+          OptionType.path(),
+          "directory on a disk of the server's own, for rows of tables that may be larger than"
+              + " memory; each server makes one of its own there and deletes it when it ends");
+
+  /// Memory of what keeps rows on the disk.
+  public static final ConfigOption<Long> SPILL_CACHE =
+      ConfigOption.of(
+          "kv-spill-cache",
+          OptionType.bytes(4 << 20, 1L << 40),
+          "64M",
+          "memory of a parameter server for blocks, filters and buffers of rows on the disk,"
+              + " besides kv-memory");
+
   /// For `ServiceLoader`.
   public KvConfig() {}
 
   @Override
   public List<ConfigOption<?>> options() {
-    return List.of(SHARDS, THREADS, MEMORY, REPLY_MEMORY, LIST_MEMORY, IN_FLIGHT, PARTITION);
+    return List.of(
+        SHARDS,
+        THREADS,
+        MEMORY,
+        REPLY_MEMORY,
+        LIST_MEMORY,
+        IN_FLIGHT,
+        PARTITION,
+        SPILL_DIRECTORY,
+        SPILL_CACHE);
   }
 }

@@ -20,6 +20,7 @@ import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
 import io.weft.kv.server.ShardThread;
+import io.weft.kv.server.Spills;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
@@ -43,6 +44,7 @@ public final class KvServer implements AutoCloseable {
   private final List<ShardThread> threads = new ArrayList<>();
   private final ExecutorService files;
   private final CommandAnswers commands;
+  private final Spills spills;
   private final int self;
   private CommException.@Nullable Excluded excluded;
 
@@ -56,6 +58,11 @@ public final class KvServer implements AutoCloseable {
     this.files =
         Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("weft-checkpoint-" + weft.rank()).factory());
+    this.spills =
+        new Spills(
+            weft.config().value(KvConfig.SPILL_DIRECTORY).orElse(null),
+            weft.config().required(KvConfig.SPILL_CACHE),
+            weft.rank());
     var context =
         new ShardContext(
             weft.rank(),
@@ -69,6 +76,7 @@ public final class KvServer implements AutoCloseable {
             new SavedFiles(files),
             new Mirroring(
                 layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
+            spills,
             new ShardFunctions(options.functions(), options.changes()),
             layout.shards());
     int count = layout.threads();
@@ -211,11 +219,12 @@ public final class KvServer implements AutoCloseable {
     return true;
   }
 
-  /// Ends its threads; requests that come later are refused.
+  /// Ends its threads and deletes what it has on the disk; requests that come later are refused.
   @Override
   public void close() {
     threads.forEach(ShardThread::close);
     files.shutdown();
     commands.close();
+    spills.close();
   }
 }

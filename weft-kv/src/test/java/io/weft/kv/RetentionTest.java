@@ -93,7 +93,7 @@ class RetentionTest {
 
   @Test
   void aSpecificationIsReadAsItWasWrittenAndATensorHasNoRowsThatGo() {
-    TableSpec spec = spec(new Retention(3, 1L << 40, 0.25));
+    TableSpec spec = spec(new Retention(3, 1L << 40, 0.25, 1L << 33));
     assertThat(TableSpec.parse(spec.text()).text()).isEqualTo(spec.text());
     assertThatThrownBy(() -> TableSpec.tensor("w", 9).with(Retention.ALL.evictedAfter(1)))
         .hasMessageContaining("tensor 'w'");

@@ -14,6 +14,7 @@ import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.spill.RowStore;
 import io.weft.kv.table.Eviction;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
@@ -21,6 +22,7 @@ import io.weft.kv.table.RowSnapshot;
 import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
 import io.weft.kv.table.RowTableStatistics;
+import io.weft.kv.table.Spilling;
 import io.weft.kv.table.Sweep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,28 +46,42 @@ final class RowsTable extends ShardTable {
   private final Halves conversion = new Halves();
   private MemorySegment floats = MemorySegment.NULL;
 
-  /// What the last checkpoint had: its id, the table's step, and which rows had gone.
+  /// What the last checkpoint had: its id, the table's step, and how many rows had gone.
   private String cutId = "";
 
   private long cutStep;
-  private long cutVersion;
+  private long cutRemoved;
 
-  RowsTable(TableSpec spec, ShardContext context) {
+  /// Throws `Refusal` where rows shall lie on the disk and cannot.
+  RowsTable(TableSpec spec, ShardContext context) throws Refusal {
     super(spec, context);
     this.width = (int) spec.width();
+    var what =
+        new RowTableSpec(
+            spec.name(),
+            width,
+            UpdateRules.parse(spec.rule()),
+            InitialValues.parse(spec.initial(), width),
+            RowTableSpec.RowOptions.DEFAULT
+                .withSeed(spec.seed())
+                .withAdmission(spec.retention().admission()));
     this.rows =
-        new RowTable(
-            new RowTableSpec(
-                spec.name(),
-                width,
-                UpdateRules.parse(spec.rule()),
-                InitialValues.parse(spec.initial(), width),
-                RowTableSpec.RowOptions.DEFAULT
-                    .withSeed(spec.seed())
-                    .withAdmission(spec.retention().admission())),
-            context.budget());
+        spec.retention().spills()
+            ? spilling(what, spec.retention().memoryBytes(), context)
+            : new RowTable(what, context.budget());
     this.lists = new KeyLists(context.listBytes());
     this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
+  }
+
+  private static RowTable spilling(RowTableSpec what, long memoryBytes, ShardContext context)
+      throws Refusal {
+    RowStore store = context.spills().open(what.name(), what.rowBytes());
+    try {
+      return RowTable.spilling(what, context.budget(), new Spilling(memoryBytes, store));
+    } catch (RuntimeException refused) {
+      store.close();
+      throw refused;
+    }
   }
 
   /// Keys of one request.
@@ -274,20 +290,26 @@ final class RowsTable extends ShardTable {
   @Override
   void read(Subject subject, MemorySegment into) {
     RowList list = keys(subject).list();
-    rows.resolve(list, Missing.LEAVE, step);
-    if (keys(subject).format() == Values.FLOAT32) {
-      rows.read(list, 0, list.count(), into, 0);
-    } else {
-      long elements = (long) width * list.count();
-      MemorySegment floats = floats(elements);
-      rows.read(list, 0, list.count(), floats, 0);
+    MemorySegment floats = into;
+    long elements = (long) width * list.count();
+    if (keys(subject).format() == Values.FLOAT16) {
+      floats = floats(elements);
+    }
+    int most = rows.mostAtOnce();
+    for (int first = 0; first < list.count(); first += most) {
+      boolean whole = list.count() <= most;
+      RowList part = whole ? list : list.part(first, Math.min(most, list.count() - first));
+      rows.resolve(part, Missing.LEAVE, step);
+      rows.read(part, 0, part.count(), floats, 4L * width * first);
+    }
+    if (keys(subject).format() == Values.FLOAT16) {
       conversion.narrow(floats, into, elements);
     }
   }
 
   @Override
   Content contentAfter(String base) {
-    return !base.isEmpty() && base.equals(cutId) && cutVersion == rows.version()
+    return !base.isEmpty() && base.equals(cutId) && cutRemoved == rows.removed()
         ? Content.CHANGED
         : Content.FULL;
   }
@@ -297,7 +319,7 @@ final class RowsTable extends ShardTable {
     Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
     cutId = id;
     cutStep = step;
-    cutVersion = rows.version();
+    cutRemoved = rows.removed();
     return cut;
   }
 
@@ -356,7 +378,15 @@ final class RowsTable extends ShardTable {
   TableStatistics statistics() {
     RowTableStatistics its = rows.statistics();
     return new TableStatistics(
-        its.rows(), its.bytes(), its.lookups(), its.made(), its.declined(), its.evicted());
+        its.rows(),
+        its.bytes(),
+        its.lookups(),
+        its.made(),
+        its.declined(),
+        its.evicted(),
+        its.spilled(),
+        its.returned(),
+        its.diskBytes());
   }
 
   @Override

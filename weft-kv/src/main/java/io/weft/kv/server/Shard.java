@@ -9,6 +9,7 @@ import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
+import io.weft.kv.spill.RowStoreException;
 import io.weft.kv.table.MemoryBudgetException;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.Arena;
@@ -89,7 +90,7 @@ final class Shard {
       } else {
         early.add(it); // who asks knows already that the server before this one is lost
       }
-    } catch (Refusal | MemoryBudgetException why) {
+    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
       refuse(it, String.valueOf(why.getMessage()));
     } catch (RuntimeException | Error defect) {
       LOG.error("shard {} of rank {}: {} failed", number, context.rank(), head, defect);
@@ -161,7 +162,7 @@ final class Shard {
         case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
-    } catch (Refusal | MemoryBudgetException why) {
+    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
       refuse(it, String.valueOf(why.getMessage()));
     } catch (RuntimeException | Error defect) {
       LOG.error("shard {} of rank {}: {} failed", number, context.rank(), head, defect);
@@ -486,7 +487,7 @@ final class Shard {
             COMMAND ->
             pull(it);
       }
-    } catch (Refusal why) {
+    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
       refuse(it, String.valueOf(why.getMessage()));
     } catch (RuntimeException | Error defect) {
       LOG.error("shard {} of rank {}: {} failed", number, context.rank(), it.head(), defect);

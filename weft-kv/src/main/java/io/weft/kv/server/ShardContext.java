@@ -13,6 +13,7 @@ import java.util.List;
 /// @param listBytes of the lists of keys that a shard keeps for a table
 /// @param files writes checkpoints
 /// @param mirroring how shards reach their mirrors
+/// @param spills stores of tables that may be larger than memory
 /// @param functions that run here
 /// @param shards how many there are, on all servers
 public record ShardContext(
@@ -23,6 +24,7 @@ public record ShardContext(
     long listBytes,
     SavedFiles files,
     Mirroring mirroring,
+    Spills spills,
     ShardFunctions functions,
     int shards) {
 

@@ -6,6 +6,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.server.MirrorLink.Arrival;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
+import io.weft.kv.spill.RowStoreException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.TreeSet;
@@ -203,8 +204,14 @@ final class ShardMirror {
     if (!to.hasRoom()) {
       return false;
     }
-    if (under.advance()) {
-      under.complete();
+    try {
+      if (under.advance()) {
+        under.complete();
+        under.close();
+        copy = null;
+      }
+    } catch (RowStoreException unread) {
+      to.end(String.valueOf(unread.getMessage()));
       under.close();
       copy = null;
     }

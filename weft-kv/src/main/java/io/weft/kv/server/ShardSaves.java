@@ -10,6 +10,7 @@ import io.weft.kv.checkpoint.ShardFileWriter.Written;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.spill.RowStoreException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -218,9 +219,15 @@ final class ShardSaves {
         some = true;
       } else if (save.writer().hasRoom()) {
         some = true;
-        if (save.cut().advance()) {
+        try {
+          if (save.cut().advance()) {
+            save.cut().close();
+            save.writer().end();
+            each.remove();
+          }
+        } catch (RowStoreException unread) {
           save.cut().close();
-          save.writer().end();
+          save.writer().abandon(String.valueOf(unread.getMessage()));
           each.remove();
         }
       }

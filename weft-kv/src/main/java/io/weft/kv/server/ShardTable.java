@@ -153,7 +153,8 @@ abstract sealed class ShardTable permits RowsTable, PartsTable, ValuesTable {
   /// What a table had at one moment.
   interface Cut {
 
-    /// Writes some of it; whether that was all.
+    /// Writes some of it; whether that was all. Throws `RowStoreException` where rows on the disk
+    /// cannot be read.
     boolean advance();
 
     /// Ends it.

@@ -76,7 +76,7 @@ final class ShardTables {
     return spec.text().replace('\n', ' ');
   }
 
-  private ShardTable make(TableSpec spec) {
+  private ShardTable make(TableSpec spec) throws Refusal {
     return switch (spec.kind()) {
       case ROWS -> new RowsTable(spec, context);
       case TENSOR -> new PartsTable(spec, context);

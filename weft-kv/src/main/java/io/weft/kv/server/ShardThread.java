@@ -230,13 +230,13 @@ public final class ShardThread implements AutoCloseable {
     }
   }
 
-  /// Ends it; what is not answered fails. Waits for it a second.
+  /// Ends it; what is not answered fails. Waits for it at most ten seconds.
   @Override
   public void close() {
     ended = true;
     LockSupport.unpark(thread);
     try {
-      thread.join(1000);
+      thread.join(10_000);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

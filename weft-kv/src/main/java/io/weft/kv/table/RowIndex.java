@@ -45,6 +45,11 @@ final class RowIndex implements AutoCloseable {
     Arrays.fill(start, Addresses.at(none));
   }
 
+  /// Where the keys stand.
+  RowMemory rows() {
+    return rows;
+  }
+
   private static int partition(long hash) {
     return (int) (hash >>> (Long.SIZE - PARTITION_BITS));
   }

@@ -106,6 +106,15 @@ public final class RowList {
     return copy;
   }
 
+  /// The keys at places `first` to `first + keyCount`, as a list of their own.
+  public RowList part(int first, int keyCount) {
+    var part = new RowList();
+    part.keys = Arrays.copyOfRange(keys, first, first + keyCount);
+    part.rows = new int[keyCount];
+    part.count = keyCount;
+    return part;
+  }
+
   long[] keys() {
     return keys;
   }

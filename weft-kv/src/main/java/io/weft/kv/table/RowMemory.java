@@ -277,6 +277,11 @@ final class RowMemory implements AutoCloseable {
     return from.get(JAVA_LONG_UNALIGNED, offset);
   }
 
+  /// The step of what `write` wrote.
+  static int writtenStep(MemorySegment from, long offset) {
+    return from.get(JAVA_INT_UNALIGNED, offset + STEP_AT);
+  }
+
   /// Whether this can be what `write` wrote.
   static boolean isWritten(MemorySegment from, long offset) {
     return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) == USED;

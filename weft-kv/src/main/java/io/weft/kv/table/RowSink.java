@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 @FunctionalInterface
 public interface RowSink {
 
-  /// @param memory in which the row lies, as `RowTable.export` writes it; borrowed for the call
+  /// @param memory in which the row lies, as `RowTable.importRows` takes it; borrowed for the call
   /// @param at of its first byte
   /// @param bytes of it
   void row(MemorySegment memory, long at, int bytes);

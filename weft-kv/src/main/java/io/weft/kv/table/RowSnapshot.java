@@ -2,22 +2,32 @@
 package io.weft.kv.table;
 
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// The rows of a table as they were when it was begun, taken out in parts while the table changes:
-/// a row that is about to change or to go is taken out before it does. Takes one bit for each row.
-/// Owned; of the table's thread.
+/// a row that is about to change or to go is taken out before it does. Takes one bit for each row,
+/// and 8 to 32 bytes for each in memory of which the store has a copy. Owned; of the table's
+/// thread.
 public final class RowSnapshot implements AutoCloseable {
 
   private final RowMemory memory;
   private final int since;
   private final RowSink sink;
+  private final RowSpill.@Nullable Frozen stored;
   private final Consumer<RowSnapshot> onClose;
   private final int end;
   private final long[] passed;
   private int next;
   private long rows;
 
-  RowSnapshot(RowMemory memory, int since, RowSink sink, Consumer<RowSnapshot> onClose) {
+  /// @param stored rows that are not in memory; null = there are none
+  RowSnapshot(
+      RowMemory memory,
+      int since,
+      RowSink sink,
+      RowSpill.@Nullable Frozen stored,
+      Consumer<RowSnapshot> onClose) {
+    this.stored = stored;
     this.memory = memory;
     this.since = since;
     this.sink = sink;
@@ -26,7 +36,8 @@ public final class RowSnapshot implements AutoCloseable {
     this.passed = new long[(end >>> 6) + 1];
   }
 
-  /// Takes out what there is among the next places of rows; whether all are out.
+  /// Takes out what there is among the next places of rows, and then of the rows that are not in
+  /// memory; whether all are out. Throws `RowStoreException` where those cannot be read.
   ///
   /// @param places at most so many are looked at
   public boolean advance(int places) {
@@ -36,7 +47,13 @@ public final class RowSnapshot implements AutoCloseable {
         before(next);
       }
     }
-    return next == end;
+    if (next < end) {
+      return false;
+    }
+    if (stored != null && !stored.isDone()) {
+      rows += stored.next(places, since, sink);
+    }
+    return stored == null || stored.isDone();
   }
 
   /// How many rows were taken out.
@@ -59,6 +76,9 @@ public final class RowSnapshot implements AutoCloseable {
   void before(int row) {
     if (row < 0 || row >= end || !pass(row) || memory.step(row) < since) {
       return;
+    }
+    if (stored != null) {
+      stored.passed(row);
     }
     rows++;
     sink.row(memory.in(row), memory.at(row), memory.rowBytes());
@@ -84,6 +104,9 @@ public final class RowSnapshot implements AutoCloseable {
   /// Ends it; what was not taken out is not in it.
   @Override
   public void close() {
+    if (stored != null) {
+      stored.close();
+    }
     onClose.accept(this);
   }
 }

@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The rows of a table that one shard has: FLOAT32 rows of equal width by any 64-bit key, with the
 /// slots of their update rule, in native memory. Rows are made on first use; rows that were evicted
-/// leave room for others. A row takes `rowBytes()` and in the index 11 to 14 bytes.
+/// leave room for others. A row takes `rowBytes()` and in the index 11 to 14 bytes. With
+/// `Spilling`, rows that find no room lie in a store, and come back when they are used: all calls
+/// then may throw `RowStoreException`.
 ///
 /// Of the thread that made it, which alone may call: `WrongThreadException` else. Whatever throws
 /// leaves the table as it was, but for rows that were made before memory ended.
@@ -17,6 +19,9 @@ public final class RowTable implements AutoCloseable {
 
   /// Keys whose index entries are fetched together.
   private static final int BLOCK = 32;
+
+  /// Where a sweep goes on that has looked at all rows in memory.
+  private static final long OUTSIDE = 1L << 32;
 
   private final Thread thread = Thread.currentThread();
   private final RowTableSpec spec;
@@ -29,6 +34,7 @@ public final class RowTable implements AutoCloseable {
   private final RowTiles.Use use = new RowTiles.Use();
   private final RowTiles.Absent absent;
   private final @Nullable AdmissionFilter admission;
+  private final @Nullable RowSpill spill;
   private final long seed;
   private final float[] fresh;
   private final long[] hashes = new long[BLOCK];
@@ -46,6 +52,15 @@ public final class RowTable implements AutoCloseable {
 
   /// An empty table. Throws `MemoryBudgetException` if not even its counters of admission fit.
   public RowTable(RowTableSpec spec, MemoryBudget budget) {
+    this(spec, budget, null);
+  }
+
+  /// An empty table whose rows may lie in a store, which it closes.
+  public static RowTable spilling(RowTableSpec spec, MemoryBudget budget, Spilling spilling) {
+    return new RowTable(spec, budget, spilling);
+  }
+
+  private RowTable(RowTableSpec spec, MemoryBudget budget, @Nullable Spilling spilling) {
     this.spec = spec;
     this.budget = budget;
     owner = "table '" + spec.name() + "'";
@@ -63,6 +78,29 @@ public final class RowTable implements AutoCloseable {
     seed = InitialValues.seed(options.seed(), spec.name());
     fresh = new float[spec.width()];
     absent = (key, into, at) -> spec.initial().fill(seed, key, into, at, spec.width());
+    spill = spilling == null ? null : spill(spilling);
+  }
+
+  private RowSpill spill(Spilling spilling) {
+    try {
+      return new RowSpill(spilling, owner, budget, index, new SpilledPlaces());
+    } catch (MemoryBudgetException full) {
+      budget.release(admission == null ? 0 : admission.bytes());
+      throw full;
+    }
+  }
+
+  /// How rows come back and leave.
+  private final class SpilledPlaces implements RowSpill.Places {
+    @Override
+    public int place(long key, long hash) {
+      return RowTable.this.place(key, hash, 0);
+    }
+
+    @Override
+    public void leave(int row, long key, long hash) {
+      takeOut(row, key, hash);
+    }
   }
 
   /// What the table is.
@@ -70,18 +108,29 @@ public final class RowTable implements AutoCloseable {
     return spec;
   }
 
-  /// Rows there are.
+  /// Rows there are, in memory or not.
   public long rows() {
-    return memory.used();
+    return memory.used() + (spill == null ? 0 : spill.spilled());
   }
 
-  /// Bytes of a row in memory and as exported: 16, and its values and slots.
+  /// How many rows should be read at once at most, so that their table stays within its bound of
+  /// memory.
+  public int mostAtOnce() {
+    return spill == null ? Integer.MAX_VALUE : spill.mostAtOnce();
+  }
+
+  /// Rows that were removed or evicted.
+  public long removed() {
+    return evicted;
+  }
+
+  /// Bytes of a row in memory and where it is written: 16, and its values and slots.
   public int rowBytes() {
     return memory.rowBytes();
   }
 
-  /// Changes when rows have gone, so that what lists know of rows may be wrong. Rows that stay keep
-  /// their place whatever is added.
+  /// Changes when rows have gone or left memory, so that what lists know of rows may be wrong. Rows
+  /// that stay keep their place whatever is added.
   public long version() {
     return version;
   }
@@ -97,6 +146,13 @@ public final class RowTable implements AutoCloseable {
   public void resolve(RowList list, Missing missing, long step) {
     checkUse();
     if (list.isOf(this, version) && list.missing() == 0) {
+      if (spill != null) {
+        spill.used(list.rows(), list.count());
+      }
+      return;
+    }
+    if (spill != null) {
+      resolveSpilling(spill, list, missing, step);
       return;
     }
     long[] keys = list.keys();
@@ -119,6 +175,42 @@ public final class RowTable implements AutoCloseable {
     }
     lookups += count;
     list.resolved(this, version, without);
+  }
+
+  /// The same where rows may lie in the store: those of the list stay in memory meanwhile.
+  private void resolveSpilling(RowSpill from, RowList list, Missing missing, long step) {
+    long[] keys = list.keys();
+    int[] rows = list.rows();
+    int count = list.count();
+    int without = 0;
+    try {
+      bring(from, keys, rows, count);
+      for (int i = 0; i < count; i++) {
+        if (rows[i] < 0 && missing == Missing.MAKE) {
+          rows[i] = admit(keys[i], KeyHash.of(keys[i]), step);
+        }
+        without += rows[i] >>> 31;
+      }
+    } catch (RuntimeException failed) {
+      from.unpin();
+      throw failed;
+    }
+    from.used(rows, count);
+    lookups += count;
+    list.resolved(this, version, without);
+  }
+
+  /// Finds the rows of keys, or -1, and keeps them in memory until `RowSpill.used`.
+  private void bring(RowSpill from, long[] keys, int[] rows, int count) {
+    for (int first = 0; first < count; first += BLOCK) {
+      int n = Math.min(BLOCK, count - first);
+      fetch(keys, first, n);
+      for (int i = 0; i < n; i++) {
+        rows[first + i] = index.find(keys[first + i], hashes[i]);
+      }
+    }
+    from.pin(rows, count);
+    from.bring(keys, rows, count);
   }
 
   private void fetch(long[] keys, int first, int n) {
@@ -148,13 +240,25 @@ public final class RowTable implements AutoCloseable {
   }
 
   private int add(long key, long hash, int step) {
+    int row = spill == null ? place(key, hash, step) : addSpilling(spill, key, hash, step);
+    made++;
+    return row;
+  }
+
+  private int addSpilling(RowSpill by, long key, long hash, int step) {
+    by.ensureRoomForNew();
+    int row = place(key, hash, step);
+    by.made(row);
+    return row;
+  }
+
+  private int place(long key, long hash, int step) {
     index.ensureRoom(hash);
     int row = memory.allocate(key, step);
     for (RowSnapshot each : snapshots) {
       each.made(row);
     }
     index.insert(hash, row);
-    made++;
     return row;
   }
 
@@ -188,9 +292,7 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment gradients, long offset, long step) {
     checkUse();
     check(list, first, count, gradients, offset);
-    for (RowSnapshot each : snapshots) {
-      each.before(list.rows(), first, count);
-    }
+    before(list.rows(), first, count);
     use.with(spec.rule().rate(step), shortened(step));
     tiles.update(list, first, first + count, gradients, offset, use);
   }
@@ -204,11 +306,19 @@ public final class RowTable implements AutoCloseable {
       RowList list, int first, int count, MemorySegment values, long offset, long step) {
     checkUse();
     check(list, first, count, values, offset);
-    for (RowSnapshot each : snapshots) {
-      each.before(list.rows(), first, count);
-    }
+    before(list.rows(), first, count);
     use.with(1, shortened(step));
     assigned.update(list, first, first + count, values, offset, use);
+  }
+
+  /// Rows are about to change.
+  private void before(int[] rows, int first, int count) {
+    for (RowSnapshot each : snapshots) {
+      each.before(rows, first, count);
+    }
+    if (spill != null) {
+      spill.changed(rows, first, count);
+    }
   }
 
   private void check(RowList list, int first, int count, MemorySegment memoryOfRows, long offset) {
@@ -245,6 +355,11 @@ public final class RowTable implements AutoCloseable {
     checkUse();
     long hash = KeyHash.of(key);
     int row = index.find(key, hash);
+    if (row < 0 && spill != null) {
+      int[] its = {row};
+      spill.bring(new long[] {key}, its, 1);
+      row = its[0];
+    }
     if (row < 0) {
       return false;
     }
@@ -253,21 +368,34 @@ public final class RowTable implements AutoCloseable {
   }
 
   private void drop(int row, long key, long hash) {
+    if (spill != null) {
+      spill.remove(row, key);
+    }
+    takeOut(row, key, hash);
+    if (spill != null) {
+      spill.removed(row);
+    }
+    evicted++;
+  }
+
+  private void takeOut(int row, long key, long hash) {
     for (RowSnapshot each : snapshots) {
       each.before(row);
     }
     index.remove(key, hash);
     memory.free(row);
     version++;
-    evicted++;
   }
 
-  /// Evicts rows, among `limit` places of rows from `from` on. Their memory is used for rows that
-  /// come.
+  /// Evicts rows, among `limit` places of rows from `from` on, and then among the rows that are not
+  /// in memory. Their memory is used for rows that come.
   ///
   /// @param from `Sweep.START`, then `next` of the sweep before
   public Sweep evict(long from, int limit, Eviction which) {
     checkUse();
+    if (spill != null && from >= OUTSIDE) {
+      return evictOutside(spill, limit, which);
+    }
     int end = (int) Math.min(memory.end(), from + limit);
     int gone = 0;
     for (int row = (int) from; row < end; row++) {
@@ -277,7 +405,26 @@ public final class RowTable implements AutoCloseable {
         gone++;
       }
     }
-    return new Sweep(end == memory.end() ? -1 : end, gone);
+    if (end < memory.end()) {
+      return new Sweep(end, gone);
+    }
+    if (spill == null || spill.spilled() == 0) {
+      return new Sweep(-1, gone);
+    }
+    spill.beginEviction();
+    return new Sweep(OUTSIDE, gone);
+  }
+
+  private Sweep evictOutside(RowSpill from, int limit, Eviction which) {
+    Sweep sweep =
+        from.evict(
+            OUTSIDE,
+            limit,
+            (step, in, at) ->
+                step < which.unusedSince()
+                    || (which.normBelow() > 0 && tiles.norm(in, at) < which.normBelow()));
+    evicted += sweep.rows();
+    return sweep;
   }
 
   private boolean goes(int row, Eviction which) {
@@ -285,39 +432,19 @@ public final class RowTable implements AutoCloseable {
         || (which.normBelow() > 0 && tiles.norm(row) < which.normBelow());
   }
 
-  /// Shows all rows, in the order of their places.
+  /// Shows all rows, first those in memory. `visitor` may change the row that it sees; rows that it
+  /// makes are shown or not.
   public void forEachRow(RowVisitor visitor) {
     checkUse();
+    if (spill != null) {
+      spill.forEach(visitor, spec.floats());
+      return;
+    }
     for (int row = 0; row < memory.end(); row++) {
       if (memory.isUsed(row)) {
         visitor.row(memory.key(row), memory.step(row), memory.floats(row, spec.floats()));
       }
     }
-  }
-
-  /// Writes rows with their slots to `into`, `rowBytes()` each: as many as fit, from place `from`
-  /// on, but those that were last used before `since`. Rows that come or go between two calls are
-  /// written or not; all others are written once.
-  ///
-  /// @param from `Sweep.START`, then `next` of the sweep before
-  /// @param into from `offset` in bytes; room for at least one row
-  public Sweep export(long from, long since, MemorySegment into, long offset) {
-    checkUse();
-    long room = (into.byteSize() - offset) / rowBytes();
-    if (offset < 0 || room < 1) {
-      throw new IllegalArgumentException(
-          "%s: %d bytes from offset %d on hold no row of %d bytes"
-              .formatted(owner, into.byteSize() - offset, offset, rowBytes()));
-    }
-    int written = 0;
-    int row = (int) from;
-    for (; row < memory.end() && written < room; row++) {
-      if (memory.isUsed(row) && memory.step(row) >= since) {
-        memory.write(row, into, offset + (long) written * rowBytes());
-        written++;
-      }
-    }
-    return new Sweep(row >= memory.end() ? -1 : row, written);
   }
 
   /// The rows as they are now, taken out in parts while the table goes on.
@@ -326,7 +453,9 @@ public final class RowTable implements AutoCloseable {
   /// @param sink sees each row once, here or in the calls that change rows
   public RowSnapshot snapshot(long since, RowSink sink) {
     checkUse();
-    var begun = new RowSnapshot(memory, shortened(since), sink, this::end);
+    var begun =
+        new RowSnapshot(
+            memory, shortened(since), sink, spill == null ? null : spill.freeze(), this::end);
     snapshots = Arrays.copyOf(snapshots, snapshots.length + 1);
     snapshots[snapshots.length - 1] = begun;
     return begun;
@@ -336,7 +465,7 @@ public final class RowTable implements AutoCloseable {
     snapshots = Arrays.stream(snapshots).filter(it -> !it.equals(over)).toArray(RowSnapshot[]::new);
   }
 
-  /// Takes rows that a table of the same width and rule has exported, in the place of rows of the
+  /// Takes rows of a snapshot of a table of the same width and rule, in the place of rows of the
   /// same keys if there are any. Throws `IllegalArgumentException`, before anything is changed, if
   /// these cannot be rows.
   ///
@@ -356,15 +485,51 @@ public final class RowTable implements AutoCloseable {
                 .formatted(owner, i, count, rowBytes()));
       }
     }
-    for (int i = 0; i < count; i++) {
-      long at = offset + (long) i * rowBytes();
-      long key = RowMemory.writtenKey(from, at);
-      long hash = KeyHash.of(key);
-      int row = index.find(key, hash);
-      for (RowSnapshot each : snapshots) {
-        each.before(row);
+    if (spill == null) {
+      for (int i = 0; i < count; i++) {
+        var unused = importRow(from, offset + (long) i * rowBytes());
       }
-      memory.read(row >= 0 ? row : add(key, hash, 0), from, at);
+    } else {
+      importSpilling(spill, from, offset, count);
+    }
+  }
+
+  private int importRow(MemorySegment from, long at) {
+    long key = RowMemory.writtenKey(from, at);
+    long hash = KeyHash.of(key);
+    int row = index.find(key, hash);
+    for (RowSnapshot each : snapshots) {
+      each.before(row);
+    }
+    if (row < 0) {
+      row = add(key, hash, 0);
+    }
+    if (spill != null) {
+      spill.changed(row);
+    }
+    memory.read(row, from, at);
+    return row;
+  }
+
+  private void importSpilling(RowSpill by, MemorySegment from, long offset, int count) {
+    long[] keys = new long[by.batch()];
+    int[] rows = new int[by.batch()];
+    for (int first = 0; first < count; first += keys.length) {
+      int n = Math.min(keys.length, count - first);
+      long at = offset + (long) first * rowBytes();
+      for (int i = 0; i < n; i++) {
+        keys[i] = RowMemory.writtenKey(from, at + (long) i * rowBytes());
+      }
+      try {
+        bring(by, keys, rows, n);
+        for (int i = 0; i < n; i++) {
+          rows[i] = importRow(from, at + (long) i * rowBytes());
+        }
+      } catch (RuntimeException failed) {
+        by.unpin();
+        throw failed;
+      }
+      by.used(rows, n);
     }
   }
 
@@ -373,11 +538,24 @@ public final class RowTable implements AutoCloseable {
     checkUse();
     long capacity = index.capacity();
     double load = capacity == 0 ? 0 : (double) index.size() / capacity;
-    return new RowTableStatistics(rows(), bytes(), load, lookups, made, declined, evicted);
+    return new RowTableStatistics(
+        rows(),
+        bytes(),
+        load,
+        lookups,
+        made,
+        declined,
+        evicted,
+        spill == null ? 0 : spill.spilled(),
+        spill == null ? 0 : spill.returned(),
+        spill == null ? 0 : spill.diskBytes());
   }
 
   private long bytes() {
-    return memory.bytes() + index.bytes() + (admission == null ? 0 : admission.bytes());
+    return memory.bytes()
+        + index.bytes()
+        + (admission == null ? 0 : admission.bytes())
+        + (spill == null ? 0 : spill.bytes());
   }
 
   /// Frees all rows and gives back what they took of the budget.
@@ -386,6 +564,9 @@ public final class RowTable implements AutoCloseable {
     if (!closed) {
       checkUse();
       closed = true;
+      if (spill != null) {
+        spill.close();
+      }
       index.close();
       memory.close();
       budget.release(admission == null ? 0 : admission.bytes());

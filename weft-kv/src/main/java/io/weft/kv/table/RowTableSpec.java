@@ -30,6 +30,11 @@ public record RowTableSpec(
     }
   }
 
+  /// Bytes of a row in memory and where it is written: 16, and its values and slots.
+  public int rowBytes() {
+    return Math.addExact(RowMemory.HEAD_BYTES, Math.multiplyExact(floats(), Float.BYTES));
+  }
+
   /// Values and slots of a row.
   int floats() {
     return width * (1 + rule.slots()) + rule.rowSlots();

@@ -10,11 +10,23 @@ package io.weft.kv.table;
 /// @param made rows
 /// @param declined times a key got no row because it was asked for too seldom
 /// @param evicted rows
+/// @param spilled rows of it that are not in memory
+/// @param returned times a row came back to memory
+/// @param diskBytes that rows take on the disk, about
 public record RowTableStatistics(
-    long rows, long bytes, double load, long lookups, long made, long declined, long evicted) {
+    long rows,
+    long bytes,
+    double load,
+    long lookups,
+    long made,
+    long declined,
+    long evicted,
+    long spilled,
+    long returned,
+    long diskBytes) {
 
-  /// Bytes taken for each row there is; NaN without rows.
+  /// Bytes taken for each row in memory; NaN without one.
   public double bytesPerRow() {
-    return rows == 0 ? Double.NaN : (double) bytes / rows;
+    return rows == spilled ? Double.NaN : (double) bytes / (rows - spilled);
   }
 }

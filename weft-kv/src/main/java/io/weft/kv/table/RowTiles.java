@@ -231,11 +231,15 @@ final class RowTiles {
 
   /// L2 norm of a row's values.
   double norm(int row) {
-    MemorySegment in = memory.in(row);
-    long at = memory.at(row) + RowMemory.HEAD_BYTES;
+    return norm(memory.in(row), memory.at(row));
+  }
+
+  /// The same of a row that lies at `row` as `RowMemory.write` writes it.
+  double norm(MemorySegment in, long row) {
+    long at = row + RowMemory.HEAD_BYTES;
     double sum = 0;
     for (int i = 0; i < width; i++) {
-      double value = in.get(JAVA_FLOAT, at + (long) i * Float.BYTES);
+      double value = in.get(JAVA_FLOAT_UNALIGNED, at + (long) i * Float.BYTES);
       sum += value * value;
     }
     return Math.sqrt(sum);

@@ -5,7 +5,7 @@ package io.weft.kv.table;
 /// them.
 ///
 /// @param next where the next part begins, or -1 at the end
-/// @param rows written or evicted in this part
+/// @param rows evicted in this part
 public record Sweep(long next, int rows) {
 
   /// Where the first part begins.

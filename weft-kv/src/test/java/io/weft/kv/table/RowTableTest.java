@@ -167,6 +167,23 @@ class RowTableTest {
     }
   }
 
+  /// Writes all rows that were used since a step to `into`; how many.
+  static int export(RowTable table, long since, MemorySegment into, long offset) {
+    long[] at = {offset};
+    RowSink sink =
+        (memory, from, bytes) -> {
+          MemorySegment.copy(memory, from, into, at[0], bytes);
+          at[0] += bytes;
+        };
+    try (RowSnapshot snapshot = table.snapshot(since, sink)) {
+      boolean all = false;
+      while (!all) {
+        all = snapshot.advance(7);
+      }
+      return (int) snapshot.rows();
+    }
+  }
+
   static int evictAll(RowTable table, Eviction which) {
     int gone = 0;
     long from = Sweep.START;

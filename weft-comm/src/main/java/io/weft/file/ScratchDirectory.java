@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.file;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/// A directory of this process alone, readable by its owner alone, for files that are of no use
+/// when it ends: `close` deletes it. Beside it lies a file that the process has locked as long as
+/// it lives; by that the next one knows what killed processes have left, and deletes it.
+///
+/// Owned. Any thread.
+public final class ScratchDirectory implements AutoCloseable {
+
+  private static final FileAttribute<?> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final int ATTEMPTS = 100;
+
+  private final Path path;
+  private final Path lock;
+  private final FileChannel locked;
+
+  private ScratchDirectory(Path path, Path lock, FileChannel locked) {
+    this.path = path;
+    this.lock = lock;
+    this.locked = locked;
+  }
+
+  /// Makes one, and deletes those of the same prefix that killed processes of this user have left.
+  ///
+  /// @param parent made if it is not there
+  /// @param prefix of its name, followed by what no other has
+  public static ScratchDirectory create(Path parent, String prefix) throws IOException {
+    Files.createDirectories(parent);
+    sweep(parent, prefix);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      String name = prefix + "-" + NewFile.PROCESS + "-" + NewFile.random();
+      Path lock = parent.resolve(name + ".lock");
+      FileChannel locked =
+          FileChannel.open(lock, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+      if (NewFile.isLocked(locked, lock)) {
+        try {
+          Path path = Files.createDirectory(parent.resolve(name), OWNER_ONLY);
+          return new ScratchDirectory(path, lock, locked);
+        } catch (IOException refused) {
+          locked.close();
+          Files.deleteIfExists(lock);
+          throw refused;
+        }
+      }
+      locked.close(); // somebody who sweeps was here between the making and the locking
+    }
+    throw new FileSystemException(parent.toString(), null, "others remove what is begun there");
+  }
+
+  /// Where it is.
+  public Path path() {
+    return path;
+  }
+
+  private static void sweep(Path parent, String prefix) {
+    Pattern names = Pattern.compile(Pattern.quote(prefix) + "-([0-9a-f]+)-([0-9a-f]+)\\.lock");
+    try (var entries = Files.newDirectoryStream(parent, "*.lock")) {
+      for (Path lock : entries) {
+        String name = lock.getFileName().toString();
+        Matcher matcher = names.matcher(name);
+        // Of this process's own: to open one more channel and close it would end its lock.
+        if (matcher.matches() && !matcher.group(1).equals(NewFile.PROCESS)) {
+          removeLeft(lock, parent.resolve(name.substring(0, name.length() - ".lock".length())));
+        }
+      }
+    } catch (IOException | DirectoryIteratorException unreadable) {
+      // Nothing here is this user's to remove.
+      assert !unreadable.toString().isEmpty();
+    }
+  }
+
+  private static void removeLeft(Path lock, Path left) {
+    try {
+      // Before it is opened: the opening of a pipe waits for a reader.
+      if (!Files.isRegularFile(lock, LinkOption.NOFOLLOW_LINKS) || !FileOwner.isTrusted(lock)) {
+        return;
+      }
+      try (FileChannel channel =
+          FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+        if (channel.tryLock() != null) {
+          if (Files.isDirectory(left, LinkOption.NOFOLLOW_LINKS) && FileOwner.isTrusted(left)) {
+            delete(left);
+          }
+          Files.deleteIfExists(lock);
+        }
+      }
+    } catch (IOException | OverlappingFileLockException inUse) {
+      // Another process is faster, or it is not ours to remove.
+      assert !inUse.toString().isEmpty();
+    }
+  }
+
+  private static void delete(Path directory) throws IOException {
+    var unused =
+        Files.walkFileTree(
+            directory,
+            new SimpleFileVisitor<>() {
+              @Override
+              public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                  throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+              }
+
+              @Override
+              public FileVisitResult visitFileFailed(Path file, IOException why)
+                  throws IOException {
+                if (why instanceof NoSuchFileException) {
+                  return FileVisitResult.CONTINUE;
+                }
+                throw why;
+              }
+
+              @Override
+              public FileVisitResult postVisitDirectory(Path each, @Nullable IOException why)
+                  throws IOException {
+                if (why != null) {
+                  throw why;
+                }
+                Files.deleteIfExists(each);
+                return FileVisitResult.CONTINUE;
+              }
+            });
+  }
+
+  /// Deletes it with all that is in it. Throws `IOException` if something stays; the next one of
+  /// its prefix deletes that.
+  @Override
+  public void close() throws IOException {
+    try {
+      delete(path);
+      Files.deleteIfExists(lock);
+    } finally {
+      locked.close();
+    }
+  }
+}

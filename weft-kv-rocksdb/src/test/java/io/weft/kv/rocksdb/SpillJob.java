@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.rocksdb;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.kv.KeyValue;
+import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvConfig;
+import io.weft.kv.KvOptions;
+import io.weft.testkit.job.LocalJob;
+import java.nio.file.Path;
+import java.util.List;
+
+/// Servers with rows on the disk, and workers, of ranks in this process.
+final class SpillJob implements AutoCloseable {
+
+  private final LocalJob job;
+  private final int servers;
+  private final List<KeyValue> members;
+
+  /// What a worker does.
+  interface Body {
+    void run(KeyValueStore store, Weft weft) throws Exception;
+  }
+
+  /// @param memory of all tables of a server
+  SpillJob(int ranks, KvOptions options, Path directory, String memory) {
+    this.job =
+        LocalJob.start(
+            ranks,
+            WeftConfig.builder()
+                .transport("tcp")
+                .set(KvConfig.SHARDS, "3")
+                .set(KvConfig.MEMORY, memory)
+                .set(KvConfig.SPILL_CACHE, "8M")
+                .set(KvConfig.SPILL_DIRECTORY, directory.toString())
+                .build());
+    this.servers = options.servers();
+    this.members = job.ranks().stream().map(it -> KeyValue.over(it, options)).toList();
+  }
+
+  List<Weft> ranks() {
+    return job.ranks();
+  }
+
+  /// On all workers at once.
+  void onWorkers(Body body) {
+    job.run(
+        weft -> {
+          if (weft.rank() >= servers) {
+            body.run(members.get(weft.rank()).store(), weft);
+          }
+          return true;
+        });
+  }
+
+  @Override
+  public void close() {
+    members.forEach(KeyValue::close);
+    job.close();
+  }
+}
