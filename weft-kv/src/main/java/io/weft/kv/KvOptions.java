@@ -66,7 +66,8 @@ public record KvOptions(
         0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
-  /// The same, apart from other applications of the job.
+  /// The same, apart from other applications of the job. A rank has one `KeyValue` for each number:
+  /// a second one takes the first one's requests.
   public KvOptions withApplication(int number) {
     return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
   }

@@ -10,6 +10,8 @@ import io.weft.agent.Ticker;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestHandler;
+import io.weft.cluster.elastic.ElasticConfig;
+import io.weft.cluster.elastic.OnFailure;
 import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
@@ -32,11 +34,14 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The server's side of a parameter server on this rank: its shards, each owned by one of its
 /// threads. Made by `KeyValue.over`. Any thread.
 public final class KvServer implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(KvServer.class);
   private static final int NO_WORKER = -1;
 
   private final Layout layout;
@@ -95,6 +100,13 @@ public final class KvServer implements AutoCloseable {
               (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN,
               idle(weft, count),
               i == 0 && !workersHere.contains(self) ? weft.channel().runner() : null));
+    }
+    if (layout.replicas().isMirrored()
+        && weft.config().required(ElasticConfig.ON_FAILURE) == OnFailure.END) {
+      LOG.warn(
+          "rank {}: shards have mirrors, but on-failure is 'end': the job ends when a server is"
+              + " lost; use --on-failure shrink",
+          self);
     }
     threads.forEach(ShardThread::start);
     weft.channel().serve(layout.kind(), new Handler());

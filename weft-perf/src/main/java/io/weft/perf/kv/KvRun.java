@@ -40,7 +40,8 @@ public record KvRun(long[] nanos, long total, long copy, long loopback, boolean 
             .orElseThrow(
                 () ->
                     new PerfException.Failed(
-                        "there is no report in:%n%s".formatted(String.join("\n", lines))));
+                        "the ranks have ended without a report; they have said: "
+                            + (lines.isEmpty() ? "nothing" : String.join("\n", lines))));
     String[] words = report.split(" ", -1);
     long[] numbers = Arrays.stream(words).skip(2).mapToLong(Long::parseLong).toArray();
     return new KvRun(

@@ -115,7 +115,7 @@ public final class Child implements AutoCloseable {
   public ChildOutput await(Duration limit) throws InterruptedException {
     if (!process.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS)) {
       throw new PerfException.Failed(
-          "%s was still running after %d s; measure fewer or smaller --bytes, or raise --limit"
+          "%s was still running after %d s; measure less, or raise --limit"
               .formatted(name, limit.toSeconds()));
     }
     if (!out.hasEnded(GRACE) || !err.hasEnded(GRACE)) {

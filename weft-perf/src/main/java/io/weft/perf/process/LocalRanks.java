@@ -116,7 +116,7 @@ public record LocalRanks(
     }
     if (expired.get()) {
       throw new PerfException.Failed(
-          "Weft's ranks were still running after %d s; measure fewer or smaller --bytes, or raise --limit%n%s"
+          "Weft's ranks were still running after %d s; measure less, or raise --limit%n%s"
               .formatted(limit.toSeconds(), lastLines(err))
               .strip());
     }

@@ -250,7 +250,7 @@ final class KeyValueWorker {
             training.servers().servers(),
             settings.sync().toString(),
             0,
-            -1,
+            null,
             0,
             List.of(),
             new ServingFacts.Tables(

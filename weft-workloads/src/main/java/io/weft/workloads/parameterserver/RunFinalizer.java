@@ -102,7 +102,7 @@ record RunFinalizer(
         servers.servers(),
         training.settings().sync() instanceof Sync.Asynchronous ? "async" : "sync",
         servers.backup(),
-        known == 0 || taken == 0 ? -1 : (double) requests / taken,
+        known == 0 || taken == 0 ? null : (Double) ((double) requests / taken),
         updates.isPresent() ? taken - Math.round(counted) : 0,
         lost);
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///   "ssp:N"
 /// @param backup workers for which no step waits
 /// @param requestsPerStep messages in which a worker asked for tensors, mean over the steps of all
-///   workers; -1 where the runtime does not tell
+///   workers; null where the runtime does not tell
 /// @param droppedGradients of workers' steps that came too late to count
 /// @param lostWorkers indices of workers that were lost
 /// @param tables where the model is in tables
@@ -24,7 +24,7 @@ public record ServingFacts(
     int servers,
     String mode,
     int backup,
-    double requestsPerStep,
+    @Nullable Double requestsPerStep,
     long droppedGradients,
     List<Integer> lostWorkers,
     @JsonUnwrapped @Nullable Tables tables) {
@@ -48,7 +48,7 @@ public record ServingFacts(
       int servers,
       String mode,
       int backup,
-      double requestsPerStep,
+      @Nullable Double requestsPerStep,
       long droppedGradients,
       List<Integer> lostWorkers) {
     this(via, workers, servers, mode, backup, requestsPerStep, droppedGradients, lostWorkers, null);

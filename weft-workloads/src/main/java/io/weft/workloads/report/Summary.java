@@ -83,12 +83,11 @@ public final class Summary {
               serving.tables().pulls(),
               serving.tables().staleness().max()));
     }
-    if (serving.requestsPerStep() >= 0) {
+    Double requests = serving.requestsPerStep();
+    if (requests != null) {
       lines.append(
           String.format(
-              Locale.ROOT,
-              "  requests       %.1f for tensors in a worker's step%n",
-              serving.requestsPerStep()));
+              Locale.ROOT, "  requests       %.1f for tensors in a worker's step%n", requests));
     }
     if (serving.backup() > 0) {
       lines.append(
