@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// @param droppedGradients of workers' steps that came too late to count
 /// @param lostWorkers indices of workers that were lost
 /// @param tables where the model is in tables
+@JsonInclude(JsonInclude.Include.NON_NULL)
 public record ServingFacts(
     String via,
     int workers,
