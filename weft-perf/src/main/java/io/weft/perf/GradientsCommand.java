@@ -20,6 +20,7 @@ import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.process.UsableTransport;
 import io.weft.perf.report.JsonLines;
 import io.weft.perf.report.PerfProgress;
 import io.weft.perf.report.Picture;
@@ -251,6 +252,9 @@ final class GradientsCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--gbit: only tcp goes from one network namespace to another, not "
               + carrier.transport());
+    }
+    if (simulated.isEmpty()) {
+      UsableTransport.require(carrier.transport());
     }
     if (autotune && !simulated.isEmpty()) {
       throw new IllegalArgumentException("--autotune measures; leave --simulate out");

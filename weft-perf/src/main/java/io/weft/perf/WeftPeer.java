@@ -3,7 +3,7 @@ package io.weft.perf;
 
 import io.weft.perf.link.LinkRank;
 import io.weft.perf.process.LocalRanks;
-import io.weft.perf.process.PerfException;
+import io.weft.perf.process.UsableTransport;
 import io.weft.perf.rank.PerfRank;
 import io.weft.perf.sendrecv.SendRecvRanks;
 import io.weft.transport.Capabilities;
@@ -23,7 +23,6 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
   /// Weft that keeps no memory registered.
   static final String EACH_TIME = "each-time";
 
-  private static final String WITHIN_ONE_PROCESS = "inproc";
   private static final long OVERHEAD_BYTES = 1L << 30;
 
   WeftPeer {
@@ -50,7 +49,7 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
       throw new IllegalArgumentException(
           "peer %s has no %s; it has: registration".formatted(name, plan.benchmark().label()));
     }
-    probe(plan.transport());
+    UsableTransport.require(plan.transport());
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = sendRecv(plan);
       return stage -> RankReport.parse(tasks.underWeft(stage.limit(plan)), plan);
@@ -120,29 +119,5 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
 
   private static Stream<TransportProvider> providers() {
     return TransportProvider.all().stream();
-  }
-
-  private static void probe(String scheme) {
-    TransportProvider provider =
-        providers()
-            .filter(p -> p.scheme().equals(scheme))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new PerfException.Missing(
-                        "this build of Weft has no transport '%s' between processes; it has: %s"
-                            .formatted(scheme, String.join(", ", schemes()))));
-    if (provider.probe() instanceof Availability.Unavailable missing) {
-      throw new PerfException.Missing(
-          "transport %s cannot be used here: %s; %s"
-              .formatted(scheme, missing.reason(), missing.remedy()));
-    }
-  }
-
-  private static List<String> schemes() {
-    return providers()
-        .map(TransportProvider::scheme)
-        .filter(scheme -> !scheme.equals(WITHIN_ONE_PROCESS))
-        .toList();
   }
 }

@@ -9,6 +9,7 @@ import io.weft.perf.kv.KvCase.Clients;
 import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.process.UsableTransport;
 import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.JsonLines;
 import io.weft.perf.report.PerfProgress;
@@ -203,6 +204,9 @@ public final class KvCommand implements Callable<Integer> {
       return save(figures, err) ? code : 1;
     } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    } catch (PerfException.Missing e) {
+      err.println("weft: " + e.getMessage());
+      return 3;
     }
   }
 
@@ -268,6 +272,7 @@ public final class KvCommand implements Callable<Integer> {
       }
     }
     others().forEach(it -> it.check(cases));
+    carrier.transports().forEach(UsableTransport::require);
     if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
