@@ -37,18 +37,31 @@ public final class KeyValue implements AutoCloseable {
     this.store = store;
   }
 
-  /// Begins to serve where this rank is a server. Throws `IllegalArgumentException` where no rank
-  /// is left to be a worker.
+  /// Begins to serve where this rank is a server, on threads of its own. Throws
+  /// `IllegalArgumentException` where no rank is left to be a worker.
   public static KeyValue over(Weft weft, KvOptions options) {
-    return over(weft, options, options.workersOf(weft.size()));
+    return over(weft, options, KvServer.Turns.THREADS);
+  }
+
+  /// The same, with who turns the shards where this rank is a server: a program that does it itself
+  /// calls `KvServer.turn` or `join`.
+  public static KeyValue over(Weft weft, KvOptions options, KvServer.Turns turns) {
+    return over(weft, options, options.workersOf(weft.size()), turns);
   }
 
   /// The same with some of the ranks behind the servers as workers.
   static KeyValue over(Weft weft, KvOptions options, List<Integer> workers) {
+    return over(weft, options, workers, KvServer.Turns.THREADS);
+  }
+
+  private static KeyValue over(
+      Weft weft, KvOptions options, List<Integer> workers, KvServer.Turns turns) {
     Layout layout = Layout.of(weft, options, workers);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     KvServer server =
-        layout.servers().contains(weft.rank()) ? new KvServer(weft, layout, limit, options) : null;
+        layout.servers().contains(weft.rank())
+            ? new KvServer(weft, layout, limit, options, turns)
+            : null;
     KeyValueStore store =
         layout.workers().contains(weft.rank())
             ? new KeyValueStore(weft, layout, options, server)

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.weft.Weft;
 import io.weft.agent.AgentConfig;
+import io.weft.agent.AgentRunner;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
 import io.weft.cluster.channel.IncomingRequest;
@@ -17,11 +18,13 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.Mirroring;
+import io.weft.kv.server.ProgramTurns;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
 import io.weft.kv.server.ShardThread;
+import io.weft.kv.server.ShardTurns;
 import io.weft.kv.server.Spills;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.transport.limit.Span;
@@ -38,15 +41,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The server's side of a parameter server on this rank: its shards, each owned by one of its
-/// threads. Made by `KeyValue.over`. Any thread.
+/// threads, or all turned by the program. Made by `KeyValue.over`. Any thread.
 public final class KvServer implements AutoCloseable {
+
+  /// Whose thread does what is asked of the shards.
+  public enum Turns {
+    /// `kv-threads` threads of the server.
+    THREADS,
+    /// A thread of the program, in `turn` and `join`: no others are needed.
+    PROGRAM
+  }
 
   private static final Logger LOG = LoggerFactory.getLogger(KvServer.class);
   private static final int NO_WORKER = -1;
+  private static final long LOOK_NANOS = 10_000_000;
 
   private final Layout layout;
   private final Set<Integer> workersHere;
-  private final List<ShardThread> threads = new ArrayList<>();
+  private final List<ShardTurns> turned = new ArrayList<>();
+  private final @Nullable ProgramTurns byProgram;
+  private final AgentRunner runner;
   private final ExecutorService files;
   private final CommandAnswers commands;
   private final Spills spills;
@@ -55,8 +69,9 @@ public final class KvServer implements AutoCloseable {
 
   /// @param limit how long a mirror may take to answer
   /// @param options with functions and changes besides those that each server has
-  KvServer(Weft weft, Layout layout, Duration limit, KvOptions options) {
+  KvServer(Weft weft, Layout layout, Duration limit, KvOptions options, Turns turns) {
     this.layout = layout;
+    this.runner = weft.channel().runner();
     this.self = weft.rank();
     this.workersHere = new HashSet<>(layout.workers());
     this.commands = new CommandAnswers(self, options.commands());
@@ -84,23 +99,22 @@ public final class KvServer implements AutoCloseable {
             spills,
             new ShardFunctions(options.functions(), options.changes()),
             layout.shards());
-    int count = layout.threads();
-    for (int i = 0; i < count; i++) {
-      int thread = i;
-      List<Integer> shards =
-          layout.shardsOf(weft.rank()).stream()
-              .filter(it -> layout.threadOf(it) == thread)
-              .toList();
-      threads.add(
-          new ShardThread(
-              "weft-shards-" + weft.rank() + "-" + i,
-              shards,
-              layout.shards(),
-              context,
-              (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN,
-              idle(weft, count),
-              i == 0 && !workersHere.contains(self) ? weft.channel().runner() : null));
+    int most =
+        (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN;
+    this.byProgram =
+        turns == Turns.PROGRAM
+            ? new ProgramTurns(layout.shardsOf(self), layout.shards(), context, most, runner)
+            : null;
+    if (byProgram == null) {
+      startThreads(weft, context, most);
+    } else {
+      turned.add(byProgram);
     }
+    weft.channel().serve(layout.kind(), new Handler());
+    warnWhereMirrorsCannotHelp(weft);
+  }
+
+  private void warnWhereMirrorsCannotHelp(Weft weft) {
     if (layout.replicas().isMirrored()
         && weft.config().required(ElasticConfig.ON_FAILURE) == OnFailure.END) {
       LOG.warn(
@@ -108,8 +122,27 @@ public final class KvServer implements AutoCloseable {
               + " lost; use --on-failure shrink",
           self);
     }
+  }
+
+  private void startThreads(Weft weft, ShardContext context, int most) {
+    int count = layout.threads();
+    List<ShardThread> threads = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int thread = i;
+      List<Integer> shards =
+          layout.shardsOf(self).stream().filter(it -> layout.threadOf(it) == thread).toList();
+      threads.add(
+          new ShardThread(
+              "weft-shards-" + self + "-" + i,
+              shards,
+              layout.shards(),
+              context,
+              most,
+              idle(weft, count),
+              i == 0 && !workersHere.contains(self) ? runner : null));
+    }
     threads.forEach(ShardThread::start);
-    weft.channel().serve(layout.kind(), new Handler());
+    turned.addAll(threads);
   }
 
   private static IdleStrategy idle(Weft weft, int count) {
@@ -134,7 +167,7 @@ public final class KvServer implements AutoCloseable {
       }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
       if (lost && layout.replicas().isMirrored() && layout.servers().contains(rank)) {
-        threads.forEach(it -> it.lose(rank));
+        turned.forEach(it -> it.lose(rank));
       }
       leave(rank);
     }
@@ -172,11 +205,11 @@ public final class KvServer implements AutoCloseable {
       request.reply(KvReply.refused(String.valueOf(wrong.getMessage())).encode());
       return;
     }
-    ShardThread thread = threads.get(layout.threadOf(head.shard()));
+    ShardTurns shards = byProgram != null ? byProgram : turned.get(layout.threadOf(head.shard()));
     if (worker == NO_WORKER) {
-      thread.serve(request, head);
+      shards.serve(request, head);
     } else {
-      thread.mirror(request, head, worker);
+      shards.mirror(request, head, worker);
     }
   }
 
@@ -204,7 +237,7 @@ public final class KvServer implements AutoCloseable {
   }
 
   private void leave(int rank) {
-    for (ShardThread each : threads) {
+    for (ShardTurns each : turned) {
       each.leave(rank);
     }
     synchronized (this) {
@@ -213,28 +246,69 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
+  /// Does one thing that is asked of this server's shards, after a wait for it of at most `limit`;
+  /// whether there was one. One thread of the program at a time, again and again: who asks waits
+  /// for it. Throws `IllegalStateException` where the server has threads of its own.
+  public boolean turn(Duration limit) throws InterruptedException {
+    if (byProgram == null) {
+      throw new IllegalStateException(
+          "the server on rank "
+              + self
+              + " has threads of its own; give KeyValue.over KvServer.Turns.PROGRAM");
+    }
+    return byProgram.turn(limit);
+  }
+
+  /// Whether workers on other ranks are there, which have neither left nor are lost; for a server
+  /// that the others have given up none are.
+  public synchronized boolean hasWorkers() {
+    return excluded == null && workersHere.stream().anyMatch(it -> it != self);
+  }
+
   /// Waits until all workers on other ranks have left or are lost; whether they have within
-  /// `limit`. Throws `CommException.Excluded` where the others have given this server up.
-  public synchronized boolean join(Duration limit) throws InterruptedException {
-    long end = Ticker.SYSTEM.nanos() + Span.nanos(limit);
-    while (excluded == null && workersHere.stream().anyMatch(it -> it != self)) {
-      long left = end - Ticker.SYSTEM.nanos();
+  /// `limit`. Where the program turns the shards, the calling thread does that meanwhile. Throws
+  /// `CommException.Excluded` where the others have given this server up.
+  public boolean join(Duration limit) throws InterruptedException {
+    long end = runner.nanos() + Span.nanos(limit);
+    boolean left = byProgram == null ? awaitLeaving(end) : turnUntilLeft(byProgram, end);
+    CommException.Excluded out = excluded();
+    if (out != null) {
+      throw out;
+    }
+    return left;
+  }
+
+  private synchronized CommException.@Nullable Excluded excluded() {
+    return excluded;
+  }
+
+  private boolean turnUntilLeft(ProgramTurns shards, long end) throws InterruptedException {
+    while (hasWorkers()) {
+      long left = end - runner.nanos();
+      if (left <= 0) {
+        return false;
+      }
+      var unused = shards.turn(Duration.ofNanos(Math.min(left, LOOK_NANOS)));
+    }
+    return true;
+  }
+
+  private synchronized boolean awaitLeaving(long end) throws InterruptedException {
+    while (hasWorkers()) {
+      long left = end - runner.nanos();
       if (left <= 0) {
         return false;
       }
       wait(Math.max(1, left / 1_000_000));
     }
-    CommException.Excluded out = excluded;
-    if (out != null) {
-      throw out;
-    }
     return true;
   }
 
-  /// Ends its threads and deletes what it has on the disk; requests that come later are refused.
+  /// Ends its threads, where it has some, and deletes what it has on the disk; requests that come
+  /// later are refused.
   @Override
   public void close() {
-    threads.forEach(ShardThread::close);
+    turned.forEach(ShardTurns::close);
     files.shutdown();
     commands.close();
     spills.close();

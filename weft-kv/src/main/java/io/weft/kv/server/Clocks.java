@@ -9,16 +9,28 @@ final class Clocks {
   private final boolean[] left;
   private final int staleness;
 
+  /// Of those that are there, and how many are at it.
+  private long slowest;
+
+  private int atSlowest;
+
   /// @param staleness as `Consistency` has it; 1 or more, or asynchronous
   Clocks(int workers, int staleness) {
     this.clocks = new long[workers];
     this.left = new boolean[workers];
     this.staleness = staleness;
+    this.atSlowest = workers;
   }
 
   /// A worker says that it is at this clock; a clock that it has passed already has no effect.
   void advance(int worker, long clock) {
-    clocks[worker] = Math.max(clocks[worker], clock);
+    long before = clocks[worker];
+    if (clock > before) {
+      clocks[worker] = clock;
+      if (before == slowest && !left[worker] && --atSlowest == 0) {
+        findSlowest();
+      }
+    }
   }
 
   /// The clock of a worker.
@@ -29,6 +41,18 @@ final class Clocks {
   /// Nobody waits for this worker any more.
   void leave(int worker) {
     left[worker] = true;
+    findSlowest();
+  }
+
+  private void findSlowest() {
+    slowest = Long.MAX_VALUE;
+    atSlowest = 0;
+    for (int i = 0; i < clocks.length; i++) {
+      if (!left[i] && clocks[i] <= slowest) {
+        atSlowest = clocks[i] == slowest ? atSlowest + 1 : 1;
+        slowest = clocks[i];
+      }
+    }
   }
 
   /// Whether it is gone.
@@ -38,11 +62,7 @@ final class Clocks {
 
   /// The clock of the slowest worker that is there; the largest number if none is.
   long slowest() {
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < clocks.length; i++) {
-      least = left[i] ? least : Math.min(least, clocks[i]);
-    }
-    return least;
+    return slowest;
   }
 
   /// Whether a pull of a worker at this clock may be answered: it sees all pushes of clocks up to

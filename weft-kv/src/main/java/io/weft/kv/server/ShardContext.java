@@ -34,7 +34,19 @@ public record ShardContext(
   }
 
   /// Position of a rank among the workers; -1 = it is none.
+  ///
+  /// Hot path.
   int worker(int ofRank) {
-    return workers.indexOf(ofRank);
+    int low = 0;
+    int high = workers.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (workers.get(middle) < ofRank) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < workers.size() && workers.get(low) == ofRank ? low : -1;
   }
 }

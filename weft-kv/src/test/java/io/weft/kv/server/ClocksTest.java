@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.kv.frame.Ahead;
 import io.weft.kv.spec.Consistency;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -78,6 +79,28 @@ class ClocksTest {
       }
     }
     return done == WORKERS;
+  }
+
+  @Test
+  void theSlowestIsThatOfAModelWhateverAdvancesAndLeaves() {
+    for (int seed = 0; seed < 100; seed++) {
+      var random = new Random(seed);
+      var clocks = new Clocks(WORKERS, 1);
+      long[] model = new long[WORKERS];
+      for (int step = 0; step < 400; step++) {
+        int worker = random.nextInt(WORKERS);
+        if (random.nextInt(50) == 0) {
+          clocks.leave(worker);
+          model[worker] = Long.MAX_VALUE;
+        } else {
+          long clock = random.nextInt(1 + step / WORKERS);
+          clocks.advance(worker, clock);
+          model[worker] = Math.max(model[worker], clock);
+        }
+        long expected = Arrays.stream(model).min().orElseThrow();
+        assertThat(clocks.slowest()).as("seed %d, step %d", seed, step).isEqualTo(expected);
+      }
+    }
   }
 
   @Test

@@ -154,7 +154,9 @@ public final class KvCommand implements Callable<Integer> {
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "1",
-      description = "rounds in which Weft and its peers take turns (default: ${DEFAULT-VALUE})")
+      description =
+          "rounds in which Weft and its peers take turns; 0 measures nothing, for --simulated"
+              + " (default: ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(
@@ -187,6 +189,12 @@ public final class KvCommand implements Callable<Integer> {
               + " .png")
   private @Nullable Path plot;
 
+  @Option(
+      names = "--simulated",
+      paramLabel = "FILE",
+      description = "what 'tools/simulate kv --json' wrote, to be drawn too")
+  private @Nullable Path simulated;
+
   /// For picocli.
   public KvCommand() {}
 
@@ -197,11 +205,12 @@ public final class KvCommand implements Callable<Integer> {
     PrintWriter err = command.commandLine().getErr();
     try {
       List<KvCase> cases = cases();
+      List<KvPoint> drawn = simulated == null ? List.of() : KvPoint.simulated(simulated);
       List<KvFigure> figures = new ArrayList<>();
-      int code = measure(cases, figures, out, err);
+      int code = rounds == 0 ? 0 : measure(cases, figures, out, err);
       new KvSummary(figures).lines().forEach(out::println);
       out.flush();
-      return save(figures, err) ? code : 1;
+      return save(figures, drawn, err) ? code : 1;
     } catch (IllegalArgumentException | CommException.Setup e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     } catch (PerfException.Missing e) {
@@ -245,13 +254,13 @@ public final class KvCommand implements Callable<Integer> {
   }
 
   /// Whether what was asked for is there.
-  private boolean save(List<KvFigure> figures, PrintWriter err) {
+  private boolean save(List<KvFigure> figures, List<KvPoint> drawn, PrintWriter err) {
     boolean kept = true;
     if (json != null) {
       kept &= new ReportFile("--json", json).write(to -> JsonLines.write(to, figures), err);
     }
-    if (plot != null && !figures.isEmpty()) {
-      kept &= new ReportFile("--plot", plot).write(new KvPlot(figures)::save, err);
+    if (plot != null && !(figures.isEmpty() && drawn.isEmpty())) {
+      kept &= new ReportFile("--plot", plot).write(KvPlot.of(figures, drawn)::save, err);
     }
     return kept;
   }
@@ -260,7 +269,7 @@ public final class KvCommand implements Callable<Integer> {
   private List<KvCase> cases() {
     within("--servers", servers, 1, MOST_RANKS - 1);
     within("--requests", requests, 1, 1_000_000);
-    within("--rounds", rounds, 1, 1000);
+    within("--rounds", rounds, simulated == null ? 1 : 0, 1000);
     within("--limit", limitSeconds, 1, 86_400);
     Clients clients = workers.size() > 1 ? Clients.THREADS : Clients.PROCESSES;
     List<KvCase> cases = new ArrayList<>();
@@ -272,6 +281,9 @@ public final class KvCommand implements Callable<Integer> {
       }
     }
     others().forEach(it -> it.check(cases));
+    if (simulated != null && plot == null) {
+      throw new IllegalArgumentException("--simulated: it is drawn; give --plot");
+    }
     carrier.transports().forEach(UsableTransport::require);
     if (plot != null && !Picture.knows(plot)) {
       throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");

@@ -120,6 +120,23 @@ class KvCommandTest {
   }
 
   @Test
+  void whatWasSimulatedIsDrawn(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("simulated.jsonl");
+    Path plot = directory.resolve("kv.png");
+    Files.writeString(
+        file,
+        "{\"benchmark\":\"kv\",\"simulated\":true,\"workers\":1000,\"servers\":50,\"window\":1,"
+            + "\"pairs\":10,\"requestsPerSecond\":5.5,\"meanMicros\":7}\n");
+    assertThat(KvPoint.simulated(file))
+        .containsExactly(new KvPoint("simulated, servers: 50, window 1, 10 keys", 1000, 5.5, 7));
+    assertThat(run("--rounds", "0", "--simulated", "" + file, "--plot", "" + plot)).isZero();
+    assertThat(plot).isNotEmptyFile();
+    Files.writeString(file, "{\"benchmark\":\"kv\"}\n");
+    assertThat(run("--rounds", "0", "--simulated", "" + file, "--plot", "" + plot)).isEqualTo(2);
+    assertThat(err.toString()).contains("tools/simulate kv has not written");
+  }
+
+  @Test
   void eachWindowIsMeasured() {
     int code = run("--value", "64", "--requests", "20", "--transport", "shm", "--window", "1,3");
     assertThat(code).as(err.toString()).isZero();
@@ -156,6 +173,8 @@ class KvCommandTest {
     "--workers,'1,two',not an int",
     "--transport,'tcp,udp',unknown transport",
     "--plot,kv.pdf,must end in",
+    "--rounds,0,out of range",
+    "--simulated,kv.jsonl,give --plot",
     "--plot,/no/such/directory/kv.png,cannot write"
   })
   void wrongWordsAreNamed(String option, String value, String message) {

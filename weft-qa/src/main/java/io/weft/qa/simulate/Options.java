@@ -43,6 +43,17 @@ final class Options {
     return (int) number;
   }
 
+  /// Numbers between commas.
+  List<Integer> counts(String name, String otherwise) {
+    String list = text(name, otherwise);
+    try {
+      return List.of(list.split(",", -1)).stream().map(Integer::valueOf).toList();
+    } catch (NumberFormatException none) {
+      throw new IllegalArgumentException(
+          "--" + name + " is a list of numbers, not '" + list + "'", none);
+    }
+  }
+
   String text(String name, String otherwise) {
     return values.getOrDefault(name, otherwise);
   }

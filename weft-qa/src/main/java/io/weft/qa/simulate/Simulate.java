@@ -19,6 +19,12 @@ public final class Simulate {
         traffic [--workers 1,10,50,...,1000] [--servers 20] [--tensors 300] [--bytes 256]
                 [--compute-us 20000] [--message-ns 1000] [--steps 3] [--seed 1] [--json FILE]
                steps of wide-and-deep workers a second, with requests fused and single
+        kv     [--workers 1,10,100,1000] [--servers 1,10,50] [--pairs 10000] [--pushes 4] [--window 1]
+               [--message-ns 1000] [--gbit 10] [--request-ns 1000] [--pair-ns 2] [--seed 1]
+               [--json FILE]
+               pushes to a parameter server a second, all sums checked
+        staleness [--runs 1000] [--seed 1]
+               jobs of 16 workers and 8 servers with random delays: whether a pull is too stale
         same   [--ranks 8] [--seed 1]
                one job in several processes with several garbage collectors: one trace
         hash   [--ranks 8] [--seed 1]
@@ -44,6 +50,8 @@ public final class Simulate {
       return switch (arguments.isEmpty() ? "" : arguments.getFirst()) {
         case "scale" -> ScaleRun.run(rest, out);
         case "traffic" -> TrafficRun.run(rest, out);
+        case "kv" -> PushRun.run(rest, out);
+        case "staleness" -> StalenessRuns.run(rest, out);
         case "same" -> DeterminismCheck.run(rest, out);
         case "hash" -> HashRun.run(rest, out);
         case "faults" -> FaultRuns.run(rest, out);

@@ -43,7 +43,7 @@ final class TrafficRun {
     out.printf(
         "%8s %9s %12s %12s %14s %14s%n",
         "workers", "requests", "steps/s", "ms a step", "requests/step", "messages/step");
-    for (int workers : counts(options.text("workers", "1,10,50,100,200,400,700,1000"))) {
+    for (int workers : options.counts("workers", "1,10,50,100,200,400,700,1000")) {
       SimTraffic traffic =
           new SimTraffic(
               options.count("servers", 20),
@@ -83,15 +83,6 @@ final class TrafficRun {
                 Duration.ofNanos(options.number("message-ns", 1000))))
         .seed(options.number("seed", 1))
         .traceLines(0);
-  }
-
-  private static List<Integer> counts(String list) {
-    try {
-      return List.of(list.split(",", -1)).stream().map(Integer::valueOf).toList();
-    } catch (NumberFormatException none) {
-      throw new IllegalArgumentException(
-          "--workers is a list of numbers, not '" + list + "'", none);
-    }
   }
 
   private static String json(

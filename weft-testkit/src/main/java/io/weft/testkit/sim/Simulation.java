@@ -28,7 +28,7 @@ public final class Simulation {
   /// How long one turn of an agent takes until told otherwise.
   public static final Duration TURN = Duration.ofNanos(1000);
 
-  private static final int MAX_RANKS = 1024;
+  private static final int MAX_RANKS = 2048;
 
   /// Measured on machines of today (`IdleStrategy`), rounded down.
   private static final long WAKE_NANOS = 20_000;
@@ -69,7 +69,7 @@ public final class Simulation {
     T run(Weft weft) throws Exception;
   }
 
-  /// A simulation of 1 to 1,024 ranks, on one host until told otherwise.
+  /// A simulation of 1 to 2,048 ranks, on one host until told otherwise.
   public static Simulation of(int ranks) {
     if (ranks < 1 || ranks > MAX_RANKS) {
       throw new IllegalArgumentException(ranks + " ranks; 1 to " + MAX_RANKS + " are simulated");

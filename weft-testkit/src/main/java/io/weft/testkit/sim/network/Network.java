@@ -137,7 +137,7 @@ public final class Network {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
     }
     if (bytes > SLAB_BYTES / 4) {
-      return Arena.ofAuto().allocate(bytes, PAGE_BYTES);
+      return SparseMemory.allocate(bytes);
     }
     long pages = (bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
     if (slab.byteSize() - slabUsed < pages) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.agent.AgentRunner;
+import io.weft.cluster.channel.IncomingRequest;
+import io.weft.kv.frame.KvHead;
+import io.weft.transport.limit.Span;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// All shards of a server, turned by a thread of the program: embedding, and simulations, in which
+/// no other threads are. While it waits it drives the progress engine.
+public final class ProgramTurns implements ShardTurns {
+
+  /// How long it waits at a time where another thread drives the engine.
+  private static final long PARK_NANOS = 1_000_000;
+
+  private final ShardLoop loop;
+  private final AgentRunner runner;
+  private volatile @Nullable Thread waiter;
+
+  private final class Turner implements ShardTurner {
+    @Override
+    public void wake() {
+      Thread waits = waiter;
+      if (waits != null && !runner.isInside()) {
+        LockSupport.unpark(waits);
+        runner.commandQueued();
+      }
+    }
+
+    @Override
+    public void begin(IncomingRequest request, boolean more) {}
+  }
+
+  /// @param numbers of the shards that it has from the beginning
+  /// @param all shards that there are
+  /// @param most requests that can be open at once
+  /// @param runner of the progress engine
+  public ProgramTurns(
+      List<Integer> numbers, int all, ShardContext context, int most, AgentRunner runner) {
+    this.runner = runner;
+    this.loop = new ShardLoop(numbers, all, context, most, new Turner());
+  }
+
+  /// Does one thing that has come, after a wait for it of at most `limit`; whether there was one.
+  /// One thread at a time.
+  public boolean turn(Duration limit) throws InterruptedException {
+    if (loop.doWork() > 0) {
+      return true;
+    }
+    long end = runner.nanos() + Span.nanos(limit);
+    waiter = Thread.currentThread();
+    try {
+      while (!loop.isDue() && runner.nanos() - end < 0 && !runner.isOver()) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        if (!runner.drive(loop::isDue, end) && !runner.isOver()) {
+          LockSupport.parkNanos(this, PARK_NANOS);
+        }
+      }
+    } finally {
+      waiter = null;
+    }
+    return loop.doWork() > 0;
+  }
+
+  @Override
+  public void serve(IncomingRequest request, KvHead head) {
+    loop.serve(request, head);
+  }
+
+  @Override
+  public void mirror(IncomingRequest request, KvHead head, int worker) {
+    loop.mirror(request, head, worker);
+  }
+
+  @Override
+  public void leave(int rank) {
+    loop.leave(rank);
+  }
+
+  @Override
+  public void lose(int rank) {
+    loop.lose(rank);
+  }
+
+  /// On the thread that turns it, or when none does any more.
+  @Override
+  public void close() {
+    if (!loop.hasEnded()) {
+      loop.end();
+      loop.close();
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.keyvalue;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.cluster.Connections;
+import io.weft.kv.KeyValue;
+import io.weft.kv.KvOptions;
+import io.weft.kv.KvServer;
+import io.weft.qa.keyvalue.SimPusher.Seen;
+import io.weft.rendezvous.RendezvousConfig;
+import io.weft.testkit.sim.SimRank;
+import io.weft.testkit.sim.SimReport;
+import io.weft.testkit.sim.Simulation;
+import io.weft.transport.limit.Span;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+
+/// How fast simulated workers push, every sum checked, and their staleness. Channel, key lists,
+/// shards and clocks are production code; the program of a server's rank turns its shards.
+public final class PushTime {
+
+  private static final Duration LOOK = Duration.ofMillis(10);
+
+  private PushTime() {}
+
+  /// @param pushesPerSecond of all workers together, in virtual time
+  /// @param meanPush how long a worker needed for a push, and what it did besides
+  /// @param staleness most clocks by which a worker was behind another one that was answered
+  /// @param events of the simulation
+  /// @param hash of its trace: equal hashes are equal runs
+  public record Measured(
+      double pushesPerSecond, Duration meanPush, long staleness, long events, String hash) {}
+
+  /// Simulates them; the simulation has as many ranks. Throws `AssertionError` where something is
+  /// wrong.
+  public static Measured of(Simulation simulation, SimPushes what) throws InterruptedException {
+    MemorySegment ones = Arena.ofAuto().allocate(what.bytes(), 64);
+    for (long i = 0; i < what.pairs(); i++) {
+      ones.setAtIndex(ValueLayout.JAVA_FLOAT, i, 1);
+    }
+    SimReport<Seen> report = simulation.runRanks(self -> take(self, what, ones));
+    List<Seen> workers = report.values().subList(what.servers(), what.ranks());
+    long begin = workers.stream().mapToLong(it -> Span.nanos(it.begin())).min().orElseThrow();
+    long end = workers.stream().mapToLong(it -> Span.nanos(it.end())).max().orElseThrow();
+    double nanos =
+        workers.stream()
+            .mapToLong(it -> Span.nanos(it.end().minus(it.begin())))
+            .average()
+            .orElse(0);
+    return new Measured(
+        1e9 * what.workers() * what.pushes() / (end - begin),
+        Duration.ofNanos(Math.round(nanos / what.pushes())),
+        workers.stream().mapToLong(Seen::staleness).max().orElseThrow(),
+        report.trace().events(),
+        report.trace().hash());
+  }
+
+  private static Seen take(SimRank self, SimPushes what, MemorySegment ones)
+      throws InterruptedException {
+    WeftConfig config =
+        WeftConfig.builder()
+            .connections(Connections.USED)
+            .set(RendezvousConfig.MEMORY, Long.toString(what.memory(self.rank())))
+            .build();
+    try (Weft weft = self.join(config);
+        KeyValue kv =
+            KeyValue.over(weft, KvOptions.servers(what.servers()), KvServer.Turns.PROGRAM)) {
+      if (kv.server().isPresent()) {
+        serve(self, kv.server().get(), what);
+        return new Seen(Duration.ZERO, Duration.ZERO, 0);
+      }
+      return new SimPusher(what, self, kv.store(), ones).run();
+    }
+  }
+
+  private static void serve(SimRank self, KvServer server, SimPushes what)
+      throws InterruptedException {
+    Duration serving = what.serving();
+    while (server.hasWorkers()) {
+      if (server.turn(LOOK)) {
+        self.compute(serving);
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.simulate;
+
+import io.weft.qa.keyvalue.PushTime;
+import io.weft.qa.keyvalue.StalenessJobs;
+import java.io.PrintStream;
+import java.util.List;
+
+/// Jobs of workers that are late by chance: whether a pull is ever staler than it may be, or a sum
+/// wrong.
+final class StalenessRuns {
+
+  private StalenessRuns() {}
+
+  /// Prints a line for each seed that shows something wrong, and a summary; returns the exit code.
+  static int run(List<String> arguments, PrintStream out) throws InterruptedException {
+    Options options = new Options(arguments, "runs", "seed");
+    long first = options.number("seed", 1);
+    int runs = options.count("runs", 1_000);
+    long wrong = 0;
+    long most = 0;
+    for (long seed = first; seed < first + runs; seed++) {
+      try {
+        PushTime.Measured measured = StalenessJobs.play(seed);
+        most = Math.max(most, measured.staleness());
+      } catch (AssertionError failed) {
+        wrong++;
+        out.println(
+            "seed "
+                + seed
+                + ": "
+                + failed.getMessage()
+                + "; replay: tools/simulate staleness --runs 1 --seed "
+                + seed);
+      }
+    }
+    out.printf(
+        "%d jobs, seeds %d to %d: %d as they should be, %d not; workers were at most %d clocks"
+            + " apart%n",
+        runs, first, first + runs - 1, runs - wrong, wrong, most);
+    return wrong == 0 ? 0 : 1;
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.sim.network;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/// Zeroed memory of which only those pages take room that are written to: ranks take pools of
+/// megabytes, and a thousand of them use little of each. Pages of a file that has no name any more
+/// and ends with its mapping.
+final class SparseMemory {
+
+  private SparseMemory() {}
+
+  /// So many bytes, which the garbage collector frees. Throws `UncheckedIOException` where there is
+  /// no directory for temporary files that can be written to.
+  static MemorySegment allocate(long bytes) {
+    try {
+      Path file = Files.createTempFile("weft-simulated-", null);
+      try (FileChannel channel =
+          FileChannel.open(
+              file,
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE,
+              StandardOpenOption.DELETE_ON_CLOSE)) {
+        return channel.map(MapMode.READ_WRITE, 0, bytes, Arena.ofAuto());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("a simulated rank has no memory: " + e.getMessage(), e);
+    }
+  }
+}
