@@ -4,6 +4,7 @@ package io.weft.perf.kv;
 import io.weft.comm.CommException;
 import io.weft.config.OptionType;
 import io.weft.file.NewFile;
+import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
 import io.weft.perf.kv.KvCase.Clients;
 import io.weft.perf.kv.KvPlan.Subject;
@@ -54,7 +55,8 @@ import picocli.CommandLine.Spec;
       "  weft perf kv --pairs 100000 --op push --window 16 --workers 2 --servers 2",
       "  weft perf kv --value 4M --op pull --transport shm",
       "  weft perf kv --workers 1,2,4,8,16,32 --window 1,16 --transport tcp,shm --plot kv.png",
-      "  weft perf kv --rows 1000000 --dim 64 --zipf 1.05 --op update --peer hazelcast"
+      "  weft perf kv --rows 1000000 --dim 64 --zipf 1.05 --op update --peer hazelcast",
+      "  weft perf kv --rows 1000000 --dim 64 --op lookup --spill-beyond 28M"
     })
 public final class KvCommand implements Callable<Integer> {
 
@@ -83,6 +85,14 @@ public final class KvCommand implements Callable<Integer> {
 
   @Option(names = "--rows", paramLabel = "N", description = "rows of a sparse table")
   private @Nullable Integer rows;
+
+  @Option(
+      names = "--spill-beyond",
+      paramLabel = "SIZE",
+      description =
+          "of --rows: bytes of rows that a server has in memory, at least 64K; the others lie on"
+              + " its disk, in kv-spill-directory or else the directory of temporary files")
+  private @Nullable String spillBeyond;
 
   @Option(
       names = "--zipf",
@@ -360,6 +370,9 @@ public final class KvCommand implements Callable<Integer> {
     }
     within("--dim", dim, 1, TableSpec.MAX_WIDTH);
     int keys = pairs != null ? pairs : rows != null ? ROWS_OF_A_REQUEST : PAIRS_OF_A_REQUEST;
+    if (spillBeyond != null && rows == null) {
+      throw new IllegalArgumentException("--spill-beyond: it is of --rows");
+    }
     if (rows == null) {
       within("--pairs", keys, 1, 10_000_000);
       return new Subject.Pairs(keys, dim);
@@ -369,7 +382,19 @@ public final class KvCommand implements Callable<Integer> {
     if (!(zipf >= 0 && zipf <= 10)) {
       throw new IllegalArgumentException("--zipf: " + zipf + " is out of range; allowed: 0 to 10");
     }
-    return new Subject.Rows(keys, dim, rows, zipf);
+    return new Subject.Rows(keys, dim, rows, zipf, memoryBytes());
+  }
+
+  private long memoryBytes() {
+    if (spillBeyond == null) {
+      return 0;
+    }
+    try {
+      return OptionType.bytes(Retention.LEAST_MEMORY_BYTES, 1L << 46).parse(spillBeyond);
+    } catch (IllegalArgumentException wrong) {
+      throw new IllegalArgumentException(
+          "--spill-beyond: '" + spillBeyond + "': " + wrong.getMessage(), wrong);
+    }
   }
 
   private static void within(String option, long value, long least, long most) {

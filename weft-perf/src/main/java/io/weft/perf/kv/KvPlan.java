@@ -70,7 +70,8 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
     /// @param width floats of a row
     /// @param rows of the table
     /// @param zipf exponent of the keys' distribution
-    record Rows(int keys, int width, int rows, double zipf) implements Subject {}
+    /// @param memoryBytes of a server's rows in memory; the others are on its disk; 0 = none are
+    record Rows(int keys, int width, int rows, double zipf, long memoryBytes) implements Subject {}
 
     /// Keys of a request.
     default int count() {
@@ -112,8 +113,9 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
       case Subject.Pairs(int keys, int width) ->
           words.addAll(List.of("pairs", "" + keys, "" + width));
       case Subject.Tensor(long elements) -> words.addAll(List.of("tensor", "" + elements));
-      case Subject.Rows(int keys, int width, int rows, double zipf) ->
-          words.addAll(List.of("rows", "" + keys, "" + width, "" + rows, "" + zipf));
+      case Subject.Rows(int keys, int width, int rows, double zipf, long memoryBytes) ->
+          words.addAll(
+              List.of("rows", "" + keys, "" + width, "" + rows, "" + zipf, "" + memoryBytes));
     }
     return List.copyOf(words);
   }
@@ -135,7 +137,8 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
                   Integer.parseInt(rest.get(0)),
                   Integer.parseInt(rest.get(1)),
                   Integer.parseInt(rest.get(2)),
-                  Double.parseDouble(rest.get(3)));
+                  Double.parseDouble(rest.get(3)),
+                  Long.parseLong(rest.get(4)));
           default -> throw new IllegalArgumentException("a plan of " + words.get(5));
         };
     return new KvPlan(

@@ -4,9 +4,11 @@ package io.weft.perf.kv;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.weft.Weft;
+import io.weft.WeftConfig;
 import io.weft.comm.Handle;
 import io.weft.kv.KeyValue;
 import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvConfig;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
 import io.weft.perf.plain.PlainWay;
@@ -50,9 +52,19 @@ public final class KvRank {
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
       throws InterruptedException {
-    try (Weft weft = Weft.init()) {
+    try (Weft weft = Weft.init(settings())) {
       take(weft, KvPlan.parse(words), out);
     }
+  }
+
+  /// Rows that find no room in memory lie with other temporary files where nobody says where else.
+  static WeftConfig settings() {
+    WeftConfig given = WeftConfig.load();
+    return given.value(KvConfig.SPILL_DIRECTORY).isPresent()
+        ? given
+        : WeftConfig.builder()
+            .set(KvConfig.SPILL_DIRECTORY, System.getProperty("java.io.tmpdir"))
+            .build();
   }
 
   /// The part of this rank, to its end.

@@ -9,6 +9,7 @@ import io.weft.kv.KvTable;
 import io.weft.kv.KvTensor;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
 import io.weft.perf.kv.KvPlan.Subject;
@@ -55,7 +56,9 @@ sealed interface KvTarget {
               traffic,
               store,
               store.register(
-                  TableSpec.rows("perf", rows.width()).with(Consistency.asynchronous())));
+                  TableSpec.rows("perf", rows.width())
+                      .with(Consistency.asynchronous())
+                      .with(Retention.ALL.spilledBeyond(rows.memoryBytes()))));
     };
   }
 

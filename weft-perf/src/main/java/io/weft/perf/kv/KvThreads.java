@@ -2,7 +2,6 @@
 package io.weft.perf.kv;
 
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.perf.rank.RankProgram;
 import java.io.PrintStream;
@@ -79,7 +78,7 @@ public final class KvThreads {
             OptionalInt.empty(),
             process.job(),
             process.store());
-    try (Weft weft = Weft.init(WeftConfig.load(), launch, environment)) {
+    try (Weft weft = Weft.init(KvRank.settings(), launch, environment)) {
       KvRank.take(weft, plan, out);
     }
   }

@@ -152,6 +152,27 @@ class KvCommandTest {
     assertThat(err.toString()).contains("--requests: 900000 of 1 workers", "16777216");
   }
 
+  @ParameterizedTest
+  @CsvSource({"update", "lookup"})
+  void rowsOnTheDiskAreCheckedToo(String op) {
+    String[] words = {
+      "--rows",
+      "20000",
+      "--pairs",
+      "300",
+      "--dim",
+      "4",
+      "--op",
+      op,
+      "--requests",
+      "70",
+      "--spill-beyond",
+      "64K"
+    };
+    assertThat(run(words)).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("1+1", "300 pairs", "checked");
+  }
+
   @Test
   void aPeerThatIsNotBuiltIsMissing() {
     assumeThat(Path.of("../weft-peers/target/classpath")).doesNotExist();
@@ -164,6 +185,7 @@ class KvCommandTest {
     "--pairs,0,out of range",
     "--op,shove,'allowed: push, pull, pushpull, lookup, update'",
     "--op,lookup,of --rows",
+    "--spill-beyond,1M,it is of --rows",
     "--value,6,32-bit floats",
     "--peer,redis,'allowed: hazelcast, flight-rocksdb, ps-lite'",
     "--peer,ps-lite,'by --ps-lite'",

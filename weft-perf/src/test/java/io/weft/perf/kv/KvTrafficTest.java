@@ -18,7 +18,9 @@ class KvTrafficTest {
   void aPlanIsReadAsItWasWritten() {
     for (Subject subject :
         List.of(
-            new Subject.Pairs(7, 3), new Subject.Tensor(99), new Subject.Rows(8, 2, 100, 1.05))) {
+            new Subject.Pairs(7, 3),
+            new Subject.Tensor(99),
+            new Subject.Rows(8, 2, 100, 1.05, 1 << 20))) {
       var plan = new KvPlan(Op.PULL, subject, 2, 3, 4, 50);
       assertThat(KvPlan.parse(plan.words())).isEqualTo(plan);
     }
@@ -36,7 +38,7 @@ class KvTrafficTest {
 
   @Test
   void pushesOfRowsAreThoseOfAllWorkersAndTheLoad() {
-    KvPlan plan = plan(Op.UPDATE, new Subject.Rows(16, 2, 50, 1.05), 2);
+    KvPlan plan = plan(Op.UPDATE, new Subject.Rows(16, 2, 50, 1.05, 0), 2);
     int requests = 300;
     Map<Long, Integer> counts = new HashMap<>();
     for (int row = 0; row < 50; row++) {
