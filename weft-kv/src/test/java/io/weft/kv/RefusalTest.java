@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.comm.CommException;
+import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -36,6 +37,32 @@ class RefusalTest {
     }
     MemorySegment.copy(MemorySegment.ofArray(values), 0, to, 8L * keys.length, 4L * values.length);
     return bytes;
+  }
+
+  @Test
+  void aClockThatCannotBeAppliedEndsItsTableForAllAndNoOther() throws Exception {
+    try (KvJob job =
+        new KvJob("tcp", 3, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "10M"))) {
+      KvTable first = job.member(1).store().register(TableSpec.rows("t", 256));
+      KvTable second = job.member(2).store().register(TableSpec.rows("t", 256));
+      long[] keys = LongStream.range(0, 4096).toArray();
+      float[] values = new float[256 * keys.length];
+      first.push(keys, values).await(); // 4 MiB, kept and acknowledged
+      Handle<Void> waits = first.pull(keys, values.clone());
+      assertThatThrownBy(() -> second.push(keys, values).await())
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("clock 1 could not be applied")
+          .hasMessageContaining("checkpoint");
+      assertThatThrownBy(waits::await)
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("clock 1 could not be applied");
+      assertThatThrownBy(() -> first.push(keys, values).await())
+          .isInstanceOf(CommException.Mismatch.class)
+          .hasMessageContaining("clock 1 could not be applied");
+      KvTable other =
+          job.member(1).store().register(TableSpec.rows("u", 1).with(Consistency.asynchronous()));
+      other.push(new long[] {1}, new float[] {1}).await();
+    }
   }
 
   @Test

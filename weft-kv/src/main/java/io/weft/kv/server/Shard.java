@@ -335,10 +335,11 @@ final class Shard {
     List<KeptPush> complete = rounds.takeComplete();
     while (complete != null) {
       try {
-        table.applyAll(complete);
+        table.applyClock(complete, rounds.applied());
       } finally {
-        for (KeptPush each : complete) {
-          context.budget().release(each.bytes());
+        complete.forEach(each -> context.budget().release(each.bytes()));
+        if (table.isBroken()) {
+          resume(table); // those that wait for it hear why
         }
       }
       complete = rounds.takeComplete();

@@ -24,6 +24,7 @@ abstract sealed class ShardTable permits RowsTable, PartsTable, ValuesTable {
   private final Clocks clocks;
   private final ArrayDeque<Pending> parked = new ArrayDeque<>();
   private boolean changed;
+  private @Nullable String broken;
 
   ShardTable(TableSpec spec, ShardContext context) {
     this.spec = spec;
@@ -70,6 +71,31 @@ abstract sealed class ShardTable permits RowsTable, PartsTable, ValuesTable {
 
   /// Applies a push.
   abstract void apply(Subject subject, MemorySegment values) throws Refusal;
+
+  /// Applies the pushes of one clock, which were acknowledged when they were kept. Where they
+  /// cannot be applied the table ends: whatever followed would lack them.
+  final void applyClock(List<KeptPush> pushes, long clock) throws Refusal {
+    try {
+      applyAll(pushes);
+    } catch (Refusal | RuntimeException failed) {
+      broken =
+          "clock %d could not be applied: %s; this table has ended here, since all that followed would lack that clock: start again from the last checkpoint"
+              .formatted(clock, failed.getMessage());
+      throw new Refusal(broken);
+    }
+  }
+
+  /// Whether a clock could not be applied.
+  final boolean isBroken() {
+    return broken != null;
+  }
+
+  /// Throws `Refusal` where a clock could not be applied.
+  final void checkWhole() throws Refusal {
+    if (broken != null) {
+      throw new Refusal(broken);
+    }
+  }
 
   /// Applies the pushes of one clock, added in this order.
   abstract void applyAll(List<KeptPush> pushes) throws Refusal;

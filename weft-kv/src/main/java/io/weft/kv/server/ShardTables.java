@@ -42,6 +42,7 @@ final class ShardTables {
       throw new Refusal(
           "there is no table %016x; register it first, on every worker".formatted(head.table()));
     }
+    table.checkWhole();
     return table;
   }
 
