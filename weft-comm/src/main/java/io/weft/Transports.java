@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.cluster.NodeEnvironment;
+import io.weft.cluster.store.JobTrust;
 import io.weft.comm.CommException;
+import io.weft.transport.FrameSink;
+import io.weft.transport.Transport;
+import io.weft.transport.TransportException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.spi.Availability;
+import io.weft.transport.spi.Credentials;
+import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.io.IOException;
 import java.util.List;
@@ -61,6 +68,33 @@ final class Transports {
             .anyMatch(p -> p.probe() instanceof Availability.Available)
         ? SHARED_MEMORY
         : TCP;
+  }
+
+  /// Opens the one of this rank. Throws `CommException.Setup` where it cannot be opened.
+  ///
+  /// @param credentials what it proves to peers
+  static Transport open(
+      WeftConfig config, NodeEnvironment around, Credentials credentials, FrameSink sink) {
+    TransportProvider provider = around.transport();
+    try {
+      return provider.open(
+          new TransportConfig(
+              around.bind(),
+              config.startDeadline(),
+              credentials,
+              JobTrust.encryption(config),
+              config),
+          sink);
+    } catch (TransportException e) {
+      throw new CommException.Setup(
+          "rank "
+              + credentials.node()
+              + " cannot open transport "
+              + provider.scheme()
+              + ": "
+              + e.getMessage(),
+          e);
+    }
   }
 
   /// Says, once on each host, why ranks that could share memory talk over TCP, where nobody has

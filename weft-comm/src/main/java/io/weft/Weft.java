@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
-import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
-import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Bootstrap;
+import io.weft.cluster.JobConfig;
 import io.weft.cluster.JobProcess;
+import io.weft.cluster.JoinClaim;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.MeshService;
@@ -21,7 +21,6 @@ import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
-import io.weft.cluster.store.JobTrust;
 import io.weft.cluster.store.PrefixStore;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Algorithms;
@@ -46,19 +45,15 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.transport.FrameSink;
-import io.weft.transport.Transport;
-import io.weft.transport.TransportException;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
-import io.weft.transport.spi.TransportConfig;
-import io.weft.transport.spi.TransportProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -88,8 +83,12 @@ public final class Weft implements AutoCloseable {
   private final FlightWriter flights;
   private final Observers observers;
   private final TensorPool tensors;
-  private volatile Epoch epoch;
-  private volatile Communicator all;
+  private final int size;
+
+  /// Null while this rank is in no epoch.
+  private volatile @Nullable Epoch epoch;
+
+  private volatile @Nullable Communicator all;
   private final Store store;
 
   /// Ends the store where this rank keeps it, once.
@@ -104,8 +103,10 @@ public final class Weft implements AutoCloseable {
       RequestChannel channel,
       FlightWriter flights,
       Observers observers,
-      Store store) {
+      Store store,
+      int size) {
     this.config = config;
+    this.size = size;
     this.store = new PrefixStore(store, STORE_PREFIX);
     this.threads = threads;
     this.mesh = threads.mesh(collectives);
@@ -117,13 +118,18 @@ public final class Weft implements AutoCloseable {
     this.flights = flights;
     this.observers = observers;
     this.tensors = collectives.tensors();
-    this.epoch = membership.current();
-    this.all = collectives.communicator(epoch.members(), epoch);
+    if (!mesh.isLate()) {
+      Epoch first = membership.current();
+      this.epoch = first;
+      this.all = collectives.communicator(first.members(), first);
+    }
   }
 
   /// Joins the job that the environment names (`WEFT_RANK`…, or what Open MPI, MPICH, Slurm,
   /// Kubernetes or torchrun set); without one, a job of one rank. Blocks until all ranks are
-  /// connected, at most the start deadline. Throws `CommException.Setup` with what to set.
+  /// connected, at most the start deadline. With the setting `join` it joins a job that runs, as
+  /// one more rank, and blocks until all ranks that are left know it. Throws `CommException.Setup`
+  /// with what to set.
   ///
   /// Unpacks native libraries of modules on the class path (TensorFlow's) first, one process of a
   /// host after the other: a program that uses them calls this before it does.
@@ -226,6 +232,32 @@ public final class Weft implements AutoCloseable {
   private static Weft join(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
       throws InterruptedException {
+    try (JoinClaim claim = config.required(JobConfig.JOIN) ? claim(config, launch, around) : null) {
+      return join(config, launch, around, sinks, claim);
+    }
+  }
+
+  private static JoinClaim claim(
+      WeftConfig config, LaunchEnvironment launch, NodeEnvironment around)
+      throws InterruptedException {
+    return JoinClaim.take(
+        around.runners().ticker(),
+        around.store(),
+        launch,
+        FIRST_EPOCH,
+        around.process(),
+        config.startDeadline());
+  }
+
+  /// @param claim of a process that joins while the job runs; null for those that begin it
+  private static Weft join(
+      WeftConfig config,
+      LaunchEnvironment launch,
+      NodeEnvironment around,
+      List<FlightSink> sinks,
+      @Nullable JoinClaim claim)
+      throws InterruptedException {
+    int rank = claim == null ? launch.rank() : claim.rank();
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
@@ -234,7 +266,7 @@ public final class Weft implements AutoCloseable {
     String job = JobIdentity.met(around.job(), around.store());
     ProgressThreads threads =
         ProgressThreads.open(
-            launch.rank(),
+            rank,
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
             config.required(ThreadsConfig.PROGRESS_THREADS).threads().stream()
@@ -242,30 +274,23 @@ public final class Weft implements AutoCloseable {
                 .toList(),
             thread ->
                 sink ->
-                    open(
+                    Transports.open(
                         config,
-                        launch,
                         around,
-                        thread == 0 ? job : job + ", thread " + thread,
+                        new Credentials(
+                            thread == 0 ? job : job + ", thread " + thread,
+                            FIRST_EPOCH,
+                            rank,
+                            around.secret()),
                         sink));
     try {
-      Topology topology =
-          Bootstrap.exchange(
-              around.runners().ticker(),
-              around.store(),
-              launch,
-              FIRST_EPOCH,
-              around.process(),
-              threads.addresses(),
-              config.sameOnAllRanks(),
-              config.startDeadline());
-      threads.connect(topology, config.connections(), config.startDeadline());
+      connect(config, launch, around, threads, claim);
     } catch (RuntimeException | Error | InterruptedException e) {
       threads.abandon();
       throw e;
     }
     Mesh mesh = threads.mesh(collectives);
-    threads.runBy(agent -> runner(config, mesh, agent, around.runners()));
+    threads.runBy(agent -> ProcessorShare.runner(config, mesh, agent, around.runners()));
     AgentRunner runner = threads.runner(collectives);
     collectives.runBy(runner);
     rendezvous.runBy(threads.runner(rendezvous));
@@ -290,7 +315,34 @@ public final class Weft implements AutoCloseable {
         channel,
         FlightWriter.open(recorder, runner::nanos, sinks),
         observers,
-        around.store());
+        around.store(),
+        launch.size());
+  }
+
+  private static void connect(
+      WeftConfig config,
+      LaunchEnvironment launch,
+      NodeEnvironment around,
+      ProgressThreads threads,
+      @Nullable JoinClaim claim)
+      throws InterruptedException {
+    if (claim == null) {
+      Topology topology =
+          Bootstrap.exchange(
+              around.runners().ticker(),
+              around.store(),
+              launch,
+              FIRST_EPOCH,
+              around.process(),
+              threads.addresses(),
+              config.sameOnAllRanks(),
+              config.startDeadline());
+      threads.connect(topology, config.connections(), config.startDeadline());
+    } else {
+      threads.enter(
+          claim.members(threads.addresses(), config.sameOnAllRanks()), config.startDeadline());
+      claim.joined(threads.addresses(), config.sameOnAllRanks());
+    }
   }
 
   private static List<MeshService> services(
@@ -309,55 +361,6 @@ public final class Weft implements AutoCloseable {
       }
     }
     return services;
-  }
-
-  /// @param job proved to peers, another for each progress thread
-  private static Transport open(
-      WeftConfig config,
-      LaunchEnvironment launch,
-      NodeEnvironment around,
-      String job,
-      FrameSink sink) {
-    TransportProvider provider = around.transport();
-    try {
-      return provider.open(
-          new TransportConfig(
-              around.bind(),
-              config.startDeadline(),
-              new Credentials(job, FIRST_EPOCH, launch.rank(), around.secret()),
-              JobTrust.encryption(config),
-              config),
-          sink);
-    } catch (TransportException e) {
-      throw new CommException.Setup(
-          "rank "
-              + launch.rank()
-              + " cannot open transport "
-              + provider.scheme()
-              + ": "
-              + e.getMessage(),
-          e);
-    }
-  }
-
-  private static AgentRunner runner(
-      WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
-    int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
-    int local = mesh.topology().localSize(mesh.rank()) * threads;
-    int cores = localProcessors(mesh.topology(), mesh.rank());
-    IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
-    IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
-    if (config.spin().isPresent()) {
-      caller = caller.spinning(config.spin().getAsInt());
-      own = own.spinning(config.spin().getAsInt());
-    }
-    return runners.runner(agent, own, caller);
-  }
-
-  private static int localProcessors(Topology topology, int rank) {
-    int here = Runtime.getRuntime().availableProcessors();
-    int own = topology.members().get(rank).processors().count();
-    return own > here ? here : Math.max(here, topology.processors(rank));
   }
 
   private static AlgorithmTable table(WeftConfig config) {
@@ -382,14 +385,15 @@ public final class Weft implements AutoCloseable {
         config.required(RendezvousConfig.MEMORY));
   }
 
-  /// World rank of this process, 0 to `size()` - 1.
+  /// World rank of this process: 0 to `size()` - 1, or more if it joined while the job ran.
   public int rank() {
     return mesh.rank();
   }
 
-  /// Number of ranks in the job.
+  /// Number of ranks that began the job: the same on all ranks, at all times. Those that joined
+  /// later are not counted, those that are gone are; see `topology`.
   public int size() {
-    return topology().size();
+    return size;
   }
 
   /// Position among the ranks of this host; picks the device to use.
@@ -406,7 +410,7 @@ public final class Weft implements AutoCloseable {
   /// all of them may use, or, where this process has a quota of its time on them, as many as the
   /// JVM says.
   public int localProcessors() {
-    return localProcessors(topology(), rank());
+    return ProcessorShare.localProcessors(topology(), rank());
   }
 
   /// This rank's share of the host's processors, at least 1: how many threads may compute here
@@ -425,7 +429,7 @@ public final class Weft implements AutoCloseable {
     return topology().crossSize(rank());
   }
 
-  /// Who is in the job.
+  /// Who is in the job or was, those included that joined while it ran.
   public Topology topology() {
     return mesh.topology();
   }
@@ -436,26 +440,41 @@ public final class Weft implements AutoCloseable {
   }
 
   /// The communicator of all members of the present epoch: of all ranks until `shrink`. The same
-  /// object at each call until then; closed with this.
+  /// object at each call until then; closed with this. Throws `IllegalStateException` on a rank
+  /// that joined while the job ran: it is in no epoch, and takes part in no collective.
   public Communicator communicator() {
-    return all;
+    return member(all, rank());
+  }
+
+  private static <T> T member(@Nullable T its, int rank) {
+    if (its == null) {
+      throw new IllegalStateException(
+          "rank "
+              + rank
+              + " joined while the job ran, so it is in no epoch and no communicator: requests by"
+              + " channel() reach it, collectives do not");
+    }
+    return its;
   }
 
   /// A communicator of some members of the present epoch. All its members call this, in the same
   /// order of creation; others must not. Throws `IllegalArgumentException` if this rank is not in
-  /// the set or one of the set is not a member of the epoch.
+  /// the set or one of the set is not a member of the epoch, `IllegalStateException` as
+  /// `communicator()`.
   public Communicator communicator(ProcessSet set) {
-    return collectives.communicator(set, epoch);
+    return collectives.communicator(set, member(epoch, rank()));
   }
 
-  /// How often the job has shrunk: 0 at first. Communicators belong to one epoch.
+  /// How often the job has shrunk: 0 at first. Communicators belong to one epoch. Throws
+  /// `IllegalStateException` as `communicator()`.
   public long epoch() {
-    return epoch.number();
+    return member(epoch, rank()).number();
   }
 
-  /// World ranks of the present epoch, ascending: all until `shrink`. Ranks keep their numbers.
+  /// World ranks of the present epoch, ascending: all that began the job until `shrink`. Ranks keep
+  /// their numbers. Throws `IllegalStateException` as `communicator()`.
   public ProcessSet members() {
-    return epoch.members();
+    return member(epoch, rank()).members();
   }
 
   /// Leaves the present epoch, whose communicators fail on all ranks from now on, and enters the
@@ -470,12 +489,15 @@ public final class Weft implements AutoCloseable {
   /// One thread at a time. Waits at most `limit`, then throws `CommException.TimedOut` with the
   /// ranks that did not come: this rank is in no epoch then, and may call this again. Throws
   /// `CommException.Aborted` if those who are left are too few (see `WeftConfig.shrinkQuorum`), or
-  /// went on without this rank because they took it for lost.
+  /// went on without this rank because they took it for lost, and `IllegalStateException` as
+  /// `communicator()`.
   public Communicator shrink(Duration limit) throws InterruptedException {
+    var unused = member(epoch, rank());
     Epoch next = membership.shrink(runner, limit);
-    all = collectives.communicator(next.members(), next);
+    Communicator members = collectives.communicator(next.members(), next);
+    all = members;
     epoch = next;
-    return all;
+    return members;
   }
 
   /// Calls `action` with the cause when a communicator of this rank fails, once for each, those

@@ -42,6 +42,17 @@ record Announcement(
         settings);
   }
 
+  /// Of a rank that has taken its number while the job ran, and has not joined yet.
+  static Announcement absent() {
+    return new Announcement(
+        0, "", new HostIdentity("", ""), Processors.UNKNOWN, List.of(), List.of());
+  }
+
+  /// Whether the rank has not joined.
+  boolean isAbsent() {
+    return addresses.isEmpty() && process.isEmpty() && host.name().isEmpty();
+  }
+
   /// Whether one process made both.
   boolean sameProcess(Announcement other) {
     return process.equals(other.process) && host.equals(other.host);

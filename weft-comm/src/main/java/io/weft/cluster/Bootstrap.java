@@ -65,23 +65,8 @@ public final class Bootstrap {
     var announcements = new ArrayList<Announcement>();
     for (int rank = 0; rank < launch.size(); rank++) {
       Announcement announcement = announcement(rank, await(rank));
-      if (announcement.size() != launch.size()) {
-        throw new CommException.Setup(
-            "rank "
-                + rank
-                + " on "
-                + announcement.host().name()
-                + " was told that the job has "
-                + announcement.size()
-                + " ranks, rank "
-                + launch.rank()
-                + " that it has "
-                + launch.size()
-                + "; start all ranks of a job with the same size",
-            List.of(rank, launch.rank()),
-            null);
-      }
-      requireSameSettings(rank, announcement, own);
+      requireSameSize(rank, announcement, launch.rank(), own);
+      requireSameSettings(rank, announcement, launch.rank(), own);
       announcements.add(announcement);
     }
     if (!announcements.get(launch.rank()).sameProcess(own)) {
@@ -90,14 +75,34 @@ public final class Bootstrap {
     return new Topology(epoch, members(announcements));
   }
 
-  private void requireSameSettings(int rank, Announcement announcement, Announcement own) {
+  /// Throws `CommException.Setup` where `rank` was told another size.
+  static void requireSameSize(int rank, Announcement announcement, int self, Announcement own) {
+    if (announcement.size() != own.size()) {
+      throw new CommException.Setup(
+          "rank "
+              + rank
+              + " on "
+              + announcement.host().name()
+              + " was told that the job has "
+              + announcement.size()
+              + " ranks, rank "
+              + self
+              + " that it has "
+              + own.size()
+              + "; start all ranks of a job with the same size",
+          List.of(rank, self),
+          null);
+    }
+  }
+
+  /// Throws `CommException.Setup` where `rank` has announced another value than this rank has.
+  static void requireSameSettings(int rank, Announcement announcement, int self, Announcement own) {
     List<String> both = announcement.disagreement(own);
     if (!both.isEmpty()) {
       throw new CommException.Setup(
           "rank %d on %s has the setting %s, rank %d has %s; start all ranks of a job with the same"
-              .formatted(
-                  rank, announcement.host().name(), both.getFirst(), launch.rank(), both.getLast()),
-          List.of(rank, launch.rank()),
+              .formatted(rank, announcement.host().name(), both.getFirst(), self, both.getLast()),
+          List.of(rank, self),
           null);
     }
   }
@@ -123,7 +128,8 @@ public final class Bootstrap {
             + launch.rank()
             + " of "
             + launch.size()
-            + "; each rank of a job must be started once",
+            + "; each rank of a job must be started once, and a process that takes the place of a"
+            + " lost rank with WEFT_JOIN=true",
         List.of(launch.rank()),
         null);
   }
@@ -163,7 +169,8 @@ public final class Bootstrap {
         cause);
   }
 
-  private static Announcement announcement(int rank, byte[] bytes) {
+  /// Throws `CommException.Setup` where it cannot be read.
+  static Announcement announcement(int rank, byte[] bytes) {
     try {
       return Announcement.decode(bytes);
     } catch (IllegalArgumentException malformed) {
@@ -179,7 +186,12 @@ public final class Bootstrap {
   }
 
   private String key(int rank) {
-    return "epoch/" + epoch + "/meeting/" + meeting + "/member/" + rank;
+    return meetingKey(epoch, meeting) + "member/" + rank;
+  }
+
+  /// Before all keys of a meeting.
+  static String meetingKey(long epoch, int meeting) {
+    return "epoch/" + epoch + "/meeting/" + meeting + "/";
   }
 
   static List<Member> members(List<Announcement> announcements) {
@@ -189,6 +201,10 @@ public final class Bootstrap {
     var members = new ArrayList<Member>();
     for (int rank = 0; rank < announcements.size(); rank++) {
       Announcement announcement = announcements.get(rank);
+      if (announcement.isAbsent()) {
+        members.add(Member.absent(rank));
+        continue;
+      }
       int localRank = localCount.merge(announcement.host(), 1, Integer::sum) - 1;
       int crossRank = crossCount.merge(localRank, 1, Integer::sum) - 1;
       String host = labels.getOrDefault(announcement.host(), announcement.host().name());
@@ -222,7 +238,7 @@ public final class Bootstrap {
   }
 
   /// `1, 3-5`.
-  private static String ranges(List<Integer> ranks) {
+  static String ranges(List<Integer> ranks) {
     var text = new StringBuilder();
     for (int at = 0; at < ranks.size(); at++) {
       int first = at;

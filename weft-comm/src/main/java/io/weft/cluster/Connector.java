@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
 import io.weft.transport.limit.Span;
@@ -8,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// Connections that are made when a service first has something for a rank. Whoever has, calls; the
@@ -25,6 +27,9 @@ final class Connector {
   private final List<Attempt> attempts = new ArrayList<>(0);
   private Duration deadline = Duration.ZERO;
 
+  /// What a rank that joins a running job says first; null for others.
+  private @Nullable MemorySegment greeting;
+
   /// What is under way with one rank.
   private static final class Attempt {
     final Peer peer;
@@ -36,6 +41,9 @@ final class Connector {
 
     /// The peer's call that is taken, as soon as there is room to say so.
     @Nullable Endpoint taken;
+
+    /// Whether the call waits for room for the greeting.
+    boolean greets;
 
     /// Whether this rank itself has something for the peer.
     boolean wanted;
@@ -59,6 +67,11 @@ final class Connector {
   /// How long a rank is called before it counts as lost.
   void limit(Duration limit) {
     deadline = limit;
+  }
+
+  /// From now on calls begin with this message.
+  void greet(MemorySegment first) {
+    greeting = first;
   }
 
   /// Begins to connect with a rank, if that has not begun. Returns an endpoint that never has room;
@@ -92,7 +105,37 @@ final class Connector {
 
   private void call(Attempt attempt) {
     if (attempt.call == null && attempt.taken == null) {
-      attempt.call = mesh.call(attempt.peer.rank());
+      attempt.call = call(attempt.peer.rank());
+    }
+  }
+
+  private @Nullable Endpoint call(int peer) {
+    Member member = mesh.topology().members().get(peer);
+    String scheme = mesh.transport().address().scheme();
+    Optional<Address> address =
+        member.addresses().stream()
+            .filter(one -> one.scheme().equals(scheme))
+            .skip(mesh.thread())
+            .findFirst();
+    if (address.isEmpty()) {
+      cannotCall(peer, "it offers " + member.addresses() + ", this rank speaks " + scheme);
+      return null;
+    }
+    try {
+      return mesh.transport().connect(address.get(), peer);
+    } catch (IllegalArgumentException malformed) {
+      cannotCall(peer, "the address '" + address.get() + "' that it announced cannot be used");
+      return null;
+    }
+  }
+
+  private void cannotCall(int peer, String why) {
+    if (mesh.isEntering()) {
+      mesh.hinder(
+          mesh.topology().describe(peer) + " cannot be called: " + why,
+          List.of(peer, peers.self()));
+    } else {
+      mesh.lose(peer, why);
     }
   }
 
@@ -101,6 +144,8 @@ final class Connector {
     Peer peer = peers.at(endpoint.node());
     Attempt known = find(peer.rank());
     if (known != null && endpoint.equals(known.call)) {
+      known.greets = greeting != null;
+      sayGreeting(known);
       return; // the peer says whether it takes it
     }
     boolean ownStands = known != null && known.call != null && peers.self() < peer.rank();
@@ -115,6 +160,13 @@ final class Connector {
     }
     attempt.taken = endpoint;
     sayConnected(attempt);
+  }
+
+  private void sayGreeting(Attempt attempt) {
+    Endpoint call = attempt.call;
+    if (attempt.greets && call != null && greeting != null) {
+      attempt.greets = call.trySend(greeting) == PostResult.BACK_PRESSURED;
+    }
   }
 
   private void sayConnected(Attempt attempt) {
@@ -147,6 +199,7 @@ final class Connector {
     }
     if (from.equals(attempt.call)) {
       attempt.call = null;
+      attempt.greets = false;
       attempt.failure = what;
       attempt.retryNanos = mesh.now() + PAUSE_NANOS;
       return true;
@@ -191,6 +244,7 @@ final class Connector {
               + "; it may have left or ended, or raise --start-deadline");
     } else if (now - attempt.retryNanos >= 0) {
       call(attempt);
+      sayGreeting(attempt);
     }
   }
 

@@ -79,6 +79,25 @@ final class FailureTracker {
     lossBroadcast.tellAnother();
   }
 
+  /// A peer that joins while the job runs has heard otherwise of all that are gone.
+  void toldAll(int peer) {
+    lossBroadcast.skip(peer);
+  }
+
+  /// A rank was gone before this one came, as another one says. Not that of a rank with which this
+  /// one is connected: what becomes of it is seen here.
+  void isAbsent(int rank) {
+    Peer peer = peers.at(rank);
+    boolean broken = unexplained.removeIf(own -> own.rank() == rank);
+    if (broken || (!peer.isGone() && peer.endpoint() == null)) {
+      peer.isAbsentFromTheStart();
+      anyLeft = true;
+      if (!silent) {
+        var unused = services.onPeerGone(rank, new PeerExit.Left());
+      }
+    }
+  }
+
   /// A rank has said good-bye.
   void leave(int peer) {
     if (!peers.at(peer).isGone()) {
@@ -119,7 +138,9 @@ final class FailureTracker {
 
   private int explain() {
     boolean mayBeGivenUp = liveness.mayBeGivenUp();
-    boolean joining = mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS;
+    boolean joining =
+        mesh.isEntering()
+            || (mesh.isJoining() && mesh.now() - unexplainedNanos < EXPLANATION_NANOS);
     boolean wait = mayBeGivenUp || joining;
     int live = peers.live();
     if (stoodStill && (wait ? live == 0 : live < unexplained.size())) {
@@ -139,6 +160,13 @@ final class FailureTracker {
   /// Another rank has lost one. That this one has said good-bye here does not count: the other has
   /// not heard it, so its operations have failed, and they fail here for the same reason.
   void told(MeshFrame.Lost lost) {
+    if (lost.rank() >= peers.size()) {
+      mesh.admissions().isLost(lost.rank());
+      return;
+    }
+    if (peers.at(lost.rank()).isAbsent()) {
+      return;
+    }
     boolean broken = unexplained.removeIf(own -> own.rank() == lost.rank());
     Peer peer = peers.at(lost.rank());
     if (peer.hasLeft() || broken) {
@@ -176,14 +204,16 @@ final class FailureTracker {
     if (silent || excluded) {
       return;
     }
-    mesh.hinder(
-        mesh.topology().describe(peer)
-            + " is lost: "
-            + lost.why()
-            + (lost.witness() == mesh.rank()
-                ? ""
-                : "; noticed by " + mesh.topology().describe(lost.witness())),
-        List.of(peer, lost.witness()));
+    if (!mesh.isEntering()) {
+      mesh.hinder(
+          mesh.topology().describe(peer)
+              + " is lost: "
+              + lost.why()
+              + (lost.witness() == mesh.rank()
+                  ? ""
+                  : "; noticed by " + mesh.topology().describe(lost.witness())),
+          List.of(peer, lost.witness()));
+    }
     var loss = new PeerExit.Lost(lost.witness(), lost.why(), lost.where());
     String waited = services.onPeerGone(peer, loss);
     lossBroadcast.add(lost.witness() == mesh.rank() ? lost.waitingIn(waited) : lost);

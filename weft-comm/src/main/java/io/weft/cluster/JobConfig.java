@@ -39,6 +39,14 @@ public final class JobConfig implements OptionProvider {
                   + " something for the other; the same on all ranks")
           .sameOn(Scope.JOB);
 
+  /// Whether this process joins a job that runs.
+  public static final ConfigOption<Boolean> JOIN =
+      ConfigOption.of(
+          "join",
+          OptionType.flag(),
+          "false",
+          "join a job that runs already, as one more rank: to take the place of a lost one");
+
   /// Where to listen; empty = loopback when all ranks are local, else this host's address towards
   /// the store.
   public static final ConfigOption<String> BIND =
@@ -108,6 +116,7 @@ public final class JobConfig implements OptionProvider {
         TRANSPORT,
         START_DEADLINE,
         CONNECTIONS,
+        JOIN,
         BIND,
         STORE,
         JOB,

@@ -32,6 +32,11 @@ final class LossBroadcast {
     }
   }
 
+  /// This peer knows of all that were given up so far.
+  void skip(int peer) {
+    peers.at(peer).knows(frames.size());
+  }
+
   /// Whether this peer has not been told everything yet.
   boolean hasPending(int peer) {
     return peers.at(peer).told() < frames.size() && peers.at(peer).live() != null;

@@ -7,8 +7,8 @@ import java.util.List;
 /// One rank of a job.
 ///
 /// @param rank world rank, 0 to size-1
-/// @param localRank position among the ranks of its host
-/// @param crossRank position of its host among the hosts that have this local rank
+/// @param localRank position among the ranks of its host; -1 for one that never came
+/// @param crossRank position of its host among the hosts that have this local rank; -1 likewise
 /// @param host name, for people
 /// @param process which process it is: opaque, the same on all ranks; empty = not known
 /// @param processors those that it may use
@@ -25,5 +25,10 @@ public record Member(
   /// Copies the list.
   public Member {
     addresses = List.copyOf(addresses);
+  }
+
+  /// In the place of a rank that took its number and ended before it had joined.
+  static Member absent(int rank) {
+    return new Member(rank, -1, -1, "", "", Processors.UNKNOWN, List.of());
   }
 }

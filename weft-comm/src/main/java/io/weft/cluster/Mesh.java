@@ -5,7 +5,6 @@ import io.weft.agent.Agent;
 import io.weft.agent.PolledClock;
 import io.weft.agent.Ticker;
 import io.weft.cluster.watch.Heartbeat;
-import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
@@ -16,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +46,16 @@ public final class Mesh implements Agent, FrameSink {
   private final Connector connector;
   private final LivenessMonitor liveness;
   private final FailureTracker failureTracker;
+  private final Admissions admissions;
   private Joining.@Nullable Obstacle obstacle;
   private long now;
   private boolean begun;
   private boolean joining;
+
+  /// This rank joins a job that runs; it did.
+  private boolean entering;
+
+  private boolean late;
   private @Nullable GracefulClose gracefulClose;
   private boolean closing;
   private volatile boolean closed;
@@ -73,6 +77,7 @@ public final class Mesh implements Agent, FrameSink {
     this.connector = new Connector(this, peers);
     this.liveness = new LivenessMonitor(this, peers, heartbeat, attention);
     this.failureTracker = new FailureTracker(this, this.services, liveness, peers);
+    this.admissions = new Admissions(this, peers, failureTracker);
     this.transport = open.apply(this);
   }
 
@@ -195,18 +200,40 @@ public final class Mesh implements Agent, FrameSink {
   ///
   /// @param deadline for all connections, or for each that is made later
   public void connect(Topology members, Connections connections, Duration deadline) {
-    peers.begin(members);
-    begun = true;
-    connector.limit(deadline);
-    now = ticker.nanos();
-    services.onStart(this);
     joining = connections == Connections.ALL;
-    early.forEach(this::accept);
-    early.clear();
+    begin(members, deadline);
     if (joining) {
       new Joining(this, members, ticker, deadline).run();
       joining = false;
     }
+  }
+
+  private void begin(Topology members, Duration deadline) {
+    peers.begin(members);
+    begun = true;
+    connector.limit(deadline);
+    admissions.limit(deadline);
+    now = ticker.nanos();
+    services.onStart(this);
+    early.forEach(this::accept);
+    early.clear();
+  }
+
+  /// Joins a job that runs, as the last of these members; otherwise as `connect`. It is connected
+  /// with all that are left when it returns, or throws `CommException.Setup` naming those that did
+  /// not answer. Members without addresses are gone.
+  public void enter(Topology members, Duration deadline) {
+    late = true;
+    entering = true;
+    begin(members, deadline);
+    new LateJoining(this, peers, connector, failureTracker, deadline).run(ticker);
+    connector.limit(deadline);
+    entering = false;
+  }
+
+  /// Whether this rank joined while the job ran, so that it was in no epoch at first.
+  public boolean isLate() {
+    return late;
   }
 
   /// Adds a rank to the job; connections with it are made when something is first to be sent,
@@ -215,27 +242,6 @@ public final class Mesh implements Agent, FrameSink {
   public void append(Member member) {
     peers.append(member);
     services.onPeerAdded(member.rank());
-  }
-
-  /// Calls a rank.
-  @Nullable Endpoint call(int peer) {
-    Member member = topology().members().get(peer);
-    String scheme = transport.address().scheme();
-    Optional<Address> address =
-        member.addresses().stream()
-            .filter(one -> one.scheme().equals(scheme))
-            .skip(thread)
-            .findFirst();
-    if (address.isEmpty()) {
-      lose(peer, "it offers " + member.addresses() + ", this rank speaks " + scheme);
-      return null;
-    }
-    try {
-      return transport.connect(address.get(), peer);
-    } catch (IllegalArgumentException malformed) {
-      lose(peer, "the address '" + address.get() + "' that it announced cannot be used");
-      return null;
-    }
   }
 
   /// A rank and this one can send to each other from now on.
@@ -255,6 +261,7 @@ public final class Mesh implements Agent, FrameSink {
     }
     int done = transport.poll(nowNanos) + failureTracker.turn();
     connector.turn();
+    admissions.turn();
     liveness.turn(nowNanos);
     return threads.size() == 1 ? done : done + hearNews();
   }
@@ -301,11 +308,25 @@ public final class Mesh implements Agent, FrameSink {
   /// Whether any mesh of this rank is being connected.
   boolean isJoining() {
     for (Mesh mesh : threads) {
-      if (mesh.joining) {
+      if (mesh.joining || mesh.entering) {
         return true;
       }
     }
     return false;
+  }
+
+  /// Whether any mesh of this rank is on its way into a job that runs.
+  boolean isEntering() {
+    for (Mesh mesh : threads) {
+      if (mesh.entering) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Admissions admissions() {
+    return admissions;
   }
 
   List<Integer> missing() {
@@ -337,7 +358,9 @@ public final class Mesh implements Agent, FrameSink {
 
   private void accept(Endpoint endpoint) {
     int node = endpoint.node();
-    if (!peers.isPeer(node) || peers.at(node).endpoint() != null) {
+    if (node >= peers.size()) {
+      admissions.onConnect(endpoint);
+    } else if (!peers.isPeer(node) || peers.at(node).endpoint() != null) {
       endpoint.close();
     } else if (joining) {
       connected(peers.at(node), endpoint);
@@ -351,6 +374,10 @@ public final class Mesh implements Agent, FrameSink {
   @Override
   public void onMessage(Endpoint from, MemorySegment message) {
     int peer = from.node();
+    if (!peers.isPeer(peer)) {
+      admissions.onMessage(from, message);
+      return;
+    }
     if (failureTracker.isCondemned(peer)) {
       return;
     }
@@ -364,7 +391,9 @@ public final class Mesh implements Agent, FrameSink {
       case MeshFrame.Goodbye _ -> failureTracker.leave(peer);
       case MeshFrame.Heartbeat _ -> {}
       case MeshFrame.Connected _ when connector.onConnected(from) -> {}
-      case MeshFrame.Lost lost when lost.isWithin(peers.size()) -> {
+      case MeshFrame.Join join when admissions.onJoin(from, join) -> {}
+      case MeshFrame.Welcome welcome when late -> welcomed(from, welcome);
+      case MeshFrame.Lost lost when lost.isWithin(peers.size() + Admissions.MOST_AHEAD) -> {
         if (lost.rank() == rank) {
           failureTracker.exclude(lost.witness(), lost.why());
         } else {
@@ -375,9 +404,22 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
+  private void welcomed(Endpoint from, MeshFrame.Welcome welcome) {
+    boolean unused = connector.onConnected(from);
+    for (int peer = 0; peer < rank; peer++) {
+      if (welcome.gone().get(peer)) {
+        failureTracker.isAbsent(peer);
+      }
+    }
+  }
+
   @Override
   public void onNotify(Endpoint from, int immediate) {
     int peer = from.node();
+    if (!peers.isPeer(peer)) {
+      admissions.refuse(from);
+      return;
+    }
     if (failureTracker.isCondemned(peer)) {
       return;
     }
@@ -390,6 +432,9 @@ public final class Mesh implements Agent, FrameSink {
   @Override
   public void onFailure(Endpoint from, TransportException cause) {
     int peer = from.node();
+    if (admissions.onFailure(from)) {
+      return;
+    }
     String what = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     if (!peers.isPeer(peer) || !from.equals(peers.at(peer).endpoint())) {
       early.remove(from);
@@ -398,7 +443,7 @@ public final class Mesh implements Agent, FrameSink {
       }
       if (joining && peers.isPeer(peer) && peers.at(peer).endpoint() == null) {
         failureTracker.unreached(peer, what);
-      } else {
+      } else if (!entering) {
         hinder("it has no connection to rank " + peer + ": " + what, List.of(peer, rank));
       }
     } else {
@@ -549,6 +594,7 @@ public final class Mesh implements Agent, FrameSink {
 
   private int turnClosing(long nowNanos) {
     now = nowNanos;
+    admissions.leave();
     return transport.poll(now) + services.work(now);
   }
 }

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// The messages of the mesh itself (docs/protocol/mesh.md). Pure.
@@ -53,6 +54,20 @@ sealed interface MeshFrame {
     static final int CODE = 3;
   }
 
+  /// The sender joins the job, which runs; the first message on its connection.
+  ///
+  /// @param member the sender
+  record Join(Member member) implements MeshFrame {
+    static final int CODE = 4;
+  }
+
+  /// The sender takes the connection of a rank that joins.
+  ///
+  /// @param gone ranks that have left or are lost
+  record Welcome(BitSet gone) implements MeshFrame {
+    static final int CODE = 5;
+  }
+
   /// Whether it is the mesh's; any length.
   static boolean isOne(MemorySegment message) {
     return message.byteSize() > 0 && message.get(JAVA_BYTE, 0) == ServiceIds.MESH;
@@ -66,6 +81,8 @@ sealed interface MeshFrame {
       case Heartbeat.CODE -> new Heartbeat();
       case Lost.CODE -> lost(message);
       case Connected.CODE -> new Connected();
+      case Join.CODE -> JoinFrame.join(message);
+      case Welcome.CODE -> JoinFrame.welcome(message);
       default -> null;
     };
   }
@@ -87,33 +104,36 @@ sealed interface MeshFrame {
 
   /// As bytes, in memory of its own.
   default MemorySegment encode() {
-    byte[] texts = {};
-    int code = Goodbye.CODE;
-    int length = 8;
-    switch (this) {
-      case Goodbye _ -> code = Goodbye.CODE;
-      case Heartbeat _ -> code = Heartbeat.CODE;
-      case Connected _ -> code = Connected.CODE;
-      case Lost lost -> {
-        code = Lost.CODE;
-        String text = printable(lost.why) + "\n" + printable(lost.where);
-        texts = text.getBytes(StandardCharsets.UTF_8);
-        texts = Arrays.copyOf(texts, Math.min(texts.length, MAX_TEXT_BYTES));
-        length = HEADER_BYTES + texts.length;
-      }
-    }
-    MemorySegment frame = Arena.ofAuto().allocate(length, 8);
-    frame.set(JAVA_BYTE, 0, ServiceIds.MESH);
-    frame.set(JAVA_BYTE, 1, (byte) code);
-    if (this instanceof Lost lost) {
-      frame.set(JAVA_INT_UNALIGNED, 4, lost.rank);
-      frame.set(JAVA_INT_UNALIGNED, 8, lost.witness);
-      MemorySegment.copy(texts, 0, frame, JAVA_BYTE, HEADER_BYTES, texts.length);
-    }
+    return switch (this) {
+      case Goodbye _ -> frame(Goodbye.CODE, 8);
+      case Heartbeat _ -> frame(Heartbeat.CODE, 8);
+      case Connected _ -> frame(Connected.CODE, 8);
+      case Lost lost -> encode(lost);
+      case Join join -> JoinFrame.encode(join);
+      case Welcome welcome -> JoinFrame.encode(welcome);
+    };
+  }
+
+  private static MemorySegment encode(Lost lost) {
+    String text = printable(lost.why) + "\n" + printable(lost.where);
+    byte[] texts = text.getBytes(StandardCharsets.UTF_8);
+    texts = Arrays.copyOf(texts, Math.min(texts.length, MAX_TEXT_BYTES));
+    MemorySegment frame = frame(Lost.CODE, HEADER_BYTES + texts.length);
+    frame.set(JAVA_INT_UNALIGNED, 4, lost.rank);
+    frame.set(JAVA_INT_UNALIGNED, 8, lost.witness);
+    MemorySegment.copy(texts, 0, frame, JAVA_BYTE, HEADER_BYTES, texts.length);
     return frame;
   }
 
-  private static String printable(String text) {
+  /// Of this code and length, in memory of its own; the rest of it is zero.
+  static MemorySegment frame(int code, int bytes) {
+    MemorySegment frame = Arena.ofAuto().allocate(bytes, 8);
+    frame.set(JAVA_BYTE, 0, ServiceIds.MESH);
+    frame.set(JAVA_BYTE, 1, (byte) code);
+    return frame;
+  }
+
+  static String printable(String text) {
     return text.replaceAll("\\p{Cntrl}", "?");
   }
 }

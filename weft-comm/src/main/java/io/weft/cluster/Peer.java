@@ -12,6 +12,7 @@ final class Peer {
   private @Nullable Endpoint endpoint;
   private boolean gone;
   private boolean left;
+  private boolean absent;
   private int told;
 
   Peer(int rank) {
@@ -61,6 +62,17 @@ final class Peer {
     left = true;
   }
 
+  /// It was gone before this rank came, as another one says: nothing is heard of it any more.
+  void isAbsentFromTheStart() {
+    absent = true;
+    leaves();
+  }
+
+  /// Whether it was gone before this rank came.
+  boolean isAbsent() {
+    return absent;
+  }
+
   /// What was believed of it does not count any more.
   void remains() {
     gone = false;
@@ -74,5 +86,10 @@ final class Peer {
 
   void tellsOneMore() {
     told++;
+  }
+
+  /// It knows of so many lost ranks already.
+  void knows(int lost) {
+    told = lost;
   }
 }

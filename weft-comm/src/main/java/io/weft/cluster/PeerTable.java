@@ -94,6 +94,11 @@ final class PeerTable {
     return live;
   }
 
+  /// Those that are not gone and to which no endpoint was made, without this one.
+  List<Integer> awaited() {
+    return missing().stream().filter(rank -> !peers[rank].isGone()).toList();
+  }
+
   /// The ranks to which no endpoint was made, without this one.
   List<Integer> missing() {
     var missing = new ArrayList<Integer>();

@@ -77,6 +77,14 @@ public final class ProgressThreads implements AutoCloseable {
     }
   }
 
+  /// Joins a job that runs, with all of them, one after the other, each within the deadline; see
+  /// `Mesh.enter`. `abandon` them if it throws.
+  public void enter(Topology members, Duration deadline) {
+    for (Mesh mesh : meshes) {
+      mesh.enter(members, deadline);
+    }
+  }
+
   /// How many connections were made so far, on all of them. Any thread.
   public int connections() {
     return meshes.stream().mapToInt(Mesh::connections).sum();

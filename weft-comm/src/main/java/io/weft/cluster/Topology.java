@@ -20,7 +20,7 @@ public record Topology(long epoch, List<Member> members) {
     }
   }
 
-  /// World size.
+  /// How many ranks there are and were, those included that joined while the job ran.
   public int size() {
     return members.size();
   }
@@ -56,6 +56,7 @@ public record Topology(long epoch, List<Member> members) {
 
   /// "rank 1 on node7", for messages; without the host for a rank that is not known here.
   public String describe(int rank) {
-    return "rank " + rank + (rank < size() ? " on " + members.get(rank).host() : "");
+    String host = rank >= 0 && rank < size() ? members.get(rank).host() : "";
+    return "rank " + rank + (host.isEmpty() ? "" : " on " + host);
   }
 }

@@ -101,6 +101,11 @@ public final class OptionType<T> {
     return of(OptionalInt.class, "COUNT", "auto, or 0 to 999999999", OptionType::autoOrCount);
   }
 
+  /// Yes or no.
+  public static OptionType<Boolean> flag() {
+    return of(Boolean.class, "FLAG", "true or false", OptionType::trueOrFalse);
+  }
+
   /// A whole number within these bounds.
   public static OptionType<Integer> number(int least, int most) {
     return of(
@@ -125,6 +130,14 @@ public final class OptionType<T> {
   /// What the text means. Throws `IllegalArgumentException` whose message says what it must be.
   public T parse(String text) {
     return parser.apply(text);
+  }
+
+  private static Boolean trueOrFalse(String text) {
+    return switch (text.strip()) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new IllegalArgumentException("must be true or false");
+    };
   }
 
   private static String sizes(long least, long most) {

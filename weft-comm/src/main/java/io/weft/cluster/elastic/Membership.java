@@ -31,6 +31,9 @@ public final class Membership implements MeshService {
   private volatile @Nullable CommException over;
   private volatile Epoch current = new Epoch(0, ProcessSet.world(1));
 
+  /// Ranks that began the job; those that joined later are in no epoch.
+  private int first;
+
   /// An epoch and who is in it.
   public record Epoch(long number, ProcessSet members) {}
 
@@ -89,6 +92,10 @@ public final class Membership implements MeshService {
   public void onStart(Mesh connected) {
     int size = connected.topology().size();
     mesh = connected;
+    if (connected.isLate()) {
+      return;
+    }
+    first = size;
     agreement = Agreement.ofMember(connected.rank(), size, quorum);
     frame = Arena.ofAuto().allocate(StatementFrame.MOST_BYTES, 8);
     current = new Epoch(0, ProcessSet.world(size));
@@ -146,7 +153,10 @@ public final class Membership implements MeshService {
 
   @Override
   public void onMessage(int fromRank, MemorySegment message) {
-    Agreement state = Objects.requireNonNull(agreement);
+    Agreement state = agreement;
+    if (state == null) {
+      return; // this rank is in no epoch
+    }
     Statement statement = StatementFrame.read(message, fromRank);
     if (statement == null) {
       mesh().drop(fromRank, "it sent an agreement that cannot be read");
@@ -164,7 +174,10 @@ public final class Membership implements MeshService {
 
   @Override
   public String onPeerGone(int rank, PeerExit how) {
-    Agreement state = Objects.requireNonNull(agreement);
+    Agreement state = agreement;
+    if (state == null || rank >= first) {
+      return "";
+    }
     state.onGone(rank, how instanceof PeerExit.Left);
     settle(state);
     return attempt.get() == null ? "" : "the agreement of the survivors";

@@ -10,6 +10,7 @@ import io.weft.config.Settings;
 import io.weft.transport.spi.Secret;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -59,7 +60,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       }
       case StoreLocation.ByRankZero(String host, int port) -> {
         var at = new At(host, port, JobIdentity.ofAddress(launch, settings, host, port));
-        yield launch.rank() == 0
+        yield launch.rank() == 0 && !joins(settings)
             ? keep(launch, settings, environment, at)
             : connect(launch, settings, environment, at);
       }
@@ -78,6 +79,13 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
 
   private static JobStore inProcess(
       LaunchEnvironment launch, Settings settings, Map<String, String> environment) {
+    if (joins(settings)) {
+      throw new CommException.Setup(
+          "this process is to join a job that runs (setting join), but nothing says which one; give"
+              + " it the WEFT_RANK, WEFT_SIZE, WEFT_STORE, WEFT_JOB and secret of the rank that it"
+              + " replaces",
+          null);
+    }
     Secret secret = SecretFile.find(settings, environment).orElseGet(SecretFile::random);
     return new JobStore(
         new InMemoryStore(),
@@ -95,8 +103,13 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
         JobDirectory.of(Path.of(System.getProperty("java.io.tmpdir", "/tmp")), identity);
     var given = SecretFile.find(settings, environment);
     String bind = settings.value(JobConfig.BIND).orElse(LOOPBACK);
-    if (launch.rank() > 0) {
-      Path run = directory.await(settings.required(JobConfig.START_DEADLINE));
+    if (launch.rank() > 0 || joins(settings)) {
+      Path run;
+      try {
+        run = directory.await(settings.required(JobConfig.START_DEADLINE));
+      } catch (CommException.Setup outOfReach) {
+        throw joins(settings) ? withoutKeeper(outOfReach) : outOfReach;
+      }
       Secret secret = given.orElseGet(() -> SecretFile.read(run.resolve("secret")));
       return new JobStore(new FileStore(run), secret, job, bind, () -> {});
     }
@@ -134,8 +147,13 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       throws InterruptedException {
     Secret secret = required(settings, environment, at);
     JobTrust trust = JobTrust.of(settings, secret, at.job());
-    TcpStore store =
-        TcpStore.connect(at.host(), at.port(), trust, settings.required(JobConfig.START_DEADLINE));
+    Duration limit = settings.required(JobConfig.START_DEADLINE);
+    TcpStore store;
+    try {
+      store = TcpStore.connect(at.host(), at.port(), trust, limit);
+    } catch (CommException.Setup outOfReach) {
+      throw joins(settings) ? withoutKeeper(outOfReach) : outOfReach;
+    }
     String bind =
         settings.value(JobConfig.BIND).orElseGet(() -> store.localAddress().getHostAddress());
     return new JobStore(store, secret, job(launch, settings, at.job()), bind, () -> {});
@@ -176,6 +194,21 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       server.close();
       throw failed;
     }
+  }
+
+  private static CommException.Setup withoutKeeper(CommException.Setup cause) {
+    return new CommException.Setup(
+        cause.getMessage()
+            + "; this process is to join a job that runs (setting join), which is possible only"
+            + " while the keeper of the job's store runs: the launcher, or rank 0 where there is"
+            + " none. If it has ended, start the job again",
+        cause.ranks(),
+        cause);
+  }
+
+  /// Whether this process joins a job that runs: it never keeps the store.
+  private static boolean joins(Settings settings) {
+    return settings.required(JobConfig.JOIN);
   }
 
   private static String job(LaunchEnvironment launch, Settings settings, String otherwise) {

@@ -89,9 +89,9 @@ public final class Group {
     return names.stream().map(names::indexOf).toList();
   }
 
-  /// The member with this world rank, -1 if there is none.
+  /// The member with this world rank, -1 if there is none, as for one that joined the job later.
   public int member(int worldRank) {
-    return memberOf[worldRank];
+    return worldRank < memberOf.length ? memberOf[worldRank] : -1;
   }
 
   /// Whether its members may share memory: more than one of them, on one host, and all reached by a

@@ -39,10 +39,12 @@ public final class LocalJob implements AutoCloseable {
 
   private final List<Weft> ranks;
   private final ExecutorService threads;
+  private final Function<WeftConfig, Weft> late;
 
-  private LocalJob(List<Weft> ranks, ExecutorService threads) {
+  private LocalJob(List<Weft> ranks, ExecutorService threads, Function<WeftConfig, Weft> late) {
     this.ranks = ranks;
     this.threads = threads;
+    this.late = late;
   }
 
   /// What one rank does.
@@ -57,7 +59,9 @@ public final class LocalJob implements AutoCloseable {
   public static LocalJob start(int size, WeftConfig config) {
     return start(
         size,
-        (rank, store, secret) -> Weft.init(config, environment(rank, size), store, secret, JOB));
+        config,
+        (with, rank, store, secret) ->
+            Weft.init(with, environment(rank, size), store, secret, JOB));
   }
 
   /// The same over the transport of this scheme, with all else as it is.
@@ -68,7 +72,7 @@ public final class LocalJob implements AutoCloseable {
   /// The same over a transport that is given, not looked for on the class path.
   public static LocalJob start(int size, WeftConfig config, TransportProvider transport) {
     JobProcess process = JobProcess.current();
-    return start(size, surrounded(config, size, rank -> transport, rank -> process));
+    return start(size, config, surrounded(size, rank -> transport, rank -> process));
   }
 
   /// The same over several hosts.
@@ -80,8 +84,8 @@ public final class LocalJob implements AutoCloseable {
     JobProcess process = JobProcess.current();
     return start(
         hosts.size(),
+        config,
         surrounded(
-            config,
             hosts.size(),
             rank -> transports.apply(hosts.get(rank)),
             rank ->
@@ -90,11 +94,8 @@ public final class LocalJob implements AutoCloseable {
   }
 
   private static Joining surrounded(
-      WeftConfig config,
-      int size,
-      IntFunction<TransportProvider> transport,
-      IntFunction<JobProcess> process) {
-    return (rank, store, secret) ->
+      int size, IntFunction<TransportProvider> transport, IntFunction<JobProcess> process) {
+    return (config, rank, store, secret) ->
         Weft.init(
             config,
             environment(rank, size),
@@ -108,7 +109,7 @@ public final class LocalJob implements AutoCloseable {
                 process.apply(rank)));
   }
 
-  private static LocalJob start(int size, Joining joining) {
+  private static LocalJob start(int size, WeftConfig config, Joining joining) {
     ExecutorService threads = Executors.newCachedThreadPool();
     InMemoryStore store = new InMemoryStore();
     Secret secret = SecretFile.random();
@@ -121,14 +122,14 @@ public final class LocalJob implements AutoCloseable {
                       rank ->
                           threads.submit(
                               () -> {
-                                Weft weft = joining.join(rank, store, secret);
+                                Weft weft = joining.join(config, rank, store, secret);
                                 joined.add(weft);
                                 return weft;
                               }))
                   .toList());
-      return new LocalJob(ranks, threads);
+      return new LocalJob(ranks, threads, with -> joining.join(with, 0, store, secret));
     } catch (RuntimeException | Error refused) {
-      new LocalJob(joined, threads).close();
+      new LocalJob(joined, threads, with -> joining.join(with, 0, store, secret)).close();
       throw refused;
     }
   }
@@ -136,7 +137,7 @@ public final class LocalJob implements AutoCloseable {
   /// How a rank joins.
   @FunctionalInterface
   private interface Joining {
-    Weft join(int rank, Store store, Secret secret);
+    Weft join(WeftConfig config, int rank, Store store, Secret secret);
   }
 
   private static LaunchEnvironment environment(int rank, int size) {
@@ -155,8 +156,15 @@ public final class LocalJob implements AutoCloseable {
     return ranks;
   }
 
-  /// Runs the body on all ranks at once and returns what each brought. Throws the first failure, as
-  /// it was, after all have ended.
+  /// One more process of this job, while it runs; the caller closes it. Any thread.
+  ///
+  /// @param config with the setting `join`
+  public Weft join(WeftConfig config) {
+    return late.apply(config);
+  }
+
+  /// Runs the body on all ranks that began the job at once and returns what each brought. Throws
+  /// the first failure, as it was, after all have ended.
   public <T> List<T> run(Body<T> body) {
     return await(ranks.stream().map(w -> threads.submit(() -> body.run(w))).toList());
   }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import io.weft.agent.Agent;
+import io.weft.agent.AgentRunner;
+import io.weft.agent.AgentRunners;
+import io.weft.agent.IdleStrategy;
+import io.weft.cluster.Mesh;
+import io.weft.cluster.Topology;
+
+/// The processors of a host, which its ranks share: whether their threads may spin follows from it.
+/// Stateless.
+final class ProcessorShare {
+
+  private ProcessorShare() {}
+
+  /// What turns the agent of one progress thread.
+  static AgentRunner runner(WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
+    int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
+    int local = mesh.topology().localSize(mesh.rank()) * threads;
+    int cores = localProcessors(mesh.topology(), mesh.rank());
+    IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
+    IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
+    if (config.spin().isPresent()) {
+      caller = caller.spinning(config.spin().getAsInt());
+      own = own.spinning(config.spin().getAsInt());
+    }
+    return runners.runner(agent, own, caller);
+  }
+
+  /// See `Weft.localProcessors`.
+  static int localProcessors(Topology topology, int rank) {
+    int here = Runtime.getRuntime().availableProcessors();
+    int own = topology.members().get(rank).processors().count();
+    return own > here ? here : Math.max(here, topology.processors(rank));
+  }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster;
+
+import io.weft.agent.Ticker;
+import io.weft.cluster.watch.ProcessIdentity;
+import io.weft.comm.CommException;
+import io.weft.transport.Address;
+import io.weft.transport.limit.Span;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The number of a process that joins a job which runs, taken in the job's store
+/// (docs/protocol/store.md): the next one that no rank has or had. One process joins at a time;
+/// `close` lets the next one in. User thread.
+public final class JoinClaim implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JoinClaim.class);
+
+  /// Value of the lock that nobody holds.
+  private static final byte[] FREE = {};
+
+  private static final Duration LOOK = Duration.ofSeconds(1);
+  private static final Duration PAUSE = Duration.ofMillis(20);
+  private static final int LINES = 4;
+
+  /// Start deadlines for which a process waits while others join.
+  private static final int MOST_DEADLINES = 4;
+
+  private final Ticker ticker;
+  private final Store store;
+  private final LaunchEnvironment launch;
+  private final JobProcess self;
+  private final Duration limit;
+  private final String prefix;
+  private final byte[] own;
+  private final List<Announcement> before = new ArrayList<>();
+
+  private JoinClaim(
+      Ticker ticker,
+      Store store,
+      LaunchEnvironment launch,
+      String prefix,
+      JobProcess self,
+      Duration limit) {
+    this.ticker = ticker;
+    this.store = store;
+    this.launch = launch;
+    this.prefix = prefix;
+    this.self = self;
+    this.limit = limit;
+    String holder =
+        String.join("\n", self.identity(), self.host(), self.boot(), UUID.randomUUID().toString());
+    this.own = holder.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// Waits until the job has begun, then for others that join, each at most the limit. Throws
+  /// `CommException.Setup` where it does not run, or too many join.
+  ///
+  /// @param self the calling process
+  public static JoinClaim take(
+      Ticker ticker,
+      Store store,
+      LaunchEnvironment launch,
+      long epoch,
+      JobProcess self,
+      Duration limit)
+      throws InterruptedException {
+    int meeting = 0;
+    while (store.find(Bootstrap.meetingKey(epoch, meeting + 1) + "member/0").isPresent()) {
+      meeting++;
+    }
+    String prefix = Bootstrap.meetingKey(epoch, meeting);
+    var claim = new JoinClaim(ticker, store, launch, prefix, self, limit);
+    claim.awaitJob();
+    claim.lock();
+    try {
+      claim.number();
+      return claim;
+    } catch (RuntimeException | Error refused) {
+      claim.close();
+      throw refused;
+    }
+  }
+
+  private String lockKey() {
+    return prefix + "join/lock";
+  }
+
+  private String member(int rank) {
+    return prefix + "member/" + rank;
+  }
+
+  private void awaitJob() throws InterruptedException {
+    long end = ticker.nanos() + Span.nanos(limit);
+    for (int rank = 0; rank < launch.size(); rank++) {
+      Optional<byte[]> there = store.find(member(rank));
+      while (there.isEmpty()) {
+        long left = end - ticker.nanos();
+        if (left <= 0) {
+          throw notRunning();
+        }
+        Duration look = Duration.ofNanos(Math.min(left, Span.nanos(LOOK)));
+        there = store.awaitChange(member(rank), FREE, look);
+      }
+    }
+  }
+
+  private CommException.Setup notRunning() {
+    var missing = new ArrayList<Integer>();
+    for (int rank = 0; rank < launch.size(); rank++) {
+      if (store.find(member(rank)).isEmpty()) {
+        missing.add(rank);
+      }
+    }
+    return new CommException.Setup(
+        "this process is to join a job of "
+            + launch.size()
+            + " ranks that runs (setting join), but of them "
+            + Bootstrap.ranges(missing)
+            + " have not joined within "
+            + Span.millis(limit) / 1000.0
+            + " s; start the job first, and give this process the same WEFT_SIZE, WEFT_JOB and"
+            + " WEFT_STORE"
+            + store.caution(),
+        missing,
+        null);
+  }
+
+  // --- the lock
+
+  private void lock() throws InterruptedException {
+    long start = ticker.nanos();
+    long since = start;
+    Optional<byte[]> known = store.find(lockKey());
+    while (!enter(known, ticker.nanos() - since > Span.nanos(limit))) {
+      if (ticker.nanos() - start > MOST_DEADLINES * Span.nanos(limit)) {
+        throw new CommException.Setup(
+            "this process could not join the job, as others were joining for "
+                + MOST_DEADLINES * Span.millis(limit) / 1000.0
+                + " s; start it again",
+            null);
+      }
+      byte[] seen = known.orElse(FREE);
+      Optional<byte[]> next = store.awaitChange(lockKey(), seen, isFree(known) ? PAUSE : LOOK);
+      if (next.isPresent()) {
+        known = next;
+        since = ticker.nanos();
+      }
+    }
+  }
+
+  private static boolean isFree(Optional<byte[]> holder) {
+    return holder.isEmpty() || holder.get().length == 0;
+  }
+
+  /// Takes the lock where nobody holds it, or somebody who does not live or takes too long.
+  private boolean enter(Optional<byte[]> holder, boolean overdue) {
+    if (!isFree(holder) && !overdue && !hasEnded(holder.get())) {
+      return false;
+    }
+    try {
+      return holder.isEmpty()
+          ? store.putIfAbsent(lockKey(), own)
+          : store.compareAndSet(lockKey(), holder.get(), own);
+    } catch (CommException.Setup unknown) {
+      // The connection may have broken after it took effect.
+      return store.find(lockKey()).filter(value -> Arrays.equals(value, own)).isPresent();
+    }
+  }
+
+  /// Whether it can be seen from here that the process has ended which holds the lock.
+  private boolean hasEnded(byte[] holder) {
+    String[] lines = new String(holder, StandardCharsets.UTF_8).split("\n", -1);
+    if (lines.length != LINES || !lines[1].equals(self.host()) || !lines[2].equals(self.boot())) {
+      return false;
+    }
+    ProcessIdentity process = ProcessIdentity.parse(lines[0]);
+    return process != null && process.hasEnded();
+  }
+
+  // --- the number
+
+  private void number() {
+    for (int rank = 0; rank < JoinFrame.MOST_RANKS; rank++) {
+      Optional<byte[]> there = store.find(member(rank));
+      if (there.isEmpty()) {
+        store.put(member(rank), Announcement.absent().encode());
+        return;
+      }
+      before.add(Bootstrap.announcement(rank, there.get()));
+    }
+    throw new CommException.Setup(
+        "the job has had " + JoinFrame.MOST_RANKS + " ranks, and can have no more", null);
+  }
+
+  /// World rank of this process: the next one after those that began the job or joined it.
+  public int rank() {
+    return before.size();
+  }
+
+  /// Who is or was in the job, this process as the last one. Ranks that took a number and did not
+  /// join have no addresses. Throws `CommException.Setup` where this process was started with
+  /// another size or other settings.
+  ///
+  /// @param mine where its transports listen
+  /// @param settings those that must be the same on all ranks, as `NAME=VALUE`
+  public Topology members(List<Address> mine, List<String> settings) {
+    Announcement announcement = Announcement.of(self, launch.size(), mine, settings);
+    for (int rank = 0; rank < before.size(); rank++) {
+      Announcement its = before.get(rank);
+      if (!its.isAbsent()) {
+        Bootstrap.requireSameSize(rank, its, rank(), announcement);
+        Bootstrap.requireSameSettings(rank, its, rank(), announcement);
+      }
+    }
+    var all = new ArrayList<>(before);
+    all.add(announcement);
+    Topology topology = new Topology(0, Bootstrap.members(all));
+    if (!JoinFrame.fits(topology.members().getLast())) {
+      throw new CommException.Setup(
+          "this process's addresses are too long for the job: " + mine, null);
+    }
+    return topology;
+  }
+
+  /// Announces this process, which is connected with all ranks that are left, to those that join
+  /// later.
+  public void joined(List<Address> mine, List<String> settings) {
+    store.put(member(rank()), Announcement.of(self, launch.size(), mine, settings).encode());
+  }
+
+  /// Lets the next process join.
+  @Override
+  public void close() {
+    try {
+      boolean unused = store.compareAndSet(lockKey(), own, FREE);
+    } catch (CommException.Setup outOfReach) {
+      LOG.debug("the next process that joins waits until the start deadline", outOfReach);
+    }
+  }
+}
