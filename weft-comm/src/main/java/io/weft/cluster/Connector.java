@@ -94,6 +94,12 @@ final class Connector {
     return known;
   }
 
+  /// Why this rank is not connected yet with another one that it calls.
+  String failure(int rank) {
+    Attempt attempt = find(rank);
+    return attempt == null ? "it is not called" : attempt.failure;
+  }
+
   private @Nullable Attempt find(int rank) {
     for (Attempt attempt : attempts) {
       if (attempt.peer.rank() == rank) {

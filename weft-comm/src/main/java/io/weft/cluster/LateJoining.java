@@ -92,7 +92,6 @@ final class LateJoining {
 
   private CommException tooLate() {
     List<Integer> missing = peers.awaited();
-    boolean none = peers.live() == 0;
     String trouble = mesh.transport().trouble();
     return failed(
         "cannot join the job: no answer from "
@@ -100,10 +99,11 @@ final class LateJoining {
             + " after "
             + Span.millis(deadline) / 1000.0
             + " s"
+            + (missing.isEmpty() ? "" : " (" + connector.failure(missing.getFirst()) + ")")
             + (trouble.isEmpty() ? "" : ": it " + trouble)
-            + (none
-                ? "; no rank of the job has answered: it is over, or its addresses cannot be"
-                    + " reached from here"
+            + (peers.live() == 0
+                ? "; no rank of the job has answered: it is over, or another one, or its addresses"
+                    + " cannot be reached from here"
                 : "; check that these ranks run and that their addresses can be reached from here,"
                     + " or raise --start-deadline"),
         missing);

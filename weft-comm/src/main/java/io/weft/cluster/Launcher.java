@@ -233,6 +233,7 @@ enum Launcher {
 
   private static final String STORE = "WEFT_STORE";
   private static final String JOB = "WEFT_JOB";
+  private static final String JOIN = "WEFT_JOIN";
   private static final List<String> LAUNCHERS_OWN =
       List.of(
           "WEFT_LAUNCHER",
@@ -281,7 +282,7 @@ enum Launcher {
       }
     }
     if (several || WEFT.started(variables)) {
-      outside.keySet().removeAll(List.of(STORE, JOB));
+      outside.keySet().removeAll(List.of(STORE, JOB, JOIN));
     }
     if (variables.has("WEFT_LAUNCHER")) {
       outside.keySet().removeAll(LAUNCHERS_OWN);

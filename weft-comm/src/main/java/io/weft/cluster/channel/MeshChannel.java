@@ -126,8 +126,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public void serve(int kind, RequestHandler server) {
-    handlers.put(kind, server);
-    submit(() -> {});
+    RequestChannel.checkKind(kind);
+    submit(() -> handlers.put(kind, server, connected().peers(), this::run));
   }
 
   /// Bounded by the requests that are not over.

@@ -34,8 +34,9 @@ public interface RequestChannel {
   /// What turns this channel: who waits for an outcome may turn it meanwhile, as collectives do.
   AgentRunner runner();
 
-  /// Who serves the requests of this kind from now on, in place of an earlier handler of the same
-  /// kind; until the first one has come they wait, and those of other kinds pass them. Throws
+  /// Who serves the requests of this kind, from a later turn of the progress thread on, in place of
+  /// an earlier handler of the same kind; until the first one has come they wait, and those of
+  /// other kinds pass them. It hears at once which ranks are gone. Throws
   /// `IllegalArgumentException` for a kind that is not 0 to `MAX_KIND`.
   void serve(int kind, RequestHandler handler);
 

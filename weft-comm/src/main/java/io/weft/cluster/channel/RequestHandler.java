@@ -11,6 +11,7 @@ public interface RequestHandler {
   void onRequest(IncomingRequest request);
 
   /// Nothing more comes from this rank, and nothing reaches it: it has left, is lost, or this rank
-  /// itself ends. Said once for each, after the last of its requests.
+  /// itself ends. Said once for each, after the last of its requests; of those that were gone
+  /// before this handler came, at first.
   default void onPeerGone(int rank, CommException cause) {}
 }

@@ -3,23 +3,26 @@ package io.weft.cluster.channel;
 
 import io.weft.comm.CommException;
 import java.util.ArrayDeque;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Who serves the requests of peers, by kind. Set by any thread, read by the progress thread.
+/// Who serves the requests of peers, by kind. Confined to the progress thread, but for `any`.
 final class RequestHandlers {
 
-  /// A volatile store of a handler releases what it can see to the progress thread.
-  private final AtomicReferenceArray<@Nullable RequestHandler> byKind =
-      new AtomicReferenceArray<>(RequestChannel.MAX_KIND + 1);
+  private final @Nullable RequestHandler[] byKind = new RequestHandler[RequestChannel.MAX_KIND + 1];
 
   private volatile boolean any;
 
-  void put(int kind, RequestHandler handler) {
-    RequestChannel.checkKind(kind);
-    byKind.set(kind, handler);
+  /// It is told of those of the peers that are gone already.
+  void put(int kind, RequestHandler handler, ChannelPeer[] peers, Consumer<Runnable> guard) {
+    byKind[kind] = handler;
     any = true;
+    for (ChannelPeer peer : peers) {
+      CommException cause = peer.goneBy();
+      if (cause != null) {
+        guard.accept(() -> handler.onPeerGone(peer.rank(), cause));
+      }
+    }
   }
 
   /// Whether there is one.
@@ -29,7 +32,7 @@ final class RequestHandlers {
 
   /// Null where nobody serves requests of this kind yet.
   @Nullable RequestHandler of(InboundRequest request) {
-    return byKind.get(request.kind());
+    return byKind[request.kind()];
   }
 
   /// The first one that is served, or that nobody wants any more; null if there is none.
@@ -44,8 +47,8 @@ final class RequestHandlers {
 
   /// Tells all that nothing more comes from this rank.
   void tellGone(int rank, CommException cause, Consumer<Runnable> guard) {
-    for (int kind = 0; any && kind < byKind.length(); kind++) {
-      RequestHandler handler = byKind.get(kind);
+    for (int kind = 0; any && kind < byKind.length; kind++) {
+      RequestHandler handler = byKind[kind];
       if (handler != null) {
         guard.accept(() -> handler.onPeerGone(rank, cause));
       }

@@ -40,7 +40,10 @@ public final class TuningStore {
   /// @param work what is reduced, in words of the caller's, the same in each run
   public static String fingerprint(Weft weft, String work) {
     String ranks =
-        weft.topology().members().stream().map(TuningStore::place).collect(Collectors.joining(";"));
+        weft.topology().members().stream()
+            .limit(weft.size())
+            .map(TuningStore::place)
+            .collect(Collectors.joining(";"));
     String all = weft.transport() + "|" + ranks + "|" + work;
     try {
       byte[] digest =

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -39,7 +40,10 @@ final class MortalJob implements AutoCloseable {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final Map<Integer, Weft> ranks = new ConcurrentHashMap<>();
-  private final boolean[] doomed;
+  private final Set<Integer> doomed = ConcurrentHashMap.newKeySet();
+  private final InMemoryStore store = new InMemoryStore();
+  private final Secret secret;
+  private final int size;
 
   /// What one rank does.
   @FunctionalInterface
@@ -48,21 +52,12 @@ final class MortalJob implements AutoCloseable {
   }
 
   MortalJob(int size, WeftConfig config) throws Exception {
-    doomed = new boolean[size];
-    InMemoryStore store = new InMemoryStore();
-    Secret secret = SecretFile.random();
+    this.size = size;
+    secret = SecretFile.random();
     List<Callable<Weft>> starts = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       LaunchEnvironment launch = environment(rank, size);
-      var around =
-          new NodeEnvironment(
-              store,
-              secret,
-              "test",
-              "127.0.0.1",
-              provider(config.transport()),
-              runners(rank),
-              JobProcess.current());
+      NodeEnvironment around = around(config, rank, secret);
       starts.add(() -> ranks.put(launch.rank(), Weft.init(config, launch, around)));
     }
     List<Future<Weft>> started = new ArrayList<>();
@@ -72,7 +67,38 @@ final class MortalJob implements AutoCloseable {
     }
   }
 
-  private static LaunchEnvironment environment(int rank, int size) {
+  private NodeEnvironment around(WeftConfig config, int place, Secret proof) {
+    return new NodeEnvironment(
+        store,
+        proof,
+        "test",
+        "127.0.0.1",
+        provider(config.transport()),
+        runners(place),
+        JobProcess.current());
+  }
+
+  /// One more process, while the job runs.
+  ///
+  /// @param rank that it will have
+  /// @param config with the setting `join`
+  Weft join(int rank, WeftConfig config) {
+    return join(rank, config, secret);
+  }
+
+  /// The same with a secret that may be another job's.
+  Weft join(int rank, WeftConfig config, Secret proof) {
+    Weft late = Weft.init(config, environment(0, size), around(config, rank, proof));
+    ranks.put(late.rank(), late);
+    return late;
+  }
+
+  /// Where its ranks meet.
+  InMemoryStore store() {
+    return store;
+  }
+
+  static LaunchEnvironment environment(int rank, int size) {
     return new LaunchEnvironment(
         "test",
         rank,
@@ -107,9 +133,7 @@ final class MortalJob implements AutoCloseable {
 
   /// Ends a rank at once; its own operations fail too.
   void kill(int rank) {
-    synchronized (doomed) {
-      doomed[rank] = true;
-    }
+    doomed.add(rank);
     ranks.remove(rank);
   }
 
@@ -172,10 +196,8 @@ final class MortalJob implements AutoCloseable {
 
     @Override
     public int work(long nowNanos) {
-      synchronized (doomed) {
-        if (doomed[rank]) {
-          throw new CommException.Setup("rank " + rank + " dies as the test wants it", null);
-        }
+      if (doomed.contains(rank)) {
+        throw new CommException.Setup("rank " + rank + " dies as the test wants it", null);
       }
       return agent.work(nowNanos);
     }

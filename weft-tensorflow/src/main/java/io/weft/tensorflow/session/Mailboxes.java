@@ -153,7 +153,8 @@ final class Mailboxes {
 
     @Override
     public void onPeerGone(int rank, CommException cause) {
-      if (!closed && gone.getAndSet(rank, 1) == 0) {
+      // Those that joined the job later are no tasks.
+      if (!closed && rank < gone.length() && gone.getAndSet(rank, 1) == 0) {
         reader.onLost(rank, cause);
       }
     }
