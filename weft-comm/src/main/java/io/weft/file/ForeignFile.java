@@ -24,6 +24,7 @@ import java.util.Set;
 public final class ForeignFile {
 
   private static final String BYTE_ORDER_MARK = "\uFEFF";
+  private static final int MOST_ATTEMPTS = 100;
 
   private final Path path;
   private final boolean named;
@@ -45,23 +46,33 @@ public final class ForeignFile {
   }
 
   /// Opens it; the caller closes. Throws `NoSuchFileException` where there is none, and does not
-  /// wait for anybody.
+  /// wait for anybody. Where another file takes its place meanwhile, as by a rename, that one is
+  /// looked at and opened.
   public InputStream open() throws IOException {
-    Path file = named ? target() : path;
-    BasicFileAttributes before = attributes(file);
-    if (!before.isRegularFile()) {
-      throw refused(FileKind.of(before) + ", not a regular file");
-    }
-    if (!named && !FileOwner.isTrusted(file)) {
-      throw refused("it belongs to somebody else, " + FileOwner.name(file));
-    }
-    SeekableByteChannel channel =
-        Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
-    try {
-      if (!Objects.equals(before.fileKey(), attributes(file).fileKey())) {
-        throw refused("another file took its place while it was opened");
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      Path file = named ? target() : path;
+      BasicFileAttributes before = attributes(file);
+      if (!before.isRegularFile()) {
+        throw refused(FileKind.of(before) + ", not a regular file");
       }
-      return Channels.newInputStream(channel);
+      if (!named && !FileOwner.isTrusted(file)) {
+        throw refused("it belongs to somebody else, " + FileOwner.name(file));
+      }
+      SeekableByteChannel channel =
+          Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+      if (isStill(before, file, channel)) {
+        return Channels.newInputStream(channel);
+      }
+      channel.close();
+    }
+    throw refused("each time it was opened, another file took its place");
+  }
+
+  /// Whether what was looked at is what was opened; closes the channel where that is not known.
+  private static boolean isStill(
+      BasicFileAttributes before, Path file, SeekableByteChannel channel) throws IOException {
+    try {
+      return Objects.equals(before.fileKey(), attributes(file).fileKey());
     } catch (IOException | RuntimeException unusable) {
       channel.close();
       throw unusable;

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,6 +99,35 @@ class ForeignFileTest {
     refused(ForeignFile.found(planted), planted, "belongs to somebody else");
     Files.setAttribute(planted, "unix:uid", NOBODY); // a colleague's file in his own directory
     assertThat(ForeignFile.found(planted).text(1)).isEqualTo("x");
+  }
+
+  /// A reader sees one of the files whole, whenever another one takes its place.
+  @Test
+  void fileThatIsReplacedAgainAndAgainIsRead() throws Exception {
+    Files.writeString(file, "text");
+    var done = new AtomicBoolean();
+    Thread replacing =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  Path next = directory.resolve("next");
+                  try {
+                    while (!done.get()) {
+                      Files.writeString(next, "text");
+                      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+                    }
+                  } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                  }
+                });
+    try {
+      for (int i = 0; i < 5000; i++) {
+        assertThat(ForeignFile.found(file).text(4)).isEqualTo("text");
+      }
+    } finally {
+      done.set(true);
+      replacing.join();
+    }
   }
 
   @Test
