@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.Weft;
+import io.weft.comm.CommException;
 import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -37,8 +38,11 @@ public final class KeyValue implements AutoCloseable {
     this.store = store;
   }
 
-  /// Begins to serve where this rank is a server, on threads of its own. Throws
-  /// `IllegalArgumentException` where no rank is left to be a worker.
+  /// Begins to serve where this rank is a server, on threads of its own. In a process that has
+  /// joined the job since it began (setting `join`) this rank takes the place of a server that was
+  /// lost: what it shall have is copied to it while workers go on. Throws
+  /// `IllegalArgumentException` where no rank is left to be a worker, and `CommException.Setup` in
+  /// a process that has joined where no server is lost.
   public static KeyValue over(Weft weft, KvOptions options) {
     return over(weft, options, KvServer.Turns.THREADS);
   }
@@ -58,6 +62,9 @@ public final class KeyValue implements AutoCloseable {
       Weft weft, KvOptions options, List<Integer> workers, KvServer.Turns turns) {
     Layout layout = Layout.of(weft, options, workers);
     Duration limit = options.deadline().orElse(weft.config().deadline());
+    if (weft.rank() >= weft.size()) {
+      return returning(weft, layout, options, turns);
+    }
     KvServer server =
         layout.servers().contains(weft.rank())
             ? new KvServer(weft, layout, limit, options, turns)
@@ -67,6 +74,26 @@ public final class KeyValue implements AutoCloseable {
             ? new KeyValueStore(weft, layout, options, server)
             : null;
     return new KeyValue(server, store);
+  }
+
+  /// The process has joined the job since it began: it takes the place of a server that is lost.
+  static KeyValue returning(Weft weft, Layout layout, KvOptions options, KvServer.Turns turns) {
+    Duration limit = options.deadline().orElse(weft.config().deadline());
+    if (!layout.replicas().isMirrored()) {
+      throw new IllegalArgumentException(
+          "rank %d has joined a job whose shards have no mirrors: what a lost server had is lost; use KvOptions.withMirrors"
+              .formatted(weft.rank()));
+    }
+    try {
+      ServerPlace place = ServerPlace.take(weft, layout, options.application(), limit);
+      var server = new KvServer(weft, layout, limit, options, turns);
+      server.takes(place);
+      place.tell(weft, layout, limit);
+      return new KeyValue(server, null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommException.Setup("interrupted while it took the place of a server", e);
+    }
   }
 
   static StagingMemory staging(Weft weft) {

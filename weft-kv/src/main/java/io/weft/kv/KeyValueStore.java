@@ -65,6 +65,11 @@ public final class KeyValueStore {
             layout.replicas(),
             KeyValue.staging(weft),
             local == null ? null : local::serve);
+    if (local != null) {
+      local.worker(links);
+    } else if (layout.replicas().isMirrored()) {
+      weft.channel().serve(layout.kind(), new RingHearer(layout, weft.rank(), links));
+    }
   }
 
   /// The table of rows of this name, on all shards. All workers register the same; one that differs
@@ -139,7 +144,7 @@ public final class KeyValueStore {
     }
     Map<Integer, String> answers = new TreeMap<>();
     links
-        .command(layout.servers(), bytes)
+        .command(bytes)
         .await()
         .forEach((rank, it) -> answers.put(rank, new String(it, StandardCharsets.UTF_8)));
     return answers;

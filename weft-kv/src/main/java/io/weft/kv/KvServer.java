@@ -20,13 +20,16 @@ import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ProgramTurns;
 import io.weft.kv.server.ReplyMemory;
+import io.weft.kv.server.RingNews;
 import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
+import io.weft.kv.server.ShardStates;
 import io.weft.kv.server.ShardThread;
 import io.weft.kv.server.ShardTurns;
 import io.weft.kv.server.Spills;
 import io.weft.kv.table.MemoryBudget;
+import io.weft.kv.worker.WorkerLinks;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -34,6 +37,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +69,12 @@ public final class KvServer implements AutoCloseable {
   private final CommandAnswers commands;
   private final Spills spills;
   private final int self;
+
+  /// Those that the job began with, and those that have come in the place of one that was lost.
+  private final Set<Integer> servers = new ConcurrentSkipListSet<>();
+
+  private final ShardStates states = new ShardStates();
+  private volatile @Nullable WorkerLinks own;
   private CommException.@Nullable Excluded excluded;
 
   /// @param limit how long a mirror may take to answer
@@ -73,6 +83,7 @@ public final class KvServer implements AutoCloseable {
     this.layout = layout;
     this.runner = weft.channel().runner();
     this.self = weft.rank();
+    servers.addAll(layout.servers());
     this.workersHere = new HashSet<>(layout.workers());
     this.commands = new CommandAnswers(self, options.commands());
     this.files =
@@ -98,7 +109,8 @@ public final class KvServer implements AutoCloseable {
                 layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
             spills,
             new ShardFunctions(options.functions(), options.changes()),
-            layout.shards());
+            layout.shards(),
+            states);
     int most =
         (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN;
     this.byProgram =
@@ -166,7 +178,7 @@ public final class KvServer implements AutoCloseable {
         exclude(out);
       }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
-      if (lost && layout.replicas().isMirrored() && layout.servers().contains(rank)) {
+      if (lost && layout.replicas().isMirrored() && servers.contains(rank)) {
         turned.forEach(it -> it.lose(rank));
       }
       leave(rank);
@@ -190,6 +202,13 @@ public final class KvServer implements AutoCloseable {
         requireWorker(request.fromRank());
         commands.answer(request);
         return;
+      }
+      if (head.op() == KvOp.RETURN) {
+        returned(request, head);
+        return;
+      }
+      if (head.op() == KvOp.RING && worker == NO_WORKER) {
+        worker = ring(request, head);
       }
       if (!layout.mayBeOn(head.shard(), self)) {
         throw new IllegalArgumentException(
@@ -221,7 +240,7 @@ public final class KvServer implements AutoCloseable {
   }
 
   private int mirrored(IncomingRequest request, int worker) {
-    if (!layout.servers().contains(request.fromRank())
+    if (!servers.contains(request.fromRank())
         || worker < 0
         || worker >= layout.workers().size()) {
       throw new IllegalArgumentException(
@@ -229,6 +248,53 @@ public final class KvServer implements AutoCloseable {
               .formatted(request.fromRank(), worker, layout.workers().size()));
     }
     return worker;
+  }
+
+  /// A process takes the place of a server that was lost, or asks whether this one is there.
+  private void returned(IncomingRequest request, KvHead head) {
+    int place = head.part() - 1;
+    if (!layout.replicas().isMirrored() || place >= layout.servers().size()) {
+      throw new IllegalArgumentException(
+          "place %d of %d servers%s; all servers need the same options"
+              .formatted(
+                  place,
+                  layout.servers().size(),
+                  layout.replicas().isMirrored() ? "" : " without mirrors"));
+    }
+    if (place >= 0) {
+      int rank = request.fromRank();
+      LOG.info(
+          "rank {} takes the place of server {} in the ring; what it shall have is copied to it",
+          rank,
+          place);
+      servers.add(rank);
+      turned.forEach(it -> it.returned(place, rank));
+    }
+    request.reply(KvReply.done(0).encode());
+  }
+
+  /// Shards of this server, and its own worker, hear of the servers of a shard.
+  private int ring(IncomingRequest request, KvHead head) {
+    if (!servers.contains(request.fromRank())) {
+      throw new IllegalArgumentException(
+          "rank " + request.fromRank() + " is no server; only servers tell of servers");
+    }
+    WorkerLinks here = own;
+    if (here != null) {
+      here.ring(head.shard(), RingNews.text(request.payload()));
+    }
+    return 0; // of no worker: as a server tells its mirror
+  }
+
+  /// The worker of this rank, which hears of servers here.
+  void worker(WorkerLinks links) {
+    own = links;
+  }
+
+  /// It has this place since the job began: who was lost before, and who has come.
+  void takes(ServerPlace place) {
+    servers.addAll(place.others());
+    turned.forEach(each -> place.lost().forEach(each::lose));
   }
 
   private synchronized void exclude(CommException.Excluded cause) {
@@ -257,6 +323,18 @@ public final class KvServer implements AutoCloseable {
               + " has threads of its own; give KeyValue.over KvServer.Turns.PROGRAM");
     }
     return byProgram.turn(limit);
+  }
+
+  /// Numbers of the shards that this server serves now: after a loss more than at the beginning; in
+  /// a process that takes the place of a server that was lost none at first.
+  public Set<Integer> served() {
+    return states.served();
+  }
+
+  /// Those of them that another server has wholly: where all servers name the same as in `served`,
+  /// the loss of any one of them loses nothing.
+  public Set<Integer> mirrored() {
+    return states.mirrored();
   }
 
   /// Whether workers on other ranks are there, which have neither left nor are lost; for a server

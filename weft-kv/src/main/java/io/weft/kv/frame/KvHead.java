@@ -22,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 /// @param count keys of the list
 /// @param part of a tensor
 /// @param values how values are written
+/// @param ring version of the shard's ring of servers by which it was sent
 public record KvHead(
     KvOp op,
     Keys keys,
@@ -34,7 +35,38 @@ public record KvHead(
     long digestLow,
     int count,
     int part,
-    Values values) {
+    Values values,
+    int ring) {
+
+  /// By the ring that a job begins with.
+  public KvHead(
+      KvOp op,
+      Keys keys,
+      int shard,
+      long table,
+      long number,
+      long settled,
+      long clock,
+      long digestHigh,
+      long digestLow,
+      int count,
+      int part,
+      Values values) {
+    this(
+        op,
+        keys,
+        shard,
+        table,
+        number,
+        settled,
+        clock,
+        digestHigh,
+        digestLow,
+        count,
+        part,
+        values,
+        0);
+  }
 
   /// With values of 32 bits.
   public KvHead(
@@ -146,7 +178,7 @@ public record KvHead(
     to.set(JAVA_LONG_UNALIGNED, 48, digestLow);
     to.set(JAVA_INT_UNALIGNED, 56, count);
     to.set(JAVA_INT_UNALIGNED, 60, part);
-    to.set(JAVA_INT_UNALIGNED, 64, 0);
+    to.set(JAVA_INT_UNALIGNED, 64, ring);
     to.set(JAVA_LONG_UNALIGNED, 68, 0L);
   }
 
@@ -184,16 +216,17 @@ public record KvHead(
             from.get(JAVA_LONG_UNALIGNED, 48),
             from.get(JAVA_INT_UNALIGNED, 56),
             from.get(JAVA_INT_UNALIGNED, 60),
-            VALUES[values]);
+            VALUES[values],
+            from.get(JAVA_INT_UNALIGNED, 64));
     head.check();
     return head;
   }
 
   private void check() {
-    if (shard < 0 || count < 0 || part < 0 || clock < 0) {
+    if (shard < 0 || count < 0 || part < 0 || clock < 0 || ring < 0) {
       throw new IllegalArgumentException(
-          "shard %d, %d keys, part %d, clock %d: none may be negative"
-              .formatted(shard, count, part, clock));
+          "shard %d, %d keys, part %d, clock %d, ring %d: none may be negative"
+              .formatted(shard, count, part, clock, ring));
     }
     if (number < 0 || settled < 0 || settled > number || (number > 0) != op.isNumbered()) {
       throw new IllegalArgumentException(

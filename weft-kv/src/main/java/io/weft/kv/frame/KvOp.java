@@ -45,7 +45,15 @@ public enum KvOp {
   /// and argument.
   CHANGE(19),
   /// A text to a server, about no table; the answer is its text.
-  COMMAND(20);
+  COMMAND(20),
+  /// To a server: another process has taken a server's place, about no shard; `part` is the place
+  /// in the ring.
+  RETURN(21),
+  /// To a server: what it has of a shard is dropped, all there is will be copied to it. The payload
+  /// is the ring of servers in which it shall have the shard.
+  BEGIN(22),
+  /// To a server or worker: these servers have a shard from now on. The payload is their ring.
+  RING(23);
 
   private final byte code;
 

@@ -36,7 +36,9 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     /// It was not done, and will not be.
     REFUSED(2),
     /// It is done, and values come behind.
-    VALUES(3);
+    VALUES(3),
+    /// It was not done: the shard has another ring of servers, which is the text.
+    MOVED(4);
 
     private final byte code;
 
@@ -67,6 +69,11 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
   /// It is done, with something to say.
   public static KvReply done(long applied, String words) {
     return new KvReply(Status.DONE, applied, words);
+  }
+
+  /// Other servers have the shard.
+  public static KvReply moved(String ring) {
+    return new KvReply(Status.MOVED, 0, ring);
   }
 
   /// It was refused.

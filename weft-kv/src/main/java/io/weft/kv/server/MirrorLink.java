@@ -71,6 +71,11 @@ final class MirrorLink {
     return waiting.size() < MOST_WAITING;
   }
 
+  /// Whether all is answered.
+  boolean isIdle() {
+    return waiting.isEmpty() && open == 0;
+  }
+
   /// Whether something waits for room in the channel, of which nothing tells.
   boolean isBlocked() {
     return !waiting.isEmpty() && open == 0;

@@ -88,6 +88,11 @@ public final class ProgramTurns implements ShardTurns {
     loop.lose(rank);
   }
 
+  @Override
+  public void returned(int position, int rank) {
+    loop.returned(position, rank);
+  }
+
   /// On the thread that turns it, or when none does any more.
   @Override
   public void close() {

@@ -2,7 +2,6 @@
 package io.weft.kv.server;
 
 import io.weft.cluster.channel.IncomingRequest;
-import io.weft.kv.frame.Ahead;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -35,7 +34,7 @@ final class Shard {
   private final ShardContext context;
   private final Runnable wake;
   private final ShardTables tables;
-  private final NumberWindow[] pushes;
+  private final ShardPushes pushes;
   private final ShardSaves saves;
   private final ShardMirror mirror;
   private final ShardCalls calls;
@@ -54,25 +53,40 @@ final class Shard {
   private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
 
   /// @param wake any thread: memory of answers is free again
-  /// @param lost servers that are lost already
+  /// @param news what is known already of other servers
   /// @param onThread runs something on the shard's thread, from any
   Shard(
       int number,
       ShardContext context,
       Runnable wake,
-      Set<Integer> lost,
+      ServerNews news,
       Consumer<Runnable> onThread) {
     this.number = number;
     this.tables = new ShardTables(context);
-    this.mirror = new ShardMirror(number, context, lost, onThread);
+    this.mirror = new ShardMirror(number, context, new Copied(), news, onThread);
     this.calls = new ShardCalls(context, tables, mirror);
     this.left = new boolean[context.workers().size()];
     this.context = context;
     this.wake = wake;
     this.saves = new ShardSaves(number, context, wake);
-    this.pushes = new NumberWindow[context.workers().size()];
-    for (int i = 0; i < pushes.length; i++) {
-      pushes[i] = new NumberWindow();
+    this.pushes = new ShardPushes(context, saves, this::resume);
+  }
+
+  /// What a new mirror gets.
+  private final class Copied implements ShardCopy.Source {
+    @Override
+    public Collection<ShardTable> tables() {
+      return tables.all();
+    }
+
+    @Override
+    public List<byte[]> windows() {
+      return pushes.windows();
+    }
+
+    @Override
+    public boolean hasLeft(int worker) {
+      return left[worker];
     }
   }
 
@@ -84,11 +98,18 @@ final class Shard {
       if (worker < 0) {
         throw new Refusal("rank " + request.fromRank() + " is no worker");
       }
-      if (mirror.serves()) {
+      Replicas next = mirror.ofVersion(head.ring());
+      if (next != null) {
+        adopt(next);
+      }
+      int version = mirror.ring().version();
+      if (head.ring() < version) {
+        moved(it);
+      } else if (mirror.serves() && head.ring() == version) {
         checkComplete();
         serve(it);
       } else {
-        early.add(it); // who asks knows already that the server before this one is lost
+        early.add(it); // who asks knows already what this server will hear
       }
     } catch (Refusal | MemoryBudgetException | RowStoreException why) {
       refuse(it, String.valueOf(why.getMessage()));
@@ -117,10 +138,20 @@ final class Shard {
   void mirror(IncomingRequest request, KvHead head, int worker) {
     var it = new Pending(request, head, worker);
     try {
+      if (head.op() == KvOp.RING) {
+        adopt(ring(it));
+        done(it, 0);
+        return;
+      }
       if (mirror.serves()) {
         throw new Refusal("rank " + context.rank() + " serves it, and mirrors nobody");
       }
       switch (head.op()) {
+        case BEGIN -> {
+          mirror.begin(request.fromRank(), head.ring(), ring(it));
+          drop();
+          done(it, 0);
+        }
         case REGISTER -> done(it, tables.register(it));
         case PUSH -> push(it);
         case CLOCK -> clock(it);
@@ -142,13 +173,13 @@ final class Shard {
           ShardTable table = table(head);
           Subject subject = table.subject(head, request.payload());
           if (subject != null) {
-            long unused = keep(it, table, subject, table.values(head, subject, request.payload()));
+            long unused = pushes.keep(it, table, subject, table.values(head, subject, request.payload()));
           }
           done(it, 0);
         }
         case WINDOW -> {
           ShardTables.checkPayload(it, NumberWindow.EXPORT_BYTES);
-          pushes[worker].take(request.payload());
+          pushes.take(worker, request.payload());
           done(it, 0);
         }
         case LEAVE -> {
@@ -159,7 +190,7 @@ final class Shard {
           mirror.completed();
           done(it, 0);
         }
-        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND ->
+        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND, RETURN, RING ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
     } catch (Refusal | MemoryBudgetException | RowStoreException why) {
@@ -192,13 +223,13 @@ final class Shard {
       case CUT -> {
         ShardTable table = table(it.head());
         saves.cut(it, table);
-        applyComplete(table);
+        pushes.applyComplete(table);
         resume(table);
       }
       case RELEASE -> {
         ShardTable table = table(it.head());
         saves.release(table);
-        applyComplete(table);
+        pushes.applyComplete(table);
         done(it, 0);
         resume(table);
       }
@@ -211,7 +242,7 @@ final class Shard {
       case CHANGE -> change(it);
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
-      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND ->
+      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND, RETURN, BEGIN, RING ->
           throw new Refusal(it.head().op() + " is for servers");
     }
   }
@@ -267,31 +298,22 @@ final class Shard {
       return;
     }
     MemorySegment values = table.values(head, subject, it.request().payload());
-    boolean isNew = isNew(it);
+    boolean isNew = pushes.isNew(it);
     table.changed();
     long told = 0;
     if (table.spec().consistency().isSynchronous()) {
-      told = keep(it, table, subject, isNew ? values : null);
+      told = pushes.keep(it, table, subject, isNew ? values : null);
     } else if (isNew) {
       table.apply(subject, values);
     }
     long at = told;
-    if (mirror.link() == null) {
+    if (!mirror.isMirrored()) {
       answerPush(it, at);
     } else {
       mirror.forwardPush(
           it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
     }
     resume(table);
-  }
-
-  /// Whether a push or change was not done before; it is known from now on.
-  private boolean isNew(Pending it) throws Refusal {
-    try {
-      return pushes[it.worker()].isNew(it.head().number(), it.head().settled());
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
   }
 
   private void answerPush(Pending it, long told) {
@@ -302,59 +324,6 @@ final class Shard {
     }
   }
 
-  /// @param values null = they were kept before
-  private long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
-      throws Refusal {
-    Rounds<KeptPush> rounds = table.rounds(subject);
-    if (values == null) {
-      return rounds.applied();
-    }
-    long clock = it.head().clock();
-    switch (rounds.place(clock)) {
-      case LATE -> rounds.drop();
-      case EARLY ->
-          throw new Refusal(
-              "a push of clock %d, while clock %d was applied; a worker is at most %d ahead"
-                  .formatted(clock, rounds.applied(), Ahead.CLOCKS));
-      case KEPT -> {
-        long bytes = values.byteSize();
-        context.budget().reserve("pushes of clock " + clock, bytes);
-        MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
-        copy.copyFrom(values);
-        KeptPush before = rounds.keep(it.worker(), clock, new KeptPush(subject, copy, bytes));
-        if (before != null) {
-          context.budget().release(before.bytes());
-        }
-        applyComplete(table, rounds);
-      }
-    }
-    return rounds.applied();
-  }
-
-  private void applyComplete(ShardTable table, Rounds<KeptPush> rounds) throws Refusal {
-    List<KeptPush> complete = rounds.takeComplete();
-    while (complete != null) {
-      try {
-        table.applyClock(complete, rounds.applied());
-      } finally {
-        complete.forEach(each -> context.budget().release(each.bytes()));
-        if (table.isBroken()) {
-          resume(table); // those that wait for it hear why
-        }
-      }
-      complete = rounds.takeComplete();
-    }
-    if (saves.reached(table)) {
-      applyComplete(table); // what has waited for the cut: its workers may send nothing more
-    }
-  }
-
-  private void applyComplete(ShardTable table) throws Refusal {
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
-      applyComplete(table, rounds);
-    }
-  }
-
   /// Whether something of a checkpoint is not written yet, or not copied to a mirror.
   boolean isBusy() {
     return saves.isSaving() || mirror.isBusy();
@@ -362,8 +331,14 @@ final class Shard {
 
   /// Writes or copies some of it; whether there was something to do.
   boolean slice() {
-    boolean saved = saves.slice();
-    return mirror.slice() || saved;
+    boolean some = saves.slice();
+    some |= mirror.slice();
+    mirror.advance(!saves.isSaving() && !saves.isHolding());
+    if (mirror.takeTurned()) {
+      turned();
+      some = true;
+    }
+    return some;
   }
 
   /// Changes what is here, and then at the mirror.
@@ -371,7 +346,7 @@ final class Shard {
     ShardTable table = table(it.head());
     calls.checkChange(it, table);
     table.hear(it);
-    String failure = isNew(it) ? calls.change(it, table) : null;
+    String failure = pushes.isNew(it) ? calls.change(it, table) : null;
     MemorySegment payload = it.request().payload();
     mirror.forward(
         it.head(),
@@ -467,26 +442,7 @@ final class Shard {
       switch (it.head().op()) {
         case WAIT -> await(it);
         case INIT -> init(it);
-        case REGISTER,
-            PUSH,
-            PULL,
-            PUSH_PULL,
-            CLOCK,
-            HOLD,
-            CUT,
-            RELEASE,
-            LOAD,
-            KEEP,
-            WINDOW,
-            LEAVE,
-            COMPLETE,
-            STATE,
-            COPY,
-            STATISTICS,
-            CALL,
-            CHANGE,
-            COMMAND ->
-            pull(it);
+        default -> pull(it);
       }
     } catch (Refusal | MemoryBudgetException | RowStoreException why) {
       refuse(it, String.valueOf(why.getMessage()));
@@ -524,43 +480,86 @@ final class Shard {
 
   /// A server is lost.
   void lose(int rank) {
-    boolean takesOver = mirror.lose(rank);
-    int next = mirror.nextMirror();
-    if (next == Replicas.NONE) {
-      mirror.end();
-    } else {
-      mirror.begin(
-          next,
-          new ShardCopy.Source() {
-            @Override
-            public Collection<ShardTable> tables() {
-              return tables.all();
-            }
-
-            @Override
-            public NumberWindow[] pushes() {
-              return pushes;
-            }
-
-            @Override
-            public boolean hasLeft(int worker) {
-              return left[worker];
-            }
-          });
+    if (mirror.lose(rank)) {
+      LOG.warn(
+          "rank {} takes over shard {}{}",
+          context.rank(),
+          number,
+          mirror.isComplete() ? "" : ", of which it has not all: what it is asked is refused");
+      takeOver();
     }
-    if (!takesOver) {
-      return;
-    }
-    LOG.warn(
-        "rank {} takes over shard {}{}",
-        context.rank(),
-        number,
-        mirror.isComplete() ? "" : ", of which it has not all: what it is asked is refused");
+  }
+
+  private void takeOver() {
     gone.forEach(this::leaveBoth);
     gone.clear();
-    while (!early.isEmpty()) {
+    retryEarly();
+  }
+
+  private void retryEarly() {
+    int waiting = early.size();
+    for (int i = 0; i < waiting; i++) {
       Pending it = early.remove();
       serve(it.request(), it.head());
+    }
+  }
+
+  // --- another process in a server's place
+
+  /// A process shall have this place in the ring of servers.
+  void returned(int position, int rank) {
+    mirror.returned(position, rank);
+  }
+
+  private Replicas ring(Pending it) throws Refusal {
+    try {
+      return mirror.ring().after(RingNews.text(it.request().payload()));
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /// A ring counts, if it is later than the one that is known.
+  private void adopt(Replicas ring) {
+    if (ring.version() <= mirror.ring().version()) {
+      return;
+    }
+    boolean served = mirror.serves();
+    if (!mirror.adopt(ring)) {
+      drop();
+    }
+    if (mirror.serves() && !served) {
+      takeOver();
+    } else {
+      retryEarly();
+    }
+  }
+
+  /// What is here of the shard belongs to nobody any more.
+  private void drop() {
+    tables.clear();
+    pushes.clear();
+  }
+
+  private void moved(Pending it) {
+    it.request().reply(KvReply.moved(mirror.ring().text()).encode());
+  }
+
+  /// The ring has changed, or will not: what has waited for that goes on, here or elsewhere.
+  private void turned() {
+    if (mirror.serves()) {
+      gone.forEach(this::leaveBoth);
+      gone.clear();
+    } else {
+      tables.all().forEach(table -> moveAll(table.parked()));
+      moveAll(unanswered);
+    }
+    retryEarly();
+  }
+
+  private void moveAll(ArrayDeque<Pending> waiting) {
+    while (!waiting.isEmpty()) {
+      moved(waiting.remove());
     }
   }
 
@@ -572,7 +571,7 @@ final class Shard {
       for (Rounds<KeptPush> rounds : table.allRounds()) {
         rounds.leave(worker);
         try {
-          applyComplete(table, rounds);
+          pushes.applyComplete(table, rounds);
         } catch (Refusal | RuntimeException | Error why) {
           LOG.error(
               "shard {} of rank {}, table '{}': pushes were dropped when rank {} left",
@@ -589,6 +588,6 @@ final class Shard {
 
   /// Frees the memory of its tables.
   void close() {
-    tables.all().forEach(ShardTable::close);
+    tables.clear();
   }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 /// @param spills stores of tables that may be larger than memory
 /// @param functions that run here
 /// @param shards how many there are, on all servers
+/// @param states of those of this server, for others to see
 public record ShardContext(
     int rank,
     List<Integer> workers,
@@ -26,7 +27,8 @@ public record ShardContext(
     Mirroring mirroring,
     Spills spills,
     ShardFunctions functions,
-    int shards) {
+    int shards,
+    ShardStates states) {
 
   /// Copies what could change.
   public ShardContext {

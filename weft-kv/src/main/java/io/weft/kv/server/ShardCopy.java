@@ -8,6 +8,7 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.spec.Replicas;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -36,21 +37,26 @@ final class ShardCopy {
     /// Its tables.
     Collection<ShardTable> tables();
 
-    /// Which pushes of each worker were seen.
-    NumberWindow[] pushes();
+    /// Which pushes of each worker were seen, as `NumberWindow.export` writes them.
+    List<byte[]> windows();
 
     /// Whether nobody waits for a worker any more.
     boolean hasLeft(int worker);
   }
 
-  ShardCopy(int shard, MirrorLink to, Source source) {
+  /// @param now the ring by which the shard is served
+  /// @param next the ring in which the mirror shall have it; the same, or the next version
+  ShardCopy(int shard, MirrorLink to, Source source, Replicas now, Replicas next) {
     this.shard = shard;
     this.to = to;
+    byte[] ring = RingNews.bytes(next);
+    send(RingNews.head(KvOp.BEGIN, shard, now.version()), 0, ring, ring.length);
+    List<byte[]> windows = source.windows();
     for (ShardTable table : source.tables()) {
-      state(table, source.pushes().length);
+      state(table, windows.size());
     }
-    for (int worker = 0; worker < source.pushes().length; worker++) {
-      byte[] window = source.pushes()[worker].export();
+    for (int worker = 0; worker < windows.size(); worker++) {
+      byte[] window = windows.get(worker);
       send(head(KvOp.WINDOW, shard, 0, 0), worker, window, window.length);
       if (source.hasLeft(worker)) {
         send(head(KvOp.LEAVE, shard, 0, 0), worker, NOTHING, 0);
@@ -186,9 +192,19 @@ final class ShardCopy {
     return true;
   }
 
-  /// Tells the mirror that it has all.
-  void complete() {
-    send(head(KvOp.COMPLETE, shard, 0, 0), 0, NOTHING, 0);
+  /// Tells the mirror that it has all; `whole` hears when it knows.
+  void complete(Runnable whole) {
+    to.forward(
+        head(KvOp.COMPLETE, shard, 0, 0),
+        0,
+        0,
+        it -> {},
+        refusal -> {
+          arrived(refusal);
+          if (!to.isEnded()) {
+            whole.run();
+          }
+        });
   }
 
   /// Ends it.

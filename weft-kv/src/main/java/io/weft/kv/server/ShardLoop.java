@@ -5,8 +5,6 @@ import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jctools.queues.atomic.MpscChunkedAtomicArrayQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +19,7 @@ final class ShardLoop {
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
   private final Shard[] byNumber;
   private final List<Shard> shards = new ArrayList<>();
-  private final Set<Integer> lost = new TreeSet<>();
+  private final ServerNews news = new ServerNews();
   private final ShardContext context;
   private final ShardTurner turner;
   private boolean busy;
@@ -38,6 +36,8 @@ final class ShardLoop {
     record Leave(int rank) implements Task {}
 
     record Lose(int rank) implements Task {}
+
+    record Return(int position, int rank) implements Task {}
   }
 
   /// @param numbers of the shards that it has from the beginning
@@ -56,7 +56,7 @@ final class ShardLoop {
   private Shard shard(int number) {
     Shard known = byNumber[number];
     if (known == null) {
-      known = new Shard(number, context, this::released, lost, this::onThread);
+      known = new Shard(number, context, this::released, news, this::onThread);
       byNumber[number] = known;
       shards.add(known);
     }
@@ -100,9 +100,14 @@ final class ShardLoop {
 
   private void tell(Task task, int rank) {
     if (!tasks.offer(task)) {
-      LOG.error("no room to tell shards that rank {} has left", rank);
+      LOG.error("no room to tell shards what has become of rank {}", rank);
     }
     turner.wake();
+  }
+
+  /// A process takes the place of a server that was lost.
+  void returned(int position, int rank) {
+    tell(new Task.Return(position, rank), rank);
   }
 
   private void onThread(Runnable what) {
@@ -171,16 +176,24 @@ final class ShardLoop {
           shard.serve(request, head);
           busy |= shard.isBusy();
         }
-        case Task.Mirror(IncomingRequest request, KvHead head, int worker) ->
-            shard(head.shard()).mirror(request, head, worker);
+        case Task.Mirror(IncomingRequest request, KvHead head, int worker) -> {
+          Shard shard = shard(head.shard());
+          shard.mirror(request, head, worker);
+          busy |= shard.isBusy();
+        }
         case Task.Run(Runnable what) -> what.run();
         case Task.Leave(int rank) -> {
           shards.forEach(it -> it.leave(rank));
           busy = true;
         }
         case Task.Lose(int rank) -> {
-          lost.add(rank);
+          news.lost().add(rank);
           shards.forEach(it -> it.lose(rank));
+          busy = true;
+        }
+        case Task.Return(int position, int rank) -> {
+          news.returned().put(position, rank);
+          shards.forEach(it -> it.returned(position, rank));
           busy = true;
         }
       }

@@ -201,6 +201,11 @@ final class ShardSaves {
     it.request().reply(reply.encode());
   }
 
+  /// Whether a checkpoint has begun that is not made yet.
+  boolean isHolding() {
+    return !held.isEmpty();
+  }
+
   /// Whether something is not written yet.
   boolean isSaving() {
     return !open.isEmpty();

@@ -32,6 +32,12 @@ final class ShardTables {
     return tables.values();
   }
 
+  /// Ends all of them and frees their memory.
+  void clear() {
+    tables.values().forEach(ShardTable::close);
+    tables.clear();
+  }
+
   @Nullable ShardTable find(long id) {
     return tables.get(id);
   }

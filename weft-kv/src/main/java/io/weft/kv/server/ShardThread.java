@@ -83,6 +83,11 @@ public final class ShardThread implements ShardTurns {
     loop.lose(rank);
   }
 
+  @Override
+  public void returned(int position, int rank) {
+    loop.returned(position, rank);
+  }
+
   private void run() {
     while (!loop.hasEnded()) {
       if (loop.doWork() > 0) {

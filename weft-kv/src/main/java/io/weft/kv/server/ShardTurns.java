@@ -23,6 +23,11 @@ public sealed interface ShardTurns extends AutoCloseable permits ShardThread, Pr
   /// A server is lost; this one may have to take its place.
   void lose(int rank);
 
+  /// A process takes the place of a server that was lost.
+  ///
+  /// @param position of the place in the ring of servers
+  void returned(int position, int rank);
+
   /// Ends it; what is not answered fails.
   @Override
   void close();

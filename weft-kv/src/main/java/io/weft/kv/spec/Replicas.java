@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 
 /// Which servers have a shard. The servers are a ring; a shard has its place in it, and lies on the
 /// first servers from there on that are not lost: the first of them serves it, the second mirrors
-/// it. Pure; who knows of the same losses finds the same servers.
+/// it. Where another process has taken the place of one that was lost, the ring has a later
+/// version. Pure; who knows of the same losses and version finds the same servers.
 ///
-/// @param servers their ranks
+/// @param version how often a server was replaced
+/// @param servers their ranks, in the order of the ring
 /// @param copies 1, or 2 with mirrors
-public record Replicas(List<Integer> servers, int copies) {
+public record Replicas(int version, List<Integer> servers, int copies) {
 
   /// Nobody.
   public static final int NONE = -1;
@@ -18,6 +22,11 @@ public record Replicas(List<Integer> servers, int copies) {
   /// Copies what could change.
   public Replicas {
     servers = List.copyOf(servers);
+  }
+
+  /// Of the servers that a job begins with.
+  public Replicas(List<Integer> servers, int copies) {
+    this(0, servers, copies);
   }
 
   /// Whether shards have mirrors.
@@ -45,5 +54,52 @@ public record Replicas(List<Integer> servers, int copies) {
       }
     }
     return NONE;
+  }
+
+  /// The next version, with another process in a server's place.
+  public Replicas replaced(int position, int rank) {
+    List<Integer> next = new ArrayList<>(servers);
+    next.set(position, rank);
+    return new Replicas(version + 1, next, copies);
+  }
+
+  /// Itself, for `after`: version, number of servers, and `POSITION:RANK` of each whose rank is not
+  /// its position.
+  public String text() {
+    var text = new StringBuilder(version + " " + servers.size());
+    for (int i = 0; i < servers.size(); i++) {
+      if (servers.get(i) != i) {
+        text.append(' ').append(i).append(':').append(servers.get(i));
+      }
+    }
+    return text.toString();
+  }
+
+  /// What `text` of another version of this ring was. Throws `IllegalArgumentException` with what
+  /// is wrong.
+  public Replicas after(String text) {
+    List<String> words = List.of(text.split(" ", -1));
+    try {
+      int count = words.size() < 2 ? -1 : Integer.parseInt(words.get(1));
+      List<Integer> ranks = new ArrayList<>();
+      for (int i = 0; i < servers.size(); i++) {
+        ranks.add(i);
+      }
+      for (String word : words.subList(Math.min(2, words.size()), words.size())) {
+        int colon = word.indexOf(':');
+        ranks.set(
+            Integer.parseInt(word.substring(0, colon)),
+            Integer.parseInt(word.substring(colon + 1)));
+      }
+      int its = Integer.parseInt(words.getFirst());
+      if (count == servers.size() && its >= 0 && new HashSet<>(ranks).size() == count) {
+        return new Replicas(its, ranks, copies);
+      }
+    } catch (NumberFormatException | IndexOutOfBoundsException wrong) {
+      throw new IllegalArgumentException("'" + text + "' is no ring of servers", wrong);
+    }
+    throw new IllegalArgumentException(
+        "'%s' is no ring of %d different servers; all ranks need the same options"
+            .formatted(text, servers.size()));
   }
 }

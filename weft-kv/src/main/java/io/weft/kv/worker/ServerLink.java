@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,8 @@ final class ServerLink {
   /// @param local takes the requests where the server is in this process; null = it is not
   /// @param elsewhere sends a request to another server, where this one is lost; whether there is
   ///   one
+  /// @param moved sends a request to the server that a ring names, which this one has told; whether
+  ///   there is one
   record Way(
       RequestChannel channel,
       int kind,
@@ -47,7 +50,8 @@ final class ServerLink {
       int peer,
       int self,
       @Nullable Consumer<IncomingRequest> local,
-      Predicate<ShardRequest> elsewhere) {}
+      Predicate<ShardRequest> elsewhere,
+      BiPredicate<ShardRequest, String> moved) {}
 
   /// Bounds.
   ///
@@ -272,6 +276,11 @@ final class ServerLink {
           return;
         }
         refuse(it, "it does not keep its keys");
+      }
+      case MOVED -> {
+        if (!way.moved().test(it, reply.text())) {
+          refuse(it, "it names no server that has the shard: " + reply.text());
+        }
       }
       case REFUSED -> refuse(it, reply.text());
     }

@@ -52,6 +52,7 @@ final class ShardRequest {
   private boolean withKeys;
   private boolean repeated;
   private int server;
+  private int ring;
   private @Nullable Duration limit;
   private MemorySegment payload = MemorySegment.NULL;
   private @Nullable MemorySegment place;
@@ -90,6 +91,11 @@ final class ShardRequest {
 
   int server() {
     return server;
+  }
+
+  /// By which version of the shard's ring of servers its server was chosen.
+  void ring(int version) {
+    ring = version;
   }
 
   /// It is sent to another server, which knows none of its keys.
@@ -233,7 +239,8 @@ final class ShardRequest {
         digest.low(),
         count,
         what.part(),
-        what.values());
+        what.values(),
+        ring);
   }
 
   /// The shard does not have its keys; whether it shall be sent again, with them.

@@ -15,12 +15,12 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -37,12 +37,20 @@ public final class WorkerLinks {
   private final Terms terms;
   private final AgentRunner runner;
   private final Function<Integer, ServerLink> maker;
-  private final Replicas replicas;
+
+  /// The ring of servers of each shard.
+  private final Replicas[] rings;
+
   private final Map<Integer, ServerLink> byServer = new HashMap<>();
   private final Set<Integer> lost = new TreeSet<>();
 
-  /// Replaced as a whole when a server is lost.
-  private volatile ServerLink[] byShard;
+  /// Replaced as a whole when a server is lost or replaced.
+  private volatile Route[] byShard;
+
+  /// Where requests to a shard go.
+  ///
+  /// @param ring version of the ring by which it was chosen
+  private record Route(ServerLink link, int ring) {}
 
   /// What they are made by.
   ///
@@ -62,12 +70,14 @@ public final class WorkerLinks {
       StagingMemory staging,
       @Nullable Consumer<IncomingRequest> local) {
     this.terms = terms;
-    this.replicas = replicas;
+    this.rings = new Replicas[terms.shards()];
+    Arrays.fill(rings, replicas);
     this.runner = channel.runner();
     PushNumbers[] numbers = new PushNumbers[terms.shards()];
     Arrays.setAll(numbers, shard -> new PushNumbers());
     var bounds = new ServerLink.Bounds(terms.inFlightBytes(), terms.limit());
     Predicate<ShardRequest> elsewhere = this::elsewhere;
+    BiPredicate<ShardRequest, String> moved = this::moved;
     this.maker =
         server ->
             new ServerLink(
@@ -78,32 +88,40 @@ public final class WorkerLinks {
                     server,
                     terms.rank(),
                     server == terms.rank() ? local : null,
-                    elsewhere),
+                    elsewhere,
+                    moved),
                 bounds,
                 numbers,
                 staging);
-    this.byShard = links();
+    this.byShard = routes();
   }
 
-  private synchronized ServerLink[] links() {
-    ServerLink[] links = new ServerLink[terms.shards()];
-    for (int shard = 0; shard < links.length; shard++) {
-      int server = replicas.primary(shard, lost);
-      links[shard] =
+  private synchronized Route[] routes() {
+    Route[] routes = new Route[terms.shards()];
+    for (int shard = 0; shard < routes.length; shard++) {
+      int server = rings[shard].primary(shard, lost);
+      routes[shard] =
           server == Replicas.NONE
               ? byShard[shard] // whose next request fails as the last one did
-              : byServer.computeIfAbsent(server, maker);
+              : new Route(byServer.computeIfAbsent(server, maker), rings[shard].version());
     }
-    return links;
+    return routes;
+  }
+
+  private synchronized Set<Integer> servers() {
+    Set<Integer> servers = new TreeSet<>();
+    for (Replicas ring : rings) {
+      servers.addAll(ring.servers());
+    }
+    return servers;
   }
 
   /// Sends a text to all servers that are not lost; their answers, by rank.
-  public KvHandle<Map<Integer, byte[]>> command(List<Integer> servers, byte[] text)
-      throws InterruptedException {
+  public KvHandle<Map<Integer, byte[]>> command(byte[] text) throws InterruptedException {
     Map<Integer, byte[]> answers = new ConcurrentSkipListMap<>();
     KvHandle<Map<Integer, byte[]>> handle = handle("command to the servers", () -> answers);
     try {
-      for (int server : servers) {
+      for (int server : servers()) {
         ServerLink link;
         synchronized (this) {
           if (lost.contains(server)) {
@@ -127,24 +145,60 @@ public final class WorkerLinks {
 
   /// The server of a request is lost: whether another one has its shard, which is asked then.
   private boolean elsewhere(ShardRequest it) {
-    ServerLink next;
     synchronized (this) {
-      if (!replicas.isMirrored() || it.what().op() == KvOp.COMMAND) {
+      Replicas ring = rings[it.what().shard()];
+      if (!ring.isMirrored() || it.what().op() == KvOp.COMMAND) {
         return false; // or it was for that server alone
       }
       int server = it.server();
       if (lost.add(server)) {
         LOG.warn("rank {}: server {} is lost; its shards' mirrors are asked", terms.rank(), server);
-        byShard = links();
+        byShard = routes();
       }
-      if (replicas.primary(it.what().shard(), lost) == Replicas.NONE) {
+      if (ring.primary(it.what().shard(), lost) == Replicas.NONE) {
         return false;
       }
-      next = byShard[it.what().shard()];
     }
-    it.again();
-    next.follow(it);
+    again(it);
     return true;
+  }
+
+  /// A server has told which servers have the shard of a request now: whether one of them is left,
+  /// which is asked then.
+  private boolean moved(ShardRequest it, String ring) {
+    int shard = it.what().shard();
+    try {
+      ring(shard, ring);
+    } catch (IllegalArgumentException wrong) {
+      return false;
+    }
+    synchronized (this) {
+      if (rings[shard].primary(shard, lost) == Replicas.NONE) {
+        return false;
+      }
+    }
+    again(it);
+    return true;
+  }
+
+  private void again(ShardRequest it) {
+    it.again();
+    Route next = byShard[it.what().shard()];
+    it.ring(next.ring());
+    next.link().follow(it);
+  }
+
+  /// Another process has taken the place of a server that was lost: these have the shard from now
+  /// on. Throws `IllegalArgumentException` for what cannot be.
+  public synchronized void ring(int shard, String text) {
+    if (shard >= rings.length) {
+      throw new IllegalArgumentException("shard " + shard + " of " + rings.length);
+    }
+    Replicas later = rings[shard].after(text);
+    if (later.version() > rings[shard].version()) {
+      rings[shard] = later;
+      byShard = routes();
+    }
   }
 
   /// How many shards there are.
@@ -176,7 +230,9 @@ public final class WorkerLinks {
       throws InterruptedException {
     var request = new ShardRequest(what, memory, handle, onReply);
     request.limit(limit);
-    submit(byShard[what.shard()], request);
+    Route route = byShard[what.shard()];
+    request.ring(route.ring());
+    submit(route.link(), request);
   }
 
   private static void submit(ServerLink link, ShardRequest request) throws InterruptedException {
@@ -193,6 +249,9 @@ public final class WorkerLinks {
   void follow(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply) {
     handle.add();
-    byShard[what.shard()].follow(new ShardRequest(what, memory, handle, onReply));
+    Route route = byShard[what.shard()];
+    var request = new ShardRequest(what, memory, handle, onReply);
+    request.ring(route.ring());
+    route.link().follow(request);
   }
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.frame.Ahead;
+import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.server.ShardTable.Subject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// Which pushes a shard has seen, and those of synchronous tables that wait for the pushes of other
+/// workers. Confined to the shard's thread.
+final class ShardPushes {
+
+  private final ShardContext context;
+  private final ShardSaves saves;
+  private final Consumer<ShardTable> resume;
+  private final NumberWindow[] seen;
+
+  /// @param resume lets what has waited for a table's clock go on
+  ShardPushes(ShardContext context, ShardSaves saves, Consumer<ShardTable> resume) {
+    this.context = context;
+    this.saves = saves;
+    this.resume = resume;
+    this.seen = new NumberWindow[context.workers().size()];
+    clear();
+  }
+
+  /// None was seen.
+  void clear() {
+    Arrays.setAll(seen, i -> new NumberWindow());
+  }
+
+  /// Which were seen, by worker, for `take`.
+  List<byte[]> windows() {
+    return Arrays.stream(seen).map(NumberWindow::export).toList();
+  }
+
+  /// Another server has seen these pushes of a worker.
+  void take(int worker, MemorySegment window) {
+    seen[worker].take(window);
+  }
+
+  /// Whether a push or change was not done before; it is known from now on.
+  boolean isNew(Pending it) throws Refusal {
+    try {
+      return seen[it.worker()].isNew(it.head().number(), it.head().settled());
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /// Keeps a push until all workers have pushed at its clock, and applies what is complete; the
+  /// clocks that are applied then.
+  ///
+  /// @param values null = they were kept before
+  long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
+      throws Refusal {
+    Rounds<KeptPush> rounds = table.rounds(subject);
+    if (values == null) {
+      return rounds.applied();
+    }
+    long clock = it.head().clock();
+    switch (rounds.place(clock)) {
+      case LATE -> rounds.drop();
+      case EARLY ->
+          throw new Refusal(
+              "a push of clock %d, while clock %d was applied; a worker is at most %d ahead"
+                  .formatted(clock, rounds.applied(), Ahead.CLOCKS));
+      case KEPT -> {
+        long bytes = values.byteSize();
+        context.budget().reserve("pushes of clock " + clock, bytes);
+        MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
+        copy.copyFrom(values);
+        KeptPush before = rounds.keep(it.worker(), clock, new KeptPush(subject, copy, bytes));
+        if (before != null) {
+          context.budget().release(before.bytes());
+        }
+        applyComplete(table, rounds);
+      }
+    }
+    return rounds.applied();
+  }
+
+  /// Applies the clocks at which all workers have pushed.
+  void applyComplete(ShardTable table, Rounds<KeptPush> rounds) throws Refusal {
+    List<KeptPush> complete = rounds.takeComplete();
+    while (complete != null) {
+      try {
+        table.applyClock(complete, rounds.applied());
+      } finally {
+        complete.forEach(each -> context.budget().release(each.bytes()));
+        if (table.isBroken()) {
+          resume.accept(table); // those that wait for it hear why
+        }
+      }
+      complete = rounds.takeComplete();
+    }
+    if (saves.reached(table)) {
+      applyComplete(table); // what has waited for the cut: its workers may send nothing more
+    }
+  }
+
+  /// The same of all rows or parts.
+  void applyComplete(ShardTable table) throws Refusal {
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      applyComplete(table, rounds);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestChannel;
+import io.weft.cluster.channel.RequestOutcome;
+import io.weft.comm.CommException;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.jspecify.annotations.Nullable;
+
+/// What a process asks and tells servers that takes the place of one of them. User thread.
+public final class ReturnRequests {
+
+  private final RequestChannel channel;
+  private final int kind;
+  private final int rank;
+  private final Duration limit;
+
+  /// @param kind of the requests on the channel
+  /// @param rank of the process
+  /// @param limit how long a server may take to answer
+  public ReturnRequests(RequestChannel channel, int kind, int rank, Duration limit) {
+    this.channel = channel;
+    this.kind = kind;
+    this.rank = rank;
+    this.limit = limit;
+  }
+
+  /// Which of these servers are lost. Throws what else keeps one from answering.
+  public Set<Integer> lost(Collection<Integer> servers) throws InterruptedException {
+    return ask(servers, 0);
+  }
+
+  /// Tells these servers which place in their ring this process takes. Those that are lost meanwhile
+  /// need not know.
+  public void tell(Collection<Integer> servers, int place) throws InterruptedException {
+    Set<Integer> unused = ask(servers, place + 1);
+  }
+
+  private Set<Integer> ask(Collection<Integer> servers, int part) throws InterruptedException {
+    Set<Integer> lost = new ConcurrentSkipListSet<>();
+    var handle =
+        new KvHandle<>(
+            channel.runner(), "rank " + rank + ": to take the place of a server", () -> lost);
+    MemorySegment head = MemorySegment.ofArray(new byte[KvHead.BYTES]);
+    new KvHead(KvOp.RETURN, KvHead.Keys.NONE, 0, 0, 0, 0, 0, 0, 0, 0, part).write(head);
+    var request = Request.of(kind, head, MemorySegment.NULL, limit);
+    for (int server : servers) {
+      handle.add();
+      if (!channel.tryRequest(
+          server, request, outcome -> handle.over(heard(server, outcome, lost)))) {
+        handle.over(
+            new CommException.TimedOut(
+                "too many requests are open to rank " + server, List.of(server)));
+      }
+    }
+    handle.sealed();
+    return handle.await();
+  }
+
+  private @Nullable CommException heard(int server, RequestOutcome outcome, Set<Integer> lost) {
+    return switch (outcome) {
+      case RequestOutcome.Failed(CommException.PeerLost _) -> {
+        lost.add(server);
+        yield null;
+      }
+      case RequestOutcome.Failed(CommException cause) -> cause;
+      case RequestOutcome.Replied(MemorySegment body, long _) -> {
+        try {
+          KvReply reply = KvReply.read(body);
+          yield reply.status() == KvReply.Status.DONE ? null : refused(server, reply.text());
+        } catch (IllegalArgumentException wrong) {
+          yield refused(server, String.valueOf(wrong.getMessage()));
+        }
+      }
+    };
+  }
+
+  private CommException refused(int server, String why) {
+    return new CommException.Mismatch(
+        "rank %d cannot take the place of a server: rank %d has refused it: %s"
+            .formatted(rank, server, why));
+  }
+}

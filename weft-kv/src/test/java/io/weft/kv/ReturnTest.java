@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.Weft;
+import io.weft.WeftConfig;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import io.weft.testkit.job.LocalJob;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Another process takes the place of a server that was lost, while workers push: here a rank that
+/// was there from the beginning and is neither server nor worker at first.
+@Timeout(180)
+class ReturnTest {
+
+  private static final int SERVERS = 3;
+  private static final int KEYS = 2000;
+  private static final TableSpec COUNTERS =
+      TableSpec.rows("counters", 2).with(Consistency.asynchronous());
+
+  /// Servers 0 to 2, workers 3 and 4, and two ranks behind them.
+  private static final class Job implements AutoCloseable {
+    private static final List<Integer> WORKERS = List.of(3, 4);
+    private final KvOptions options;
+    private final LocalJob ranks;
+    private final List<KeyValue> members = new ArrayList<>();
+
+    Job(String transport, KvOptions options, String shards) {
+      this.options = options;
+      this.ranks =
+          LocalJob.start(
+              7,
+              WeftConfig.builder()
+                  .transport(transport)
+                  .set(KvConfig.SHARDS, shards)
+                  .set(KvConfig.THREADS, "2")
+                  .set(KvConfig.PARTITION, "8K")
+                  .build());
+      for (int rank = 0; rank < 5; rank++) {
+        members.add(KeyValue.over(ranks.ranks().get(rank), options, WORKERS));
+      }
+    }
+
+    KvServer joins(int rank) {
+      Weft weft = ranks.ranks().get(rank);
+      KeyValue joined =
+          KeyValue.returning(
+              weft, Layout.of(weft, options, WORKERS), options, KvServer.Turns.THREADS);
+      members.add(joined);
+      return joined.server().orElseThrow();
+    }
+
+    void loses(int rank) {
+      ranks.ranks().get(rank).close();
+    }
+
+    KeyValueStore store(int worker) {
+      return members.get(3 + worker).store();
+    }
+
+    KvServer server(int rank) {
+      return members.get(rank).server().orElseThrow();
+    }
+
+    @Override
+    public void close() {
+      members.forEach(KeyValue::close);
+      ranks.close();
+    }
+  }
+
+  private static void await(KvServer server, Set<Integer> shards) throws Exception {
+    long end = System.nanoTime() + 60_000_000_000L;
+    while (!server.served().equals(shards) && System.nanoTime() - end < 0) {
+      Thread.sleep(5);
+    }
+    assertThat(server.served()).isEqualTo(shards);
+  }
+
+  private static long key(int number) {
+    return number * 0x9e3779b97f4a7c15L;
+  }
+
+  /// Pushes ones until it is told to end, and adds up what it has pushed.
+  private static final class Pusher implements Runnable {
+    private final KvTable table;
+    private final Random random;
+    private final float[] sum = new float[KEYS];
+    private final AtomicBoolean end = new AtomicBoolean();
+    private final Thread thread;
+    private volatile Throwable failure;
+
+    Pusher(KvTable table, int seed) {
+      this.table = table;
+      this.random = new Random(seed);
+      this.thread = Thread.ofPlatform().start(this);
+    }
+
+    @Override
+    public void run() {
+      var open = new ArrayDeque<Handle<Void>>();
+      try {
+        while (!end.get()) {
+          int many = 1 + random.nextInt(60);
+          long[] keys = new long[many];
+          float[] ones = new float[2 * many];
+          Arrays.fill(ones, 1);
+          for (int k = 0; k < many; k++) {
+            int number = random.nextInt(KEYS);
+            keys[k] = key(number);
+            sum[number]++;
+          }
+          open.add(table.push(keys, ones));
+          if (open.size() == 16) {
+            open.remove().await();
+          }
+        }
+        while (!open.isEmpty()) {
+          open.remove().await();
+        }
+      } catch (Throwable failed) {
+        failure = failed;
+      }
+    }
+
+    float[] end() throws Exception {
+      end.set(true);
+      thread.join(60_000);
+      assertThat(failure).isNull();
+      assertThat(thread.isAlive()).isFalse();
+      return sum;
+    }
+  }
+
+  private static void compare(KvTable table, List<float[]> sums) throws Exception {
+    float[] rows = new float[2 * KEYS];
+    long[] keys = new long[KEYS];
+    Arrays.setAll(keys, ReturnTest::key);
+    table.pull(keys, rows).await();
+    for (int number = 0; number < KEYS; number++) {
+      float expected = 0;
+      for (float[] each : sums) {
+        expected += each[number];
+      }
+      assertThat(rows[2 * number]).as("key %d", number).isEqualTo(expected);
+      assertThat(rows[2 * number + 1]).as("key %d", number).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void noPushIsLostOrDoubledWhenServersAreReplacedOneAfterTheOther(String transport)
+      throws Exception {
+    try (var job = new Job(transport, KvOptions.servers(SERVERS).withMirrors(), "7")) {
+      List<KvTable> tables =
+          List.of(job.store(0).register(COUNTERS), job.store(1).register(COUNTERS));
+      List<float[]> sums = new ArrayList<>();
+      List<Pusher> pushers = List.of(new Pusher(tables.get(0), 1), new Pusher(tables.get(1), 2));
+      Thread.sleep(100);
+      job.loses(1);
+      await(job.server(2), Set.of(1, 2, 4, 5));
+      KvServer joined = job.joins(5);
+      await(joined, Set.of(1, 4));
+      await(job.server(2), Set.of(2, 5));
+      Thread.sleep(100);
+      for (Pusher each : pushers) {
+        sums.add(each.end());
+      }
+      compare(tables.get(1), sums);
+      pushers = List.of(new Pusher(tables.get(0), 3), new Pusher(tables.get(1), 4));
+      job.loses(2);
+      await(joined, Set.of(1, 4));
+      await(job.server(0), Set.of(0, 2, 3, 5, 6));
+      KvServer second = job.joins(6);
+      await(second, Set.of(2, 5));
+      job.loses(0);
+      await(joined, Set.of(0, 1, 3, 4, 6));
+      job.loses(6);
+      await(joined, Set.of(0, 1, 2, 3, 4, 5, 6));
+      for (Pusher each : pushers) {
+        sums.add(each.end());
+      }
+      compare(tables.get(0), sums);
+    }
+  }
+
+  /// At a random moment of its return one of the servers is lost, the one that returns included.
+  @ParameterizedTest
+  @ValueSource(ints = {9, 19, 29, 39})
+  void aLossInTheMiddleOfAReturnLosesNothing(int seed) throws Exception {
+    var random = new Random(seed);
+    try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "7")) {
+      KvTable table = job.store(0).register(COUNTERS);
+      table.push(wide(), new float[2 * WIDE]).await();
+      List<float[]> sums = new ArrayList<>();
+      List<Pusher> pushers =
+          List.of(
+              new Pusher(table, 10 * seed), new Pusher(job.store(1).register(COUNTERS), 20 * seed));
+      List<Integer> servers = new ArrayList<>(List.of(0, 1, 2));
+      for (int spare = 5; spare < 7; spare++) {
+        job.loses(servers.remove(random.nextInt(servers.size())));
+        awaitMirrors(job, servers);
+        job.joins(spare);
+        servers.add(spare);
+        Thread.sleep(random.nextInt(30));
+        if (spare == 6) {
+          job.loses(servers.remove(random.nextInt(servers.size())));
+        }
+        awaitMirrors(job, servers);
+      }
+      for (Pusher each : pushers) {
+        sums.add(each.end());
+      }
+      compare(table, sums);
+      job.loses(servers.removeFirst());
+      compare(table, sums);
+    }
+  }
+
+  private static final int WIDE = 50_000;
+
+  /// Keys of rows of zeros, so that copies take their time.
+  private static long[] wide() {
+    long[] keys = new long[WIDE];
+    Arrays.setAll(keys, i -> -1L - i);
+    return keys;
+  }
+
+  /// Until all shards are served, and lie on two servers.
+  private static void awaitMirrors(Job job, List<Integer> servers) throws Exception {
+    long end = System.nanoTime() + 20_000_000_000L;
+    while (System.nanoTime() - end < 0) {
+      int mirrored = 0;
+      for (int rank : servers) {
+        mirrored += job.server(rank).mirrored().size();
+      }
+      if (mirrored == 7) {
+        return;
+      }
+      Thread.sleep(2);
+    }
+    var text = new StringBuilder();
+    for (int rank : servers) {
+      text.append(
+          "; rank %d serves %s, of which %s have mirrors"
+              .formatted(rank, job.server(rank).served(), job.server(rank).mirrored()));
+    }
+    throw new AssertionError("shards have no mirrors" + text);
+  }
+
+  @Test
+  void aProcessTakesTheWholeTableOfTwoServersBack() throws Exception {
+    try (var job = new Job("tcp", KvOptions.servers(2).withMirrors(), "4")) {
+      KvTable table = job.store(0).register(COUNTERS);
+      List<float[]> sums = new ArrayList<>();
+      var pusher = new Pusher(table, 1);
+      Thread.sleep(50);
+      job.loses(0);
+      await(job.server(1), Set.of(0, 1, 2, 3));
+      await(job.joins(5), Set.of(0, 2));
+      job.loses(1);
+      KvServer left = job.members.getLast().server().orElseThrow();
+      await(left, Set.of(0, 1, 2, 3));
+      await(job.joins(6), Set.of(1, 3));
+      job.loses(5);
+      await(job.members.getLast().server().orElseThrow(), Set.of(0, 1, 2, 3));
+      sums.add(pusher.end());
+      compare(table, sums);
+    }
+  }
+
+  @Test
+  void aSynchronousTensorGoesOnWithTheSameBits() throws Exception {
+    var spec = TableSpec.tensor("w", 20_000).withRule("momentum:lr=0.1,momentum=0.9");
+    float[][] results = new float[2][];
+    for (int run = 0; run < 2; run++) {
+      try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "3")) {
+        List<KvTensor> tensors =
+            List.of(job.store(0).registerTensor(spec), job.store(1).registerTensor(spec));
+        float[] first = new float[20_000];
+        Arrays.fill(first, 0.5f);
+        Handle<Void> unused = tensors.get(0).init(MemorySegment.ofArray(first));
+        tensors.get(1).init(MemorySegment.ofArray(first)).await();
+        float[][] values = new float[2][20_000];
+        for (int round = 0; round < 80; round++) {
+          if (run == 1 && round == 10) {
+            job.loses(1);
+          } else if (run == 1 && round == 20) {
+            Thread.ofPlatform().start(() -> job.joins(5));
+          }
+          List<Handle<Void>> open = new ArrayList<>();
+          for (int worker = 0; worker < 2; worker++) {
+            var random = new Random(round * 7L + worker);
+            for (int i = 0; i < values[worker].length; i++) {
+              values[worker][i] = random.nextFloat() - 0.5f;
+            }
+            open.add(tensors.get(worker).push(MemorySegment.ofArray(values[worker])));
+          }
+          for (Handle<Void> each : open) {
+            each.await();
+          }
+          tensors.get(0).pull(MemorySegment.ofArray(values[0])).await();
+          tensors.get(1).pull(MemorySegment.ofArray(values[1])).await();
+        }
+        if (run == 1) {
+          await(job.members.getLast().server().orElseThrow(), Set.of(1));
+        }
+        results[run] = values[0];
+      }
+    }
+    assertThat(results[1]).isEqualTo(results[0]);
+  }
+
+  @Test
+  void checkpointsAreMadeWhileAServerIsReplaced(@TempDir Path directory) throws Exception {
+    List<float[]> sums = new ArrayList<>();
+    int last = 0;
+    try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "5")) {
+      KvTable table = job.store(0).register(COUNTERS);
+      var pusher = new Pusher(table, 1);
+      Thread.sleep(50);
+      last = job.store(0).checkpoint(directory).number();
+      job.loses(2);
+      Thread joining = Thread.ofPlatform().start(() -> job.joins(6));
+      for (int i = 0; i < 5; i++) {
+        last = job.store(0).checkpoint(directory).number();
+      }
+      joining.join();
+      await(job.members.getLast().server().orElseThrow(), Set.of(2));
+      sums.add(pusher.end());
+      last = job.store(0).checkpoint(directory).number();
+    }
+    try (KvJob job = new KvJob("inproc", 3, KvOptions.servers(2))) {
+      int expected = last;
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(COUNTERS);
+            assertThat(store.restore(directory).orElseThrow().number()).isEqualTo(expected);
+            compare(table, sums);
+          });
+    }
+  }
+
+  @Test
+  void whereNoServerIsLostThereIsNoPlace() throws Exception {
+    try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "3")) {
+      assertThatThrownBy(() -> job.joins(5))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("none of its 3 servers, ranks [0, 1, 2], is lost");
+    }
+  }
+
+  @Test
+  void withoutMirrorsThereIsNothingToTake() throws Exception {
+    try (var job = new Job("tcp", KvOptions.servers(SERVERS), "3")) {
+      job.loses(1);
+      assertThatThrownBy(() -> job.joins(5))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("withMirrors");
+    }
+  }
+}
