@@ -8,6 +8,7 @@ import io.weft.comm.Handle;
 import io.weft.kv.KeyValue;
 import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvOptions;
+import io.weft.kv.KvServer;
 import io.weft.kv.KvTable;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvChanges;
@@ -16,6 +17,7 @@ import io.weft.kv.spec.TableSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -36,6 +38,9 @@ final class CountingRank {
   /// Rows that each change changes.
   private static final int CHANGED = 500;
 
+  private static final Duration LOOK = Duration.ofMillis(50);
+  private static final int MOST_LOOKS = 12_000;
+
   private CountingRank() {}
 
   /// Written to the directory when a rank is at work.
@@ -46,6 +51,11 @@ final class CountingRank {
   /// Written when a worker has compared.
   static String result(int rank) {
     return "result-" + rank;
+  }
+
+  /// Written again and again by a server's process: how many of its shards have mirrors.
+  static String mirrored(long pid) {
+    return "mirrored-" + pid;
   }
 
   /// Tells workers to stop.
@@ -61,7 +71,7 @@ final class CountingRank {
         KeyValue kv = KeyValue.over(weft, options)) {
       if (kv.server().isPresent()) {
         Files.writeString(directory.resolve(ready(weft.rank())), "");
-        boolean unused = kv.server().get().join(Duration.ofMinutes(10));
+        tellMirrored(kv.server().get(), directory);
         return;
       }
       KvTable table =
@@ -84,6 +94,19 @@ final class CountingRank {
         said = "failed: " + failed.getMessage();
       }
       Files.writeString(directory.resolve(result(weft.rank())), said);
+    }
+  }
+
+  /// Until the workers have left, how many shards of this server lie on another one too.
+  private static void tellMirrored(KvServer server, Path directory)
+      throws IOException, InterruptedException {
+    Path file = directory.resolve(mirrored(ProcessHandle.current().pid()));
+    Path next = directory.resolve(file.getFileName() + ".next");
+    boolean left = false;
+    for (int i = 0; i < MOST_LOOKS && !left; i++) {
+      Files.writeString(next, Integer.toString(server.mirrored().size()));
+      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+      left = server.join(LOOK);
     }
   }
 

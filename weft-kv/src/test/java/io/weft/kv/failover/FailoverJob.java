@@ -4,13 +4,12 @@ package io.weft.kv.failover;
 import io.weft.agent.Ticker;
 import io.weft.testkit.job.JvmCommand;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -44,8 +43,15 @@ final class FailoverJob implements AutoCloseable {
           "-Xmx128m",
           "-XX:+AlwaysPreTouch");
 
+  private static final int SHARDS = 6;
+
   private final Path directory;
   private final int servers;
+  private final int workers;
+  private final String transport;
+  private final String silenceLimit;
+  private final int puller;
+  private final String job = "failover-" + UUID.randomUUID();
   private final List<Process> processes = new ArrayList<>();
 
   /// All workers count.
@@ -63,42 +69,85 @@ final class FailoverJob implements AutoCloseable {
       throws IOException {
     this.directory = directory;
     this.servers = servers;
-    int port;
-    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    this.workers = workers;
+    this.transport = transport;
+    this.silenceLimit = silenceLimit;
+    this.puller = puller;
     for (int rank = 0; rank < servers + workers; rank++) {
-      var builder =
-          new ProcessBuilder(
-                  JvmCommand.of(
-                      rank < servers ? FIXED_HEAP : LARGE_HEAP,
-                      CountingRank.class,
-                      Integer.toString(servers),
-                      directory.toString(),
-                      Integer.toString(puller)))
-              .redirectErrorStream(true)
-              .redirectOutput(directory.resolve("output-" + rank).toFile());
-      var environment = builder.environment();
-      environment.keySet().removeIf(name -> name.startsWith("WEFT_"));
-      environment.put("WEFT_RANK", Integer.toString(rank));
-      environment.put("WEFT_SIZE", Integer.toString(servers + workers));
-      environment.put("WEFT_STORE", "127.0.0.1:" + port);
-      environment.put("WEFT_SECRET", "a secret of these ranks");
-      environment.put("WEFT_TRANSPORT", transport);
-      environment.put("WEFT_HEARTBEAT", "500ms");
-      environment.put("WEFT_SILENCE_LIMIT", silenceLimit);
-      environment.put("WEFT_KV_SHARDS", "6");
-      environment.put("WEFT_KV_REPLY_MEMORY", Integer.toString(REPLY_BYTES));
-      if (rank == puller) {
-        environment.put("WEFT_KV_IN_FLIGHT", "1G");
-      }
-      processes.add(builder.start());
+      processes.add(start(rank, "output-" + rank, false));
     }
+  }
+
+  /// @param rank that it is started as
+  /// @param joins whether the job runs already
+  private Process start(int rank, String output, boolean joins) throws IOException {
+    var builder =
+        new ProcessBuilder(
+                JvmCommand.of(
+                    rank < servers ? FIXED_HEAP : LARGE_HEAP,
+                    CountingRank.class,
+                    Integer.toString(servers),
+                    directory.toString(),
+                    Integer.toString(puller)))
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve(output).toFile());
+    var environment = builder.environment();
+    environment.keySet().removeIf(name -> name.startsWith("WEFT_"));
+    environment.put("WEFT_RANK", Integer.toString(rank));
+    environment.put("WEFT_SIZE", Integer.toString(servers + workers));
+    environment.put("WEFT_LOCAL_RANK", Integer.toString(rank));
+    environment.put("WEFT_LOCAL_SIZE", Integer.toString(servers + workers));
+    environment.put("WEFT_JOB", job);
+    environment.put("WEFT_SECRET", "a secret of these ranks");
+    environment.put("WEFT_TRANSPORT", transport);
+    environment.put("WEFT_ON_FAILURE", "shrink");
+    environment.put("WEFT_HEARTBEAT", "500ms");
+    environment.put("WEFT_SILENCE_LIMIT", silenceLimit);
+    environment.put("WEFT_KV_SHARDS", Integer.toString(SHARDS));
+    environment.put("WEFT_KV_REPLY_MEMORY", Integer.toString(REPLY_BYTES));
+    if (rank == puller) {
+      environment.put("WEFT_KV_IN_FLIGHT", "1G");
+    }
+    if (joins) {
+      environment.put("WEFT_JOIN", "true");
+    }
+    return builder.start();
+  }
+
+  /// Starts another process in the place of a server that was killed. Its number.
+  int replace(int rank) throws IOException {
+    int number = processes.size();
+    processes.add(start(rank % servers, "output-" + number, true));
+    return number;
+  }
+
+  /// Waits until a process that was started in a server's place has it.
+  void awaitServer(int number) throws IOException {
+    Path told = directory.resolve(CountingRank.mirrored(processes.get(number).pid()));
+    await(() -> Files.exists(told), "process " + number + " is a server");
+  }
+
+  /// Waits until all shards are served, and lie on two of these servers.
+  void awaitMirrors(List<Integer> numbers) throws IOException {
+    await(() -> mirrored(numbers) == SHARDS, "all shards lie on two of the servers " + numbers);
+  }
+
+  private int mirrored(List<Integer> numbers) {
+    int mirrored = 0;
+    for (int number : numbers) {
+      Path file = directory.resolve(CountingRank.mirrored(processes.get(number).pid()));
+      try {
+        mirrored += Files.exists(file) ? Integer.parseInt(Files.readString(file)) : 0;
+      } catch (IOException | NumberFormatException written) {
+        return -1; // at this moment
+      }
+    }
+    return mirrored;
   }
 
   /// Waits until all ranks are at work.
   void awaitReady() throws IOException {
-    for (int rank = 0; rank < processes.size(); rank++) {
+    for (int rank = 0; rank < servers + workers; rank++) {
       Path ready = directory.resolve(CountingRank.ready(rank));
       await(() -> Files.exists(ready), "rank " + rank + " is ready");
     }
@@ -184,7 +233,7 @@ final class FailoverJob implements AutoCloseable {
   /// Ranks of the workers.
   List<Integer> workers() {
     List<Integer> ranks = new ArrayList<>();
-    for (int rank = servers; rank < processes.size(); rank++) {
+    for (int rank = servers; rank < servers + workers; rank++) {
       ranks.add(rank);
     }
     return ranks;
@@ -194,7 +243,7 @@ final class FailoverJob implements AutoCloseable {
   String output() throws IOException {
     var all = new StringBuilder();
     for (int rank = 0; rank < processes.size(); rank++) {
-      all.append("rank ")
+      all.append("process ")
           .append(rank)
           .append(":\n")
           .append(Files.readString(directory.resolve("output-" + rank)));

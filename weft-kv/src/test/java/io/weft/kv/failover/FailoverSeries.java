@@ -10,20 +10,24 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/// Kills a server of a counting job again and again, at random moments, and judges each time what
-/// the other servers have. Each job has 3 servers and 2 workers in processes of their own. The exit
-/// code is the number of jobs that went wrong, at most 1.
+/// Kills a server of a counting job at a random moment, again and again, and judges each time what
+/// the other servers have. Each job has 3 servers and 2 workers in processes of their own. Where
+/// servers return, another process takes the place of each that was killed, and after some kills one
+/// more server is killed while that comes about. The exit code is the number of jobs that went
+/// wrong, at most 1.
 final class FailoverSeries {
 
   private static final int SERVERS = 3;
   private static final int WORKERS = 2;
+  private static final int REPLACED = 4;
 
   private FailoverSeries() {}
 
   /// @param arguments how often; transport; seed
   public static void main(String[] arguments) throws Exception {
-    if (arguments.length != 3) {
-      System.err.println("usage: tools/failover TIMES TRANSPORT SEED, such as 100 tcp 1");
+    boolean returns = arguments.length == 4 && arguments[3].equals("returning");
+    if (arguments.length != 3 && !returns) {
+      System.err.println("usage: tools/failover TIMES TRANSPORT SEED [returning], as 100 tcp 1");
       System.exit(2);
     }
     int times = Integer.parseInt(arguments[0]);
@@ -31,18 +35,14 @@ final class FailoverSeries {
     List<Long> waits = new ArrayList<>();
     int wrong = 0;
     for (int i = 1; i <= times; i++) {
-      int server = random.nextInt(SERVERS);
-      int after = random.nextInt(1500);
       Path directory = Files.createTempDirectory("failover");
       try (var job = new FailoverJob(directory, SERVERS, WORKERS, arguments[1], "5s")) {
         job.awaitReady();
-        job.work(Duration.ofMillis(after));
-        job.kill(server);
+        String done = returns ? replaceServers(job, random) : killOne(job, random);
         job.work(Duration.ofMillis(1500));
         List<String> results = job.results(job.workers());
         long wait = FailoverJob.longestMillis(results);
-        System.out.printf(
-            "%d of %d: server %d killed after %d ms: %s%n", i, times, server, after, results);
+        System.out.printf("%d of %d: %s: %s%n", i, times, done, results);
         if (wait < 0) {
           wrong++;
           System.out.println(job.output());
@@ -61,6 +61,41 @@ final class FailoverSeries {
         waits.isEmpty() ? -1 : waits.get(waits.size() / 2),
         waits.isEmpty() ? -1 : waits.getLast());
     System.exit(Math.min(wrong, 1));
+  }
+
+  private static String killOne(FailoverJob job, Random random) throws InterruptedException {
+    int server = random.nextInt(SERVERS);
+    int after = random.nextInt(1500);
+    job.work(Duration.ofMillis(after));
+    job.kill(server);
+    return "server %d killed after %d ms".formatted(server, after);
+  }
+
+  /// Kills and replaces servers one after the other, one of them while another one returns.
+  private static String replaceServers(FailoverJob job, Random random)
+      throws IOException, InterruptedException {
+    List<Integer> servers = new ArrayList<>();
+    for (int server = 0; server < SERVERS; server++) {
+      servers.add(server);
+    }
+    var done = new StringBuilder();
+    for (int i = 0; i < REPLACED; i++) {
+      job.awaitMirrors(servers);
+      job.work(Duration.ofMillis(random.nextInt(300)));
+      int lost = servers.remove(random.nextInt(servers.size()));
+      job.kill(lost);
+      job.awaitMirrors(servers);
+      int next = job.replace(lost);
+      servers.add(next);
+      done.append("process %d killed, %d in its place; ".formatted(lost, next));
+    }
+    job.awaitServer(servers.getLast());
+    int after = random.nextInt(100);
+    job.work(Duration.ofMillis(after));
+    int lost = servers.remove(random.nextInt(servers.size()));
+    job.kill(lost);
+    job.awaitMirrors(servers);
+    return done + "process %d killed %d ms after that".formatted(lost, after);
   }
 
   private static void remove(Path directory) throws IOException {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -45,14 +46,29 @@ final class ElasticWait {
   /// Those that were ended here, since no other outcome was left.
   private final Set<RankProcess> given = new HashSet<>();
 
+  private final Restart restart;
   private @Nullable RankProcess indispensable;
   private boolean done;
 
+  /// Starts a rank again that was lost.
+  @FunctionalInterface
+  interface Restart {
+
+    /// The new process; empty where there shall be none.
+    Optional<RankProcess> again(RankProcess lost);
+  }
+
   /// @param ended brings each rank once it has ended
   /// @param plan whose dispensable ranks may be lost
+  /// @param restart is asked for each of them
   ElasticWait(
-      List<RankProcess> ranks, BlockingQueue<RankProcess> ended, JobPlan plan, PrintStream err) {
-    this.ranks = List.copyOf(ranks);
+      List<RankProcess> ranks,
+      BlockingQueue<RankProcess> ended,
+      JobPlan plan,
+      Restart restart,
+      PrintStream err) {
+    this.ranks = new ArrayList<>(ranks);
+    this.restart = restart;
     this.ended = ended;
     this.dispensable = plan.dispensable();
     this.stopped = new StoppedRanks(plan.config());
@@ -81,6 +97,7 @@ final class ElasticWait {
         settled.add(rank);
         if (failed) {
           lose(rank);
+          startAgain(rank);
         } else if (rank.status().code() == 0) {
           done |= dispensable.contains(rank.rank());
         }
@@ -138,6 +155,17 @@ final class ElasticWait {
       err.println("weft: its last output:");
       last.forEach(line -> err.println("  | " + line));
     }
+  }
+
+  /// Not where the job comes to its end, or no rank is left that could go on.
+  private void startAgain(RankProcess rank) {
+    boolean goesOn =
+        running().stream()
+            .anyMatch(it -> dispensable.contains(it.rank()) && !it.fate().stopped());
+    if (done || !goesOn || given.contains(rank)) {
+      return;
+    }
+    restart.again(rank).ifPresent(ranks::add);
   }
 
   /// Whether the job goes on is for those to say that still run, unless it can be seen that they do

@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 /// @param ssh the command that reaches other hosts, `ssh` and its options
 /// @param dispensable ranks without which the job goes on, and of which one must end well; none: it
 ///   ends with the first rank that fails
+/// @param restarts which ranks are started again when they are lost
 /// @param program whose program the ranks are
 public record JobPlan(
     List<RankPlacement> ranks,
@@ -33,6 +34,7 @@ public record JobPlan(
     Optional<Path> outputDirectory,
     List<String> ssh,
     Set<Integer> dispensable,
+    Restarts restarts,
     Program program) {
 
   /// Whose program the ranks are.
@@ -42,6 +44,21 @@ public record JobPlan(
     /// The user's: on this host it finds this process's Java first, with the flags that Weft needs,
     /// and the user's locale.
     ANY
+  }
+
+  /// Ranks that are started again when they are lost and others go on, to join the job once more.
+  ///
+  /// @param ranks which
+  /// @param most how often each
+  public record Restarts(Set<Integer> ranks, int most) {
+
+    /// None is.
+    public static final Restarts NONE = new Restarts(Set.of(), 0);
+
+    /// Copies the set.
+    public Restarts {
+      ranks = Set.copyOf(ranks);
+    }
   }
 
   /// How ranks' output is shown.
@@ -96,13 +113,23 @@ public record JobPlan(
         config.onFailure() == OnFailure.SHRINK
             ? ranks.stream().map(RankPlacement::rank).collect(Collectors.toUnmodifiableSet())
             : Set.of(),
+        Restarts.NONE,
         Program.WEFTS);
   }
 
   /// The same, but it is these ranks without which it goes on.
   public JobPlan dispensingWith(Set<Integer> others) {
+    return with(others, restarts, program);
+  }
+
+  /// The same, but these ranks are started again when they are lost.
+  public JobPlan restarting(Restarts which) {
+    return with(dispensable, which, program);
+  }
+
+  private JobPlan with(Set<Integer> others, Restarts which, Program whose) {
     return new JobPlan(
-        ranks, command, environment, config, output, outputDirectory, ssh, others, program);
+        ranks, command, environment, config, output, outputDirectory, ssh, others, which, whose);
   }
 
   /// Where ranks of a program of the user's look for programs on this host.
@@ -112,15 +139,6 @@ public record JobPlan(
 
   /// The same for a program of the user's.
   public JobPlan ofAnyProgram() {
-    return new JobPlan(
-        ranks,
-        command,
-        environment,
-        config,
-        output,
-        outputDirectory,
-        ssh,
-        dispensable,
-        Program.ANY);
+    return with(dispensable, restarts, Program.ANY);
   }
 }

@@ -22,15 +22,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +81,7 @@ public final class LaunchedJob implements AutoCloseable {
   private final TcpStoreServer store;
   private final CleanupShell watch;
   private final CountDownLatch over = new CountDownLatch(1);
+  private @Nullable Starter starter;
   private volatile @Nullable JobFlights flights;
   private volatile @Nullable Map<Integer, String> termination;
   private volatile boolean signalled;
@@ -103,7 +105,7 @@ public final class LaunchedJob implements AutoCloseable {
     this.said = OutputWriter.start("weft-stderr", err, () -> {});
     this.err = said.messages();
     this.watch = CleanupShell.start(mark, Optional.of(directory.path()));
-    this.ended = new ArrayBlockingQueue<>(plan.ranks().size());
+    this.ended = new LinkedBlockingQueue<>(); // each process comes once
   }
 
   /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
@@ -154,32 +156,42 @@ public final class LaunchedJob implements AutoCloseable {
   }
 
   private void startRanks(Secret secret) throws IOException {
-    var local = new LocalStart();
-    var remote = new RemoteStart(local, plan.ssh());
-    var variables = new RankVariables(plan, store.location(), mark);
-    var logs = new JobFlights(plan, directory, store, variables.job());
+    var logs =
+        new JobFlights(plan, directory, store, new RankVariables(plan, store.location(), mark).job());
     flights = logs;
+    starter = new Starter(secret, logs.directory());
     for (RankPlacement placement : plan.ranks()) {
-      RankProcess.Files files = RankProcess.Files.of(placement, plan, err);
+      if (starter.start(placement, 0).isEmpty()) {
+        return;
+      }
+    }
+  }
+
+  /// Starts processes of ranks.
+  private final class Starter {
+    private final LocalStart local = new LocalStart();
+    private final RemoteStart remote = new RemoteStart(local, plan.ssh());
+    private final RankVariables variables = new RankVariables(plan, store.location(), mark);
+    private final Secret secret;
+    private final Path flightDirectory;
+
+    Starter(Secret secret, Path flightDirectory) {
+      this.secret = secret;
+      this.flightDirectory = flightDirectory;
+    }
+
+    /// Empty where the job has been closed.
+    ///
+    /// @param start how often it was started before
+    Optional<RankProcess> start(RankPlacement placement, int start) throws IOException {
+      RankProcess.Files files = RankProcess.Files.of(placement, start, plan, err);
       closing.lock();
       try {
         if (closed) {
-          return;
+          return Optional.empty();
         }
-        Process process;
-        if (placement.isHere()) {
-          process =
-              local.start(
-                  plan.command(),
-                  variables.here(placement, directory.secret(), logs.directory()),
-                  variables.removedHere(placement));
-        } else {
-          Path here = Path.of("").toAbsolutePath();
-          process =
-              remote.start(
-                  placement.host(), here, plan.command(), variables.there(placement, secret));
-        }
-        RankProcess rank = RankProcess.of(placement, process, files, plan, out, said);
+        Process process = process(placement, start > 0);
+        RankProcess rank = RankProcess.of(placement, start, process, files, plan, out, said);
         ranks.add(rank);
         watch.began(process.pid());
         var unused =
@@ -190,9 +202,47 @@ public final class LaunchedJob implements AutoCloseable {
                       ended.add(rank);
                       watch.ended(process.pid());
                     });
+        return Optional.of(rank);
       } finally {
         closing.unlock();
       }
+    }
+
+    private Process process(RankPlacement placement, boolean joins) throws IOException {
+      Map<String, String> environment =
+          new HashMap<>(
+              placement.isHere()
+                  ? variables.here(placement, directory.secret(), flightDirectory)
+                  : variables.there(placement, secret));
+      if (joins) {
+        environment.put(RankVariables.JOIN, "true");
+      }
+      return placement.isHere()
+          ? local.start(plan.command(), environment, variables.removedHere(placement))
+          : remote.start(
+              placement.host(), Path.of("").toAbsolutePath(), plan.command(), environment);
+    }
+  }
+
+  /// Starts a rank again that was lost, if the plan says so.
+  private Optional<RankProcess> again(RankProcess lost) {
+    JobPlan.Restarts restarts = plan.restarts();
+    Starter starts = starter;
+    if (starts == null
+        || !restarts.ranks().contains(lost.rank())
+        || lost.start() >= restarts.most()) {
+      return Optional.empty();
+    }
+    int start = lost.start() + 1;
+    err.println(
+        "weft: starting rank %d again (%d of %d); it joins the job as one more rank"
+            .formatted(lost.rank(), start, restarts.most()));
+    try {
+      return starts.start(plan.ranks().get(lost.rank()), start);
+    } catch (IOException refused) {
+      err.println(
+          "weft: cannot start rank " + lost.rank() + " again: " + Refusal.words(refused));
+      return Optional.empty();
     }
   }
 
@@ -213,7 +263,7 @@ public final class LaunchedJob implements AutoCloseable {
     if (plan.dispensable().isEmpty()) {
       return await(inOrder);
     }
-    var elasticWait = new ElasticWait(ranks, ended, plan, err);
+    var elasticWait = new ElasticWait(ranks, ended, plan, this::again, err);
     OptionalInt code = elasticWait.await(() -> signalled || unread, () -> over.getCount() == 0);
     if (code.isPresent()) {
       end();
@@ -233,7 +283,7 @@ public final class LaunchedJob implements AutoCloseable {
     @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
     var stopped = new StoppedRanks(plan.config());
     long end = System.nanoTime() + Span.nanos(GRACE);
-    while (inOrder.size() + settled.size() < plan.ranks().size()) {
+    while (inOrder.size() + settled.size() < ranks.size()) {
       Duration look = inOrder.isEmpty() ? LOOK : StoppedRanks.LOOK;
       long left = failed == null ? Span.nanos(look) : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);

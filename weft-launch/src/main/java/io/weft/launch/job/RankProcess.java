@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 final class RankProcess {
 
   private final RankPlacement placement;
+  private final int start;
   private final Process process;
   private final LastLines last = new LastLines();
   private final KeptOutput kept;
@@ -23,12 +24,14 @@ final class RankProcess {
 
   private RankProcess(
       RankPlacement placement,
+      int start,
       Process process,
       Files files,
       OutputWriter out,
       OutputWriter err,
       JobPlan plan) {
     this.placement = placement;
+    this.start = start;
     this.process = process;
     this.kept = files.kept();
     boolean raw = plan.output().isRaw(placement.rank());
@@ -48,31 +51,44 @@ final class RankProcess {
   record Files(KeptOutput kept, KeptOutput.Stream out, KeptOutput.Stream err) {
 
     /// Makes them, before there is a process that would have to be ended without.
-    static Files of(RankPlacement placement, JobPlan plan, PrintStream err) throws IOException {
+    ///
+    /// @param start 0 at first
+    static Files of(RankPlacement placement, int start, JobPlan plan, PrintStream err)
+        throws IOException {
+      String name = "rank." + placement.rank() + (start == 0 ? "" : "." + start);
       KeptOutput kept =
           KeptOutput.in(
-              plan.outputDirectory().map(path -> path.resolve("rank." + placement.rank())),
-              describe(placement),
+              plan.outputDirectory().map(path -> path.resolve(name)),
+              describe(placement, start),
               err);
       return new Files(kept, kept.stream("stdout"), kept.stream("stderr"));
     }
   }
 
   /// Takes the process over.
+  ///
+  /// @param start how often it was started before
   static RankProcess of(
       RankPlacement placement,
+      int start,
       Process process,
       Files files,
       JobPlan plan,
       OutputWriter out,
       OutputWriter err) {
-    var rank = new RankProcess(placement, process, files, out, err, plan);
+    var rank = new RankProcess(placement, start, process, files, out, err, plan);
     rank.copies.forEach(Thread::start);
     return rank;
   }
 
+  /// The rank that it was started as; one that was started again has joined as another.
   int rank() {
     return placement.rank();
+  }
+
+  /// How often it was started before.
+  int start() {
+    return start;
   }
 
   Process process() {
@@ -135,11 +151,15 @@ final class RankProcess {
 
   /// "rank 1 on node7".
   String describe() {
-    return describe(placement);
+    return describe(placement, start);
   }
 
-  private static String describe(RankPlacement placement) {
-    return "rank " + placement.rank() + " on " + placement.host();
+  private static String describe(RankPlacement placement, int start) {
+    return "rank "
+        + placement.rank()
+        + (start == 0 ? "" : ", started again,")
+        + " on "
+        + placement.host();
   }
 
   private static Thread copy(OutputCopy copy) {

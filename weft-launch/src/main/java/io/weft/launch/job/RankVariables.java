@@ -21,6 +21,9 @@ final class RankVariables {
       "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
           + " -Dsun.misc.unsafe.memory.access=allow";
 
+  /// Has a rank join a job that runs already.
+  static final String JOIN = "WEFT_JOIN";
+
   private static final String JAVA_OPTIONS = "JDK_JAVA_OPTIONS";
   private static final String LOCALE = "LC_ALL";
   private static final String SAVED_LOCALE = "WEFT_LC_ALL";

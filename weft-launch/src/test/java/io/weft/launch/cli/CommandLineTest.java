@@ -54,6 +54,11 @@ class CommandLineTest {
         "run --deadlin 5s -- true | Did you mean: --deadline?",
         "run -np 2 -- caf\uFFFD | is no text in this locale's encoding",
         "run --store ::1 -- true | write [::1]:PORT",
+        "run -np 3 --restart 1 -- true | --restart needs --on-failure shrink",
+        "run -np 3 --on-failure shrink --restart 1-3 -- true | allowed: ranks from 0 to 2",
+        "run -np 3 --on-failure shrink --restart a -- true | --restart is 'a'; allowed: ranks",
+        "run -np 3 --on-failure shrink --restart 2-1 -- true | --restart is '2-1'; allowed",
+        "run -np 3 --on-failure shrink --restart 1 --restarts 0 -- true | --restarts is 0; it must",
         "`` | which command?"
       })
   void wrongCommandLineIsTold(String line, String message) {

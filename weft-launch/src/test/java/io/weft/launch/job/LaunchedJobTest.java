@@ -157,6 +157,38 @@ class LaunchedJobTest {
   }
 
   @Test
+  void lostRankIsStartedAgainToJoinAsOftenAsThePlanSays() throws Exception {
+    String script =
+        "echo $$ >> $DIR/starts.$WEFT_RANK.${WEFT_JOIN:-false}; case $WEFT_RANK in"
+            + " 0) while ! [ -f $DIR/out/rank.1.2/exit ]; do sleep 0.01; done;;"
+            + " 1) echo start $(cat $DIR/starts.1.* | wc -l); exit 4;;"
+            + " 2) exit 5;; esac";
+    JobPlan plan = shrinking(3, script).restarting(new JobPlan.Restarts(Set.of(1), 2));
+    assertThat(run(plan)).isZero();
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("rank 1 on localhost was lost (exit code 4)")
+        .contains("starting rank 1 again (1 of 2)", "starting rank 1 again (2 of 2)")
+        .contains("rank 1, started again, on localhost was lost (exit code 4)")
+        .doesNotContain("starting rank 2", "(3 of 2)");
+    assertThat(directory.resolve("starts.1.false")).content().hasLineCount(1);
+    assertThat(directory.resolve("starts.1.true")).content().hasLineCount(2);
+    assertThat(directory.resolve("out/rank.1.2/stdout")).hasContent("start 3");
+  }
+
+  @Test
+  void rankThatWasStartedAgainEndsWithTheJob() throws Exception {
+    String script =
+        "case $WEFT_RANK.${WEFT_JOIN:-false} in"
+            + " 0.*) while ! [ -f $DIR/pid.again ]; do sleep 0.01; done; exit 0;;"
+            + " 1.false) exit 4;;"
+            + " 1.true) echo $$ > $DIR/pid.next; mv $DIR/pid.next $DIR/pid.again; sleep 0.3;;"
+            + " esac";
+    JobPlan plan = shrinking(2, script).restarting(new JobPlan.Restarts(Set.of(1), 1));
+    assertThat(run(plan)).isZero();
+    assertThat(lives(pidIn("pid.again"))).isFalse();
+  }
+
+  @Test
   void jobFailsOfTheFirstRankThatIsNotDispensable() throws Exception {
     int code =
         run(
