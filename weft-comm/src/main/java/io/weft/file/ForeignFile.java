@@ -69,8 +69,8 @@ public final class ForeignFile {
   }
 
   /// Whether what was looked at is what was opened; closes the channel where that is not known.
-  private static boolean isStill(
-      BasicFileAttributes before, Path file, SeekableByteChannel channel) throws IOException {
+  private static boolean isStill(BasicFileAttributes before, Path file, SeekableByteChannel channel)
+      throws IOException {
     try {
       return Objects.equals(before.fileKey(), attributes(file).fileKey());
     } catch (IOException | RuntimeException unusable) {

@@ -240,9 +240,7 @@ public final class KvServer implements AutoCloseable {
   }
 
   private int mirrored(IncomingRequest request, int worker) {
-    if (!servers.contains(request.fromRank())
-        || worker < 0
-        || worker >= layout.workers().size()) {
+    if (!servers.contains(request.fromRank()) || worker < 0 || worker >= layout.workers().size()) {
       throw new IllegalArgumentException(
           "rank %d forwards a request of worker %d of %d; only servers do, all with the same options"
               .formatted(request.fromRank(), worker, layout.workers().size()));
@@ -261,8 +259,14 @@ public final class KvServer implements AutoCloseable {
                   layout.servers().size(),
                   layout.replicas().isMirrored() ? "" : " without mirrors"));
     }
+    int rank = request.fromRank();
+    if (layout.workers().contains(rank)) {
+      throw new IllegalArgumentException(
+          "rank "
+              + rank
+              + " is a worker; a server's place is for a process that has joined the job");
+    }
     if (place >= 0) {
-      int rank = request.fromRank();
       LOG.info(
           "rank {} takes the place of server {} in the ring; what it shall have is copied to it",
           rank,

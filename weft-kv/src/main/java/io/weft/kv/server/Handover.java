@@ -5,9 +5,9 @@ import io.weft.kv.spec.Replicas;
 import org.jspecify.annotations.Nullable;
 
 /// The change of a shard's ring by which another process takes the place of a server that was lost.
-/// The server of the shard copies to it what it shall have while pushes go on; then it stops,
-/// until all that it has sent is answered; then it tells its mirror, and then all others. Confined
-/// to the shard's thread.
+/// The server of the shard copies to it what it shall have while pushes go on; then it stops, until
+/// all that it has sent is answered; then it tells its mirror, and then all others. Confined to the
+/// shard's thread.
 final class Handover {
 
   private final int rank;

@@ -173,7 +173,8 @@ final class Shard {
           ShardTable table = table(head);
           Subject subject = table.subject(head, request.payload());
           if (subject != null) {
-            long unused = pushes.keep(it, table, subject, table.values(head, subject, request.payload()));
+            long unused =
+                pushes.keep(it, table, subject, table.values(head, subject, request.payload()));
           }
           done(it, 0);
         }

@@ -244,7 +244,7 @@ final class ShardMirror {
   }
 
   private void beginChange(int place) {
-    int rank = returned.get(place);
+    int rank = returned.getOrDefault(place, Replicas.NONE);
     Replicas next = ring.replaced(place, rank);
     boolean has = next.primary(shard, lost) == rank || next.mirror(shard, lost) == rank;
     change = new Handover(rank, next, has ? copyTo(rank, next) : null);
@@ -374,10 +374,12 @@ final class ShardMirror {
   void forward(KvHead head, int worker, long bytes, Consumer<MemorySegment> fill, Arrival arrival) {
     Mirror to = live(mirror);
     Mirror also = copied();
-    if (to == null && also == null) {
-      arrival.over(null);
-    } else if (also == null) {
-      to.forward(head, worker, bytes, fill, arrival);
+    if (also == null) {
+      if (to == null) {
+        arrival.over(null);
+      } else {
+        to.forward(head, worker, bytes, fill, arrival);
+      }
     } else {
       var both = new BothArrivals(to == null ? 1 : 2, arrival);
       if (to != null) {

@@ -92,7 +92,10 @@ public record Replicas(int version, List<Integer> servers, int copies) {
             Integer.parseInt(word.substring(colon + 1)));
       }
       int its = Integer.parseInt(words.getFirst());
-      if (count == servers.size() && its >= 0 && new HashSet<>(ranks).size() == count) {
+      if (count == servers.size()
+          && its >= 0
+          && ranks.stream().allMatch(it -> it >= 0)
+          && new HashSet<>(ranks).size() == count) {
         return new Replicas(its, ranks, copies);
       }
     } catch (NumberFormatException | IndexOutOfBoundsException wrong) {

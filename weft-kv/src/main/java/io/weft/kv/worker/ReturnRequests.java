@@ -39,8 +39,8 @@ public final class ReturnRequests {
     return ask(servers, 0);
   }
 
-  /// Tells these servers which place in their ring this process takes. Those that are lost meanwhile
-  /// need not know.
+  /// Tells these servers which place in their ring this process takes. Those that are lost
+  /// meanwhile need not know.
   public void tell(Collection<Integer> servers, int place) throws InterruptedException {
     Set<Integer> unused = ask(servers, place + 1);
   }

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.failover;
 
+import io.weft.WeftConfig;
 import io.weft.agent.Ticker;
+import io.weft.cluster.store.JobIdentity;
+import io.weft.cluster.store.JobTrust;
+import io.weft.cluster.store.SecretFile;
+import io.weft.cluster.store.TcpStoreServer;
 import io.weft.testkit.job.JvmCommand;
+import io.weft.transport.spi.Secret;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -44,6 +50,7 @@ final class FailoverJob implements AutoCloseable {
           "-XX:+AlwaysPreTouch");
 
   private static final int SHARDS = 6;
+  private static final String JOB = "failover";
 
   private final Path directory;
   private final int servers;
@@ -51,7 +58,8 @@ final class FailoverJob implements AutoCloseable {
   private final String transport;
   private final String silenceLimit;
   private final int puller;
-  private final String job = "failover-" + UUID.randomUUID();
+  private final Secret secret = SecretFile.random();
+  private final TcpStoreServer store;
   private final List<Process> processes = new ArrayList<>();
 
   /// All workers count.
@@ -73,6 +81,11 @@ final class FailoverJob implements AutoCloseable {
     this.transport = transport;
     this.silenceLimit = silenceLimit;
     this.puller = puller;
+    this.store =
+        TcpStoreServer.bind(
+            InetAddress.getLoopbackAddress(),
+            0,
+            JobTrust.of(WeftConfig.builder().build(), secret, JobIdentity.ofName(JOB)));
     for (int rank = 0; rank < servers + workers; rank++) {
       processes.add(start(rank, "output-" + rank, false));
     }
@@ -97,8 +110,10 @@ final class FailoverJob implements AutoCloseable {
     environment.put("WEFT_SIZE", Integer.toString(servers + workers));
     environment.put("WEFT_LOCAL_RANK", Integer.toString(rank));
     environment.put("WEFT_LOCAL_SIZE", Integer.toString(servers + workers));
-    environment.put("WEFT_JOB", job);
-    environment.put("WEFT_SECRET", "a secret of these ranks");
+    environment.put("WEFT_JOB", JOB);
+    environment.put("WEFT_LAUNCHER", JOB);
+    environment.put("WEFT_STORE", store.location());
+    environment.putAll(SecretFile.variables(secret));
     environment.put("WEFT_TRANSPORT", transport);
     environment.put("WEFT_ON_FAILURE", "shrink");
     environment.put("WEFT_HEARTBEAT", "500ms");
@@ -254,5 +269,6 @@ final class FailoverJob implements AutoCloseable {
   @Override
   public void close() {
     processes.forEach(Process::destroyForcibly);
+    store.close();
   }
 }

@@ -12,8 +12,8 @@ import java.util.Random;
 
 /// Kills a server of a counting job at a random moment, again and again, and judges each time what
 /// the other servers have. Each job has 3 servers and 2 workers in processes of their own. Where
-/// servers return, another process takes the place of each that was killed, and after some kills one
-/// more server is killed while that comes about. The exit code is the number of jobs that went
+/// servers return, another process takes the place of each that was killed, and after some kills
+/// one more server is killed while that comes about. The exit code is the number of jobs that went
 /// wrong, at most 1.
 final class FailoverSeries {
 
@@ -86,10 +86,10 @@ final class FailoverSeries {
       job.kill(lost);
       job.awaitMirrors(servers);
       int next = job.replace(lost);
+      job.awaitServer(next);
       servers.add(next);
       done.append("process %d killed, %d in its place; ".formatted(lost, next));
     }
-    job.awaitServer(servers.getLast());
     int after = random.nextInt(100);
     job.work(Duration.ofMillis(after));
     int lost = servers.remove(random.nextInt(servers.size()));

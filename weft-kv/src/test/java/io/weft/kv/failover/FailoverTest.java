@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,25 @@ class FailoverTest {
       job.kill(1);
       job.work(Duration.ofSeconds(4));
       job.kill(2);
+      job.work(Duration.ofSeconds(1));
+      judge(job, job.results(job.workers()), 20_000);
+    }
+  }
+
+  /// Another process takes the place of a server, and has it when the next ones are killed.
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm"})
+  void aServerThatIsStartedAgainTakesItsShare(String transport) throws Exception {
+    try (var job = new FailoverJob(directory, 3, 2, transport, "5s")) {
+      job.awaitReady();
+      job.kill(1);
+      job.awaitMirrors(List.of(0, 2));
+      int again = job.replace(1);
+      job.awaitServer(again);
+      job.work(Duration.ofMillis(new Random().nextInt(50)));
+      job.kill(2);
+      job.awaitMirrors(List.of(0, again));
+      job.kill(0);
       job.work(Duration.ofSeconds(1));
       judge(job, job.results(job.workers()), 20_000);
     }

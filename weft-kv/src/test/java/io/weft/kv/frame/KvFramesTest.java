@@ -20,7 +20,19 @@ class KvFramesTest {
     boolean pushes = op.isNumbered();
     var head =
         new KvHead(
-            op, KvHead.Keys.NAMED, 3, -5, pushes ? 9 : 0, pushes ? 7 : 0, 11, -1, 1L << 63, 4, 6);
+            op,
+            KvHead.Keys.NAMED,
+            3,
+            -5,
+            pushes ? 9 : 0,
+            pushes ? 7 : 0,
+            11,
+            -1,
+            1L << 63,
+            4,
+            6,
+            KvHead.Values.FLOAT32,
+            12);
     head.write(MEMORY);
     assertThat(KvHead.read(MEMORY)).isEqualTo(head);
   }
@@ -31,7 +43,7 @@ class KvFramesTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> KvHead.read(MEMORY.asSlice(1)))
         .withMessageContaining("75 bytes, expected 76");
-    for (int at : new int[] {0, 1, 2, 7, 23, 31, 39, 59, 63}) {
+    for (int at : new int[] {0, 1, 2, 7, 23, 31, 39, 59, 63, 67}) {
       MemorySegment wrong = MemorySegment.ofArray(MEMORY.toArray(JAVA_BYTE));
       wrong.set(JAVA_BYTE, at, (byte) 0x99);
       assertThatIllegalArgumentException().as("byte %d", at).isThrownBy(() -> KvHead.read(wrong));

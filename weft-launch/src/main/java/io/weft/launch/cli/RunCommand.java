@@ -64,8 +64,9 @@ final class RunCommand implements Callable<Integer> {
       names = "--restart",
       paramLabel = "RANKS",
       description =
-          "with --on-failure shrink: ranks that are started again when they are lost, such as 0-2,5;"
-              + " each joins the job as one more rank, as a server of a parameter server does")
+          "with --on-failure shrink: ranks that are started again when they are lost, such as"
+              + " 0-2,5; each joins the job as one more rank, as a server of a parameter server"
+              + " does")
   private @Nullable String restart;
 
   @Option(
@@ -101,7 +102,8 @@ final class RunCommand implements Callable<Integer> {
       return JobPlan.Restarts.NONE;
     }
     if (plan.config().onFailure() != OnFailure.SHRINK) {
-      throw wrong("--restart needs --on-failure shrink: else the job ends with the first lost rank");
+      throw wrong(
+          "--restart needs --on-failure shrink: else the job ends with the first lost rank");
     }
     if (restarts < 1) {
       throw wrong("--restarts is " + restarts + "; it must be 1 or more");

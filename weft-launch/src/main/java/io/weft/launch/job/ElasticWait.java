@@ -160,8 +160,7 @@ final class ElasticWait {
   /// Not where the job comes to its end, or no rank is left that could go on.
   private void startAgain(RankProcess rank) {
     boolean goesOn =
-        running().stream()
-            .anyMatch(it -> dispensable.contains(it.rank()) && !it.fate().stopped());
+        running().stream().anyMatch(it -> dispensable.contains(it.rank()) && !it.fate().stopped());
     if (done || !goesOn || given.contains(rank)) {
       return;
     }

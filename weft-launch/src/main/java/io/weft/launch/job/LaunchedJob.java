@@ -157,7 +157,8 @@ public final class LaunchedJob implements AutoCloseable {
 
   private void startRanks(Secret secret) throws IOException {
     var logs =
-        new JobFlights(plan, directory, store, new RankVariables(plan, store.location(), mark).job());
+        new JobFlights(
+            plan, directory, store, new RankVariables(plan, store.location(), mark).job());
     flights = logs;
     starter = new Starter(secret, logs.directory());
     for (RankPlacement placement : plan.ranks()) {
@@ -240,8 +241,7 @@ public final class LaunchedJob implements AutoCloseable {
     try {
       return starts.start(plan.ranks().get(lost.rank()), start);
     } catch (IOException refused) {
-      err.println(
-          "weft: cannot start rank " + lost.rank() + " again: " + Refusal.words(refused));
+      err.println("weft: cannot start rank " + lost.rank() + " again: " + Refusal.words(refused));
       return Optional.empty();
     }
   }

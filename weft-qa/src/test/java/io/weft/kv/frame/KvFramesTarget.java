@@ -9,6 +9,8 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.server.RingNews;
+import io.weft.kv.spec.Replicas;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.kv.table.RowSink;
 import io.weft.kv.table.ValueSnapshot;
@@ -17,11 +19,12 @@ import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.tensor.quantize.Quantizer;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// What workers and shards of a parameter server tell each other: the first byte says which. A push
 /// of few bits: its format, how many elements, its values. Values of any length: their payload, and
-/// as checkpoints and mirrors have them.
+/// as checkpoints and mirrors have them. Rings of servers.
 public final class KvFramesTarget implements FuzzTarget {
 
   /// For the fuzzer.
@@ -52,7 +55,9 @@ public final class KvFramesTarget implements FuzzTarget {
       stored[at] = (byte) at; // its key
       stored[at + 12] = 2; // its length
     }
-    return List.of(head, reply, quantized, values, stored);
+    byte[] ring = " 3 4 0:12 2:7".getBytes(StandardCharsets.UTF_8);
+    ring[0] = 8;
+    return List.of(head, reply, quantized, values, stored, ring);
   }
 
   @Override
@@ -68,6 +73,8 @@ public final class KvFramesTarget implements FuzzTarget {
         decodeValues(bytes);
       } else if (input[0] == 6) {
         decodeStored(bytes);
+      } else if (input[0] == 8) {
+        decodeRing(RingNews.text(bytes));
       } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);
@@ -89,6 +96,14 @@ public final class KvFramesTarget implements FuzzTarget {
       if (refused.getMessage() == null) {
         throw new AssertionError("no message", refused);
       }
+    }
+  }
+
+  private static void decodeRing(String text) {
+    Replicas first = new Replicas(List.of(0, 1, 2, 3), 2);
+    Replicas ring = first.after(text);
+    if (!first.after(ring.text()).equals(ring)) {
+      throw new AssertionError("read back differently: " + ring);
     }
   }
 
