@@ -122,9 +122,10 @@ public final class JoinClaim implements AutoCloseable {
     return new CommException.Setup(
         "this process is to join a job of "
             + launch.size()
-            + " ranks that runs (setting join), but of them "
+            + " ranks that runs (setting join), but "
+            + (missing.size() == 1 ? "rank " : "ranks ")
             + Bootstrap.ranges(missing)
-            + " have not joined within "
+            + " did not join within "
             + Span.millis(limit) / 1000.0
             + " s; start the job first, and give this process the same WEFT_SIZE, WEFT_JOB and"
             + " WEFT_STORE"

@@ -260,6 +260,6 @@ class LateRankLossTest {
     job.store().remove("epoch/0/meeting/0/member/1");
     assertThatThrownBy(() -> job.join(2, quick))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("1 have not joined");
+        .hasMessageContaining("rank 1 did not join");
   }
 }
